@@ -9,11 +9,13 @@ mod file_structure;
 mod id_set;
 mod qualified_name;
 mod ranking_part;
+mod relative_path;
 mod secret_name;
 mod typed_time;
 mod word_pieces;
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +29,9 @@ pub use self::file_structure::{
     UseRole, is_version,
 };
 pub use self::id_set::IdSet;
-pub use self::qualified_name::{is_inside, own_part, qualifier};
+pub use self::qualified_name::{is_inside, own_part, qualifier, typed_own_part, typed_parts, with_dots};
 pub use self::ranking_part::{RankingPart, RankingParts};
+pub use self::relative_path::{file_name, parent_dir};
 pub use self::secret_name::is_secret_name;
 pub use self::typed_time::{TimeDirection, parse_moment, rfc3339};
 pub use self::word_pieces::WordPieces;
@@ -52,6 +55,11 @@ impl SourceKey {
     /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns the path of the file in a worktree with this root.
+    pub fn path_in(&self, root: &Path) -> PathBuf {
+        root.join(&self.0)
     }
 
     /// Returns the key of a commit. If a file has that name, the key belongs to the file.
@@ -123,6 +131,19 @@ pub struct Definition {
     pub text: TextHash,
     /// Hash of that text without its own names.
     pub shape: TextHash,
+}
+
+impl Definition {
+    /// Returns the shortest of `definitions` that has all of these lines, first and last.
+    pub fn innermost_around(definitions: &[Self], lines: (u32, u32)) -> Option<&Self> {
+        let around = definitions.iter().filter(|found| has_lines(found.lines, lines));
+        around.min_by_key(|found| found.lines.1 - found.lines.0)
+    }
+}
+
+/// Returns whether a span of lines has all lines of another.
+pub fn has_lines(span: (u32, u32), inner: (u32, u32)) -> bool {
+    span.0 <= inner.0 && inner.1 <= span.1
 }
 
 /// An HTTP route that a source file declares.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use memod_base::types::file_name;
 use memod_text::secrets::Syntax;
 use tree_sitter_language::LanguageFn;
 
@@ -239,7 +240,7 @@ static TEXTS: &[(&str, FileNames)] = &[
 /// The whole file name decides first, then the extension, then the name up to its first dot
 /// (`Dockerfile.dev`); `first_line` decides for names that say nothing, by its `#!` interpreter.
 pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let is_signature = first_line.starts_with("-----BEGIN ");
     format_by_files(|files| has_word(files.names, name))
         .or_else(|| {
@@ -342,7 +343,7 @@ fn format_by_interpreter(first_line: &str) -> Option<FileFormat> {
 
 /// Returns the name of a program without its directory and version.
 fn program_name(word: &str) -> String {
-    let base = word.rsplit('/').next().unwrap_or(word);
+    let base = file_name(word);
     base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
 }
 

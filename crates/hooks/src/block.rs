@@ -5,6 +5,8 @@
 
 pub(super) use memod_doorbell::DOORBELL as HOOK;
 
+use memod_base::types::file_name;
+
 const START: &str = "# >>> memo hooks >>>\n";
 const END: &str = "\n# <<< memo hooks <<<";
 
@@ -50,7 +52,7 @@ pub(super) fn classify_hook(text: &[u8]) -> HookKind {
 
 /// Returns whether the text after `#!` starts a POSIX shell.
 fn is_shell(interpreter: &str) -> bool {
-    let mut words = interpreter.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let mut words = interpreter.split_whitespace().map(file_name);
     let first = words.next().unwrap_or_default();
     let program = match first {
         "env" => words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default(),

@@ -129,9 +129,8 @@ impl Hooks<'_> {
         if !named.command.as_ref().is_none_or(|_| rings_doorbell(named)) {
             notes.push("hook.memo of the configuration is not memod's".to_owned());
         }
-        let own_hook = |event: &&str| rings_at(&self.own_dir.join(event));
         if let Some(why) = self.foreign_dir.as_ref().filter(|_| self.dir != self.own_dir)
-            && EVENTS.iter().any(own_hook)
+            && EVENTS.iter().any(|event| rings_at(&self.own_dir.join(event)))
         {
             notes.push(format!("the hooks in {} are not run: {why}", self.own_dir.display()));
         }

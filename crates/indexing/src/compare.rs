@@ -84,7 +84,7 @@ impl<'a> Comparison<'a> {
 
     /// Compares one path and everything below it. The rows of paths that cannot be examined at the moment stay.
     fn compare_path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
-        self.access.move_to(&self.layout.root.join(key.as_str()));
+        self.access.move_to(&key.path_in(&self.layout.root));
         let stat = match self.lstat_as_spelled(key) {
             Ok(stat) => stat,
             Err(error) => {
@@ -111,7 +111,7 @@ impl<'a> Comparison<'a> {
         let found = stat.and_then(|stat| self.judge_path(key, stat));
         // A directory that is not entered may be another repository, which git lists as a whole, and may become ours.
         if found.is_some() && stat.is_some_and(|stat| stat.is_dir()) {
-            (self.on_dir)(&self.layout.root.join(key.as_str()));
+            (self.on_dir)(&key.path_in(&self.layout.root));
         }
         match found {
             Some(found) => self.todo.add_found(Some(found), own.as_ref()),
@@ -124,7 +124,7 @@ impl<'a> Comparison<'a> {
     fn compare_other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
         done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
-        let paths = done.iter().map(|key| self.layout.root.join(key.as_str()));
+        let paths = done.iter().map(|key| key.path_in(&self.layout.root));
         let inodes: Vec<u64> = paths.filter_map(|path| memod_scan::shared_inode(&path)).collect();
         if inodes.is_empty() {
             return Ok(());
@@ -149,9 +149,8 @@ impl<'a> Comparison<'a> {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
         let WalkVisitor { known, unlisted, .. } = walk;
-        let gone = known
-            .into_iter()
-            .filter(|(key, _)| !unlisted.covers_path(key) || is_gone(&root.join(key.as_str())));
+        let gone =
+            known.into_iter().filter(|(key, _)| !unlisted.covers_path(key) || is_gone(&key.path_in(root)));
         self.todo.removals.extend(gone.map(|(key, entry)| (key, entry.stat)));
         self.todo.missed.shifted |= !is_steady;
         Ok(())
@@ -201,7 +200,7 @@ impl<'a> Comparison<'a> {
         if self.spelling_on_disk(key) != *key {
             return Ok(None);
         }
-        let path = self.layout.root.join(key.as_str());
+        let path = key.path_in(&self.layout.root);
         if_readable(memod_scan::lstat(&path)).at("look at", &path)
     }
 }
@@ -252,7 +251,7 @@ impl Visit for WalkVisitor<'_> {
         self.access.note_file();
         if found.refusal == Some(ReadRefusal::NestedRepository) {
             // If its `.git` is removed, it becomes an ordinary directory.
-            (self.on_dir)(&self.root.join(found.key.as_str()));
+            (self.on_dir)(&found.key.path_in(self.root));
         }
         let known = self.known.remove(&found.key);
         self.todo.add_found(Some(found), known.as_ref());

@@ -72,7 +72,7 @@ impl Preparer<'_> {
     fn prepare_file(&self, key: &SourceKey, stat: &Stat) -> Result<PreparedFile, IndexError> {
         let read_at_ns = now_ns();
         let read = {
-            let _access = self.walk.begin_access(&self.root.join(key.as_str()));
+            let _access = self.walk.begin_access(&key.path_in(self.root));
             memod_scan::read(self.root, key, self.max_file_bytes)
         };
         let read = match read {

@@ -57,14 +57,16 @@ pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>
 
 /// Returns a failure of the command line that [`build_words`] made, in terms of the arguments: `kind`, and not `--kind <KIND>`.
 pub(super) fn rephrase_failure(tool: &Tool, failure: Failure) -> Failure {
-    let quoted_flag = |arg: &&Arg| {
-        let (before, rest) = failure.message.split_once(&format!("'--{} ", arg.name))?;
-        Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
-    };
-    match tool.args.iter().find_map(|arg| quoted_flag(&arg)) {
+    match tool.args.iter().find_map(|arg| name_argument(&failure.message, arg)) {
         Some(message) => argument_error(message, &describe_arguments(tool)),
         None => failure,
     }
+}
+
+/// Returns a message with the name of an argument in place of its quoted flag; `None` if the flag is not in it.
+fn name_argument(message: &str, arg: &Arg) -> Option<String> {
+    let (before, rest) = message.split_once(&format!("'--{} ", arg.name))?;
+    Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
 }
 
 /// Describes the arguments that a tool takes.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use memod_base::types::file_name;
 use memod_proto::anchor::Anchor;
 use memod_text::scripts::is_unspaced;
 use memod_text::stems::{self, add_stems};
@@ -28,7 +29,7 @@ pub fn vector_hash(title: Option<&str>, content: &str) -> String {
 /// Returns the words of title, tags and content that the full-text index holds, and their stems. Names of the files and
 /// definitions that a memory is about count as its tags do.
 pub fn index_memory(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: &str) -> [String; 3] {
-    let files = anchors.iter().filter_map(|anchor| anchor.path.rsplit('/').next());
+    let files = anchors.iter().map(|anchor| file_name(&anchor.path));
     let definitions = anchors.iter().filter_map(|anchor| anchor.symbol.as_deref());
     let labels: Vec<&str> = tags.iter().map(String::as_str).chain(files).chain(definitions).collect();
     [title.unwrap_or_default(), &labels.join(" "), content].map(|text| {

@@ -2,7 +2,7 @@
 
 use gix::bstr::ByteSlice;
 use memod_base::paths::RepoLayout;
-use memod_base::types::{ReadRefusal, SourceKey, Stat, is_secret_name};
+use memod_base::types::{ReadRefusal, SourceKey, Stat, file_name, is_secret_name};
 use memod_git::{Settings, Tracked, TrackedAs, UserDirs};
 
 use super::rules::{Barrier, IgnoreRules};
@@ -104,7 +104,7 @@ impl Admission {
 
     /// Returns whether `key` is an ignore file of git or ours, whose change affects other files.
     pub fn is_ignore_file(key: &SourceKey) -> bool {
-        key.as_str() == super::MEMO_IGNORE || key.as_str().rsplit('/').next() == Some(".gitignore")
+        key.as_str() == super::MEMO_IGNORE || file_name(key.as_str()) == ".gitignore"
     }
 
     pub(super) fn rules(&self) -> &IgnoreRules {

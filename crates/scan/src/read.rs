@@ -101,7 +101,7 @@ pub fn read_same(
 /// # Errors
 /// When it is gone or cannot be read.
 pub fn read_bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-    let path = root.join(key.as_str());
+    let path = key.path_in(root);
     if path.is_symlink() {
         return Ok(std::fs::read_link(path)?.into_os_string().into_string().ok().map(String::into_bytes));
     }
@@ -112,7 +112,7 @@ pub fn read_bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Op
 
 /// Reads once; `None` if the file changed during the read.
 fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
-    let path = root.join(key.as_str());
+    let path = key.path_in(root);
     let failed = |source: io::Error| classify_error(source, key, &path);
     let mut file = open_below(root, key).map_err(failed)?;
     let before = fstat(&file).map_err(failed)?;
@@ -172,7 +172,7 @@ fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
 /// As on Unix: no part of the path may be a link or a junction.
 #[cfg(not(unix))]
 fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
-    let path = root.join(key.as_str());
+    let path = key.path_in(root);
     let file = memod_base::paths::open_regular(&path, false)?;
     for dir in path.ancestors().skip(1).take_while(|dir| *dir != root) {
         if std::fs::symlink_metadata(dir)?.is_symlink() {

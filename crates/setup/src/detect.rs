@@ -30,9 +30,11 @@ fn detect_agent(agent: &Agent, dirs: &AgentDirs, scope: Scope) -> DetectedAgent 
     };
     let paths: Vec<_> = signs.iter().map(|sign| dirs.path(*sign)).collect();
     let sign = paths.iter().find(|path| path.exists()).map(|path| dirs.display_path(path));
-    let program = || agent.programs.iter().find_map(|name| dirs.find_program(name));
     let found = match scope {
-        Scope::User => sign.or_else(|| program().map(|path| path.display().to_string())),
+        Scope::User => sign.or_else(|| {
+            let program = agent.programs.iter().find_map(|name| dirs.find_program(name))?;
+            Some(program.display().to_string())
+        }),
         Scope::Project => sign,
     };
     let mut looked_for: Vec<String> = paths.iter().map(|path| dirs.display_path(path)).collect();

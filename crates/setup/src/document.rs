@@ -181,8 +181,7 @@ fn depth_of(root: &JsonNode, path: &[String]) -> usize {
 fn without_pieces(text: &str, pieces: &[InsertedPiece]) -> Option<String> {
     let mut left = text.to_owned();
     for piece in pieces.iter().rev() {
-        let is_at = |at: usize| left.get(at..).is_some_and(|rest| rest.starts_with(&piece.text));
-        let at = if is_at(piece.at) {
+        let at = if left.get(piece.at..).is_some_and(|rest| rest.starts_with(&piece.text)) {
             piece.at
         } else {
             let mut found = left.match_indices(&piece.text).map(|(at, _)| at);

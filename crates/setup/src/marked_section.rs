@@ -134,10 +134,10 @@ impl MarkedSection<'_> {
     fn own_len(&self, lines: &str) -> Option<usize> {
         let current = lines.lines().count();
         let is_current = self.body.lines().take(current).eq(lines.lines());
-        let is_marked = |hash: String| self.start.split_whitespace().any(|word| word == hash);
         // The mark first: the lines of another version may begin with the present ones.
-        let marked = hash_line_prefixes(self.body.lines()).position(is_marked).map(|at| at + 1);
-        let n_lines = marked.or(is_current.then_some(current))?;
+        let mut hashes = hash_line_prefixes(self.body.lines());
+        let marked = hashes.position(|hash| self.start.split_whitespace().any(|word| word == hash));
+        let n_lines = marked.map(|at| at + 1).or(is_current.then_some(current))?;
         Some(self.body.split_inclusive('\n').take(n_lines).map(str::len).sum())
     }
 }

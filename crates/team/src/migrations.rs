@@ -46,18 +46,19 @@ async fn migrate_from(client: &mut Client) -> Result<(), TeamError> {
     lock.await.map_err(|error| query_error("migrate", &error))?;
     let known = read_version(&transaction).await?; // somebody else may have been quicker
     for (at, script) in MIGRATIONS.iter().enumerate().skip(usize::try_from(known).unwrap_or_default()) {
-        let refused = |error: tokio_postgres::Error| {
-            let failed = query_error(&format!("create version {} of the tables", at + 1), &error);
-            match error.code() {
-                Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed.with_hint(
-                    "let the owner of the database run `memo team push` once: that brings them up to date",
-                ),
-                _ => failed,
-            }
-        };
-        transaction.batch_execute(script).await.map_err(refused)?;
+        transaction.batch_execute(script).await.map_err(|error| script_error(at + 1, &error))?;
     }
     transaction.commit().await.map_err(|error| query_error("migrate", &error))
+}
+
+fn script_error(version: usize, error: &tokio_postgres::Error) -> TeamError {
+    let failed = query_error(&format!("create version {version} of the tables"), error);
+    match error.code() {
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed.with_hint(
+            "let the owner of the database run `memo team push` once: that brings them up to date",
+        ),
+        _ => failed,
+    }
 }
 
 /// Fails if the tables are newer than this program can do with; `known` is what they need.

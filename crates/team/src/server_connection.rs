@@ -1,6 +1,7 @@
 //! Reads and stores versions of memories on the server of a team.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -9,8 +10,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row, Socket};
 
 use super::query_error::{error_chain, query_error};
 use super::{ServerAddress, TeamError, migrations, tls};
@@ -137,26 +139,18 @@ impl TeamServer {
             config.password(password);
         }
         let news = Arc::<ServerNews>::default();
-        let fail = |error: tokio_postgres::Error| connection_error(address, &error);
-        let late = |_| TeamError::new(format!("{address}: no answer within {} s", CONNECT.as_secs()));
         let client = if address.is_encrypted {
             config.ssl_mode(tokio_postgres::config::SslMode::Require);
-            let connecting = timeout(CONNECT, config.connect(tls::build_connector(certificate)?));
-            let (client, connection) = connecting.await.map_err(late)?.map_err(fail)?;
-            tokio::spawn(run_connection(connection, Arc::clone(&news)));
-            client
+            open_connection(&config, address, tls::build_connector(certificate)?, &news).await?
         } else {
             config.ssl_mode(tokio_postgres::config::SslMode::Disable);
-            let (client, connection) =
-                timeout(CONNECT, config.connect(NoTls)).await.map_err(late)?.map_err(fail)?;
-            tokio::spawn(run_connection(connection, Arc::clone(&news)));
-            client
+            open_connection(&config, address, NoTls, &news).await?
         };
         let mut server =
             Self { client, address: address.to_string(), repository: repository.to_owned(), news };
         let migrated = timeout(ANSWER, migrations::migrate(&mut server.client)).await;
         migrated
-            .map_err(|_| server.late_error())?
+            .map_err(|_| late_error(&server.address, ANSWER))?
             .map_err(|failure| failure.with_address(&server.address))?;
         let about = server.read_access().await?;
         let own = server.query_row("SELECT pg_backend_pid()", &[]).await?;
@@ -246,18 +240,13 @@ impl TeamServer {
                 &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1, &after.client, &after.n],
             )
             .await?;
-        let mark = |row: &Row| VersionMark { seq: row.get(3), client: row.get(4), n: row.get(5) };
         // The last row is that of the last version of all.
         let Some((last, rows)) = rows.split_last() else {
             return Ok(VersionPage { has_forgotten: after.seq > 0, ..VersionPage::default() });
         };
-        let version = |row: &Row| {
-            let text = row.get::<_, Option<String>>(1)?;
-            Some(MemoryVersion { id: row.get(0), text, author: row.get(2), at: row.get(7) })
-        };
         Ok(VersionPage {
-            versions: rows.iter().filter_map(version).collect(),
-            up_to: mark(rows.last().unwrap_or(last)),
+            versions: rows.iter().filter_map(read_memory_version).collect(),
+            up_to: read_mark(rows.last().unwrap_or(last), 3),
             has_more: !rows.is_empty(),
             has_forgotten: last.get(6),
         })
@@ -276,9 +265,7 @@ impl TeamServer {
             "SELECT v.repository, v.seq, v.client, v.n FROM unnest($1::text[], $2::bigint[]) q(name, seq)
              JOIN memod.version v ON v.repository = q.name AND v.seq = q.seq";
         let rows = self.query_rows(sql, &[&repositories, &numbers]).await?;
-        let mark =
-            |row: &Row| (row.get(0), VersionMark { seq: row.get(1), client: row.get(2), n: row.get(3) });
-        Ok(rows.iter().map(mark).collect())
+        Ok(rows.iter().map(|row| (row.get(0), read_mark(row, 1))).collect())
     }
 
     /// Returns whether the server has a change that a client has sent.
@@ -349,13 +336,26 @@ impl TeamServer {
         &self,
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, TeamError> {
-        let answered = timeout(ANSWER, asked).await.map_err(|_| self.late_error())?;
+        let answered = timeout(ANSWER, asked).await.map_err(|_| late_error(&self.address, ANSWER))?;
         answered.map_err(|error| query_error(&self.address, &error))
     }
+}
 
-    fn late_error(&self) -> TeamError {
-        TeamError::new(format!("{}: no answer within {} s", self.address, ANSWER.as_secs()))
-    }
+/// Connects, and serves the connection in the background.
+async fn open_connection<T>(
+    config: &Config,
+    address: &ServerAddress,
+    tls: T,
+    news: &Arc<ServerNews>,
+) -> Result<Client, TeamError>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+{
+    let connected = timeout(CONNECT, config.connect(tls)).await.map_err(|_| late_error(address, CONNECT))?;
+    let (client, connection) = connected.map_err(|error| connection_error(address, &error))?;
+    tokio::spawn(run_connection(connection, Arc::clone(news)));
+    Ok(client)
 }
 
 /// Serves a connection until it ends; notifies when the server has news, or is gone.
@@ -378,6 +378,21 @@ where
     }
     drop(connection); // closes the client too
     news.bell.notify_one();
+}
+
+fn late_error(address: &dyn fmt::Display, limit: Duration) -> TeamError {
+    TeamError::new(format!("{address}: no answer within {} s", limit.as_secs()))
+}
+
+/// Reads the columns of a mark: number, client, number of the client.
+fn read_mark(row: &Row, first: usize) -> VersionMark {
+    VersionMark { seq: row.get(first), client: row.get(first + 1), n: row.get(first + 2) }
+}
+
+/// Reads a version; `None` if its text is left out.
+fn read_memory_version(row: &Row) -> Option<MemoryVersion> {
+    let text = row.get::<_, Option<String>>(1)?;
+    Some(MemoryVersion { id: row.get(0), text, author: row.get(2), at: row.get(7) })
 }
 
 fn connection_error(address: &ServerAddress, error: &tokio_postgres::Error) -> TeamError {

@@ -1,5 +1,6 @@
 //! Checks the certificate of a server, with the roots of the system or with those of a file.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,10 +19,9 @@ use super::TeamError;
 /// When the file cannot be read, or has none.
 pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let fail = |why: String| TeamError::new(format!("team.certificate: {}: {why}", roots.display()));
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| fail(error.to_string()))?;
+        .map_err(|error| roots_error(roots, &error))?;
     if roots.as_os_str().is_empty() {
         let builder = builder.with_platform_verifier().map_err(|error| {
             TeamError::new(format!("the certificates of the system cannot be read: {error}"))
@@ -30,12 +30,16 @@ pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamErr
         return Ok(MakeRustlsConnect::new(builder.with_no_client_auth()));
     }
     let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(roots).map_err(|error| fail(error.to_string()))? {
-        let certificate = certificate.map_err(|error| fail(error.to_string()))?;
-        store.add(certificate).map_err(|error| fail(error.to_string()))?;
+    for certificate in CertificateDer::pem_file_iter(roots).map_err(|error| roots_error(roots, &error))? {
+        let certificate = certificate.map_err(|error| roots_error(roots, &error))?;
+        store.add(certificate).map_err(|error| roots_error(roots, &error))?;
     }
     if store.is_empty() {
-        return Err(fail("no certificate in it".to_owned()).with_hint("name a PEM file"));
+        return Err(roots_error(roots, &"no certificate in it").with_hint("name a PEM file"));
     }
     Ok(MakeRustlsConnect::new(builder.with_root_certificates(store).with_no_client_auth()))
+}
+
+fn roots_error(roots: &Path, why: &dyn fmt::Display) -> TeamError {
+    TeamError::new(format!("team.certificate: {}: {why}", roots.display()))
 }

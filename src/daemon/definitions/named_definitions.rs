@@ -5,16 +5,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{Definition, ReadRefusal, SourceKey, WorktreeId};
+use memod_base::types::{
+    Definition, ReadRefusal, SourceKey, WorktreeId, own_part, typed_own_part, typed_parts, with_dots,
+};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, code};
 
 use crate::daemon::request::caveats::NotedCaveats;
-use crate::daemon::request::path_spec::{
-    NAME_SEPARATORS, find_named, list_defined_names, own_name, with_dots,
-};
+use crate::daemon::request::path_spec::{find_named, list_defined_names};
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
@@ -33,8 +33,7 @@ pub(in crate::daemon) fn find_definitions(
     name: &str,
 ) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
     let chunks = shared.chunks.current_chunks(reader, view)?;
-    let own = own_name(name);
-    let found = reader.definitions_named(own)?.into_iter();
+    let found = reader.definitions_named(typed_own_part(name))?.into_iter();
     let contents = found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content);
     let contents: BTreeSet<u32> = contents.chain(chunks.cut_contents()).collect();
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
@@ -48,7 +47,7 @@ pub(in crate::daemon) fn find_definitions(
     if !all.is_empty() {
         return Ok(all);
     }
-    let parts: Vec<&str> = name.split(NAME_SEPARATORS).filter(|part| !part.is_empty()).collect();
+    let parts = typed_parts(name);
     let mut of_module = Vec::new();
     // The module may be followed by a type: `ferry.Captain.sail`.
     for (module, rest) in (1..parts.len()).map(|n_module| parts.split_at(n_module)) {
@@ -89,7 +88,7 @@ fn is_in_module(
     let [only] = module else { return Ok(false) };
     // A package of Go may have another name than its directory.
     let structure = reader.read_structure(view, key)?;
-    Ok(structure.is_some_and(|structure| own_name(&structure.package) == *only))
+    Ok(structure.is_some_and(|structure| own_part(&structure.package) == *only))
 }
 
 /// Returns the error for a target that is neither a path nor a name.

@@ -109,7 +109,7 @@ fn build_why_result(
 
 /// Returns whether a path is in the worktree, or its file system does not answer.
 fn may_exist(at: &Freshness, key: &SourceKey) -> bool {
-    let stat = at.disk.lstat(&at.layout.root.join(key.as_str()));
+    let stat = at.disk.lstat(&key.path_in(&at.layout.root));
     stat.map_or_else(|error| error.kind() == io::ErrorKind::TimedOut, |_| true)
 }
 
@@ -266,7 +266,7 @@ impl WhyQuestion<'_> {
     /// Returns the text as git stores it, which has the same lines.
     fn read_stored_text(&self) -> RpcResult<String> {
         // Where the file system does not answer, it does not for the attributes beside the file either.
-        if self.at.disk.lstat(&self.at.layout.root.join(self.key.as_str())).is_err() {
+        if self.at.disk.lstat(&self.key.path_in(&self.at.layout.root)).is_err() {
             return self.read_text();
         }
         let (layout, settings) = (&self.at.layout, &self.history.settings);

@@ -344,7 +344,7 @@ impl<'a> AnchorChecker<'a> {
         if let Some(location) = self.find_same_text(anchor)?.first() {
             return Ok(Some(format!("{} says the same", location.render_target())));
         }
-        let is_there = self.at.disk.lstat(&self.at.layout.root.join(key.as_str())).is_ok();
+        let is_there = self.at.disk.lstat(&key.path_in(&self.at.layout.root)).is_ok();
         let is_listed = self.files.get(key).is_some_and(Option::is_some);
         Ok((is_there && !is_listed).then(|| format!("{key} exists but is ignored, so it is not checked")))
     }
@@ -358,7 +358,7 @@ impl<'a> AnchorChecker<'a> {
             return Ok(known.clone());
         }
         let entry = self.reader.find_entry(self.at.worktree, key)?;
-        let stat = self.at.disk.lstat(&self.at.layout.root.join(key.as_str())).ok();
+        let stat = self.at.disk.lstat(&key.path_in(&self.at.layout.root)).ok();
         let is_same = match (&entry, stat) {
             (None, None) => true,
             (None, Some(stat)) => self.is_rerun || stat.is_dir(),

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use memod_base::types::Definition;
+use memod_base::types::{Definition, with_dots};
 
 /// Number of names suggested if a file does not define the symbol.
 const MOST_NAMES: usize = 8;
-
-/// Separators between the parts of a typed qualified name.
-pub(in crate::daemon) const NAME_SEPARATORS: [char; 5] = [':', '.', '#', '\\', '/'];
 
 /// The part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,20 +61,10 @@ pub(in crate::daemon) fn find_named<'a>(definitions: &'a [Definition], name: &st
         .collect()
 }
 
-/// Returns the last part of a qualified name.
-pub(in crate::daemon) fn own_name(name: &str) -> &str {
-    name.rsplit(NAME_SEPARATORS).next().unwrap_or(name)
-}
-
 /// Returns why a file with this number of lines has not all of these.
 pub(in crate::daemon) fn why_beyond_end((first, last): (u32, u32), n_lines: u32) -> Option<String> {
     let what = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
     (last > n_lines).then(|| format!("has {n_lines} lines, no {what}"))
-}
-
-/// Returns a qualified name with a dot between its parts.
-pub(in crate::daemon) fn with_dots(name: &str) -> String {
-    name.replace("::", ".").replace(['#', '\\', '/'], ".")
 }
 
 /// Returns a hint that lists what a file defines.
@@ -116,8 +103,8 @@ mod tests {
     #[test]
     fn a_name_or_the_end_of_a_qualified_one() {
         let definition = |title: &str| {
-            let own = title.rsplit([':', '.']).next().unwrap();
-            Definition { title: title.to_owned(), names: own.to_owned(), ..Definition::default() }
+            let names = memod_base::types::own_part(title).to_owned();
+            Definition { title: title.to_owned(), names, ..Definition::default() }
         };
         let titles = ["login", "a::Session::login", "a::Key::login", "Web.relogin", "x, y"];
         let mut all = titles.map(definition).to_vec();

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{ChunkKind, SourceKey};
+use memod_base::types::{ChunkKind, SourceKey, file_name};
 use memod_engine::freshness::Freshness;
 use memod_proto::{CommitInfo, Copies, Hit};
 use memod_search::candidates::chunk_candidate::ChunkCandidate;
@@ -119,7 +119,7 @@ fn name_for_copies(found: &FoundChunk) -> Option<&str> {
     match kind {
         ChunkKind::Symbol => title.as_deref().or(symbol.as_deref()),
         ChunkKind::Doc => title.as_deref().and_then(|title| title.rsplit(" > ").next()),
-        _ => path.rsplit('/').next(),
+        _ => Some(file_name(path)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId};
+use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId, own_part};
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_search::paths::class_rules;
@@ -102,5 +102,5 @@ fn read_outline(reader: &IndexReader, map: ChunkId) -> Result<FileSymbols, Datab
 fn find_qualifier<'a>(names: &str, title: &'a str) -> &'a str {
     let own = names.split_whitespace().next().unwrap_or_default();
     let first = title.split([' ', ',']).next().unwrap_or_default();
-    first.strip_suffix(own).filter(|qualifier| qualifier.ends_with([':', '.'])).unwrap_or_default()
+    first.strip_suffix(own).filter(|qualifier| own_part(qualifier).is_empty()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{DeclaredRole, SourceKey, is_inside};
+use memod_base::types::{DeclaredRole, SourceKey, is_inside, own_part};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
@@ -15,7 +15,6 @@ use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
 use memod_structure::map::NumberedLines;
 
 use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
-use crate::daemon::request::path_spec::own_name;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::structure::show_code::{MOST_PARTS, TargetSpan, find_spans, read_shown_text};
 
@@ -228,7 +227,7 @@ fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
         EntryForm::Section => return item.title.rsplit(HEADINGS).next().unwrap_or_default().to_owned(),
         EntryForm::Scope => None,
         EntryForm::Definition => {
-            lines.find_signature(own_name(&item.title), first).map(|(_, signature)| signature)
+            lines.find_signature(own_part(&item.title), first).map(|(_, signature)| signature)
         }
     };
     let text = text.unwrap_or_else(|| lines.first_code_line(first).to_owned());

@@ -129,9 +129,9 @@ fn find_spans_of_part(
     match part {
         PathPart::Whole => Ok(vec![build_span(key, None, None)]),
         PathPart::Lines(line, _) => {
-            let around = definitions.iter().filter(|found| (found.lines.0..=found.lines.1).contains(&line));
-            let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
-            let Some(found) = innermost else { return Ok(vec![build_span(key, Some((line, line)), None)]) };
+            let Some(found) = Definition::innermost_around(definitions, (line, line)) else {
+                return Ok(vec![build_span(key, Some((line, line)), None)]);
+            };
             let (first, last) = found.lines;
             let is_long = last - first >= MOST_LINES;
             let part = (first.max(line.saturating_sub(AROUND)), last.min(line + AROUND));
@@ -232,7 +232,7 @@ fn target_not_found_error(caveats: &NotedCaveats, (target, cwd): (&str, &str), a
     }
     let on_disk = parse_target(target).into_iter().find_map(|(path, _)| {
         let key = parse_source_key(path, cwd, &at.layout)?;
-        at.disk.lstat(&at.layout.root.join(key.as_str())).ok()
+        at.disk.lstat(&key.path_in(&at.layout.root)).ok()
     });
     match on_disk {
         Some(stat) if stat.is_dir() => not_found_error(target, "a directory").with_hint(

@@ -229,14 +229,13 @@ fn list_uses(
     let mut names: BTreeSet<String> = BTreeSet::new();
     for own in wanted {
         let structure = structures.structure_of(own.file);
-        names.extend(structure.declared[own.declared as usize].names.split(' ').map(str::to_owned));
+        names.extend(own.declared_in(&structure).own_names().map(str::to_owned));
     }
     let mut all = Vec::new();
     for name in names {
         all.extend(structures.find_uses(&name, wanted)?.into_iter().map(|found| {
             let structure = structures.structure_of(found.within.file);
-            let within = found.within.declared.and_then(|id| structure.declared.get(id as usize));
-            let within = within.map(|within| within.title.clone());
+            let within = structure.item(found.within.declared).map(|within| within.title.clone());
             LocatedUse { key: structures.source_key(found.within.file), within, found }
         }));
     }

@@ -111,8 +111,7 @@ impl FileClass {
         let word = word.to_ascii_lowercase();
         let is_it = |name: &str| name == word || word.strip_suffix('s') == Some(name);
         let own = Self::ALL.into_iter().find(|class| is_it(class.as_str()));
-        let other = || SYNONYMS.iter().find(|(name, _)| is_it(name)).map(|(_, class)| *class);
-        own.or_else(other)
+        own.or_else(|| SYNONYMS.iter().find(|(name, _)| is_it(name)).map(|(_, class)| *class))
             .ok_or_else(|| format!("a class of files is one of {}", Self::ALL.map(Self::as_str).join(", ")))
     }
 }

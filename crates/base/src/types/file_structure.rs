@@ -43,12 +43,17 @@ impl FileStructure {
 
     /// Returns the indices of a definition and of those around it, innermost first.
     pub fn enclosing_ids(&self, id: Option<u32>) -> impl Iterator<Item = u32> {
-        std::iter::successors(id, |id| self.declared.get(*id as usize)?.parent)
+        std::iter::successors(id, |id| self.item(Some(*id))?.parent)
     }
 
     /// Returns a definition and those around it, innermost first.
     pub fn declared_around(&self, id: Option<u32>) -> impl Iterator<Item = &DeclaredItem> {
-        self.enclosing_ids(id).filter_map(|id| self.declared.get(id as usize))
+        self.enclosing_ids(id).filter_map(|id| self.item(Some(id)))
+    }
+
+    /// Returns a definition by its index; `None` at the top of the file.
+    pub fn item(&self, id: Option<u32>) -> Option<&DeclaredItem> {
+        self.declared.get(id? as usize)
     }
 
     /// Returns the text of a name or receiver by its number.
@@ -116,9 +121,14 @@ pub struct Arity {
 impl DeclaredItem {
     /// Returns the qualified name of the item around it; empty at the top. Of `View.prototype.lookup` it is `View`.
     pub fn owner(&self) -> &str {
-        let own = self.names.split(' ').next().unwrap_or_default();
+        let own = self.own_names().next().unwrap_or_default();
         let of = qualifier_of(&self.title, own);
         of.strip_suffix(".prototype").unwrap_or(of)
+    }
+
+    /// Returns the own names.
+    pub fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.names.split(' ')
     }
 }
 
@@ -163,6 +173,13 @@ pub struct NameUse {
     pub n_arguments: Option<u8>,
 }
 
+impl NameUse {
+    /// Returns the index of the innermost definition or scope around it; `None` at the top of the file.
+    pub fn enclosing_id(&self) -> Option<u32> {
+        self.within.checked_sub(1)
+    }
+}
+
 /// A value whose type the text names: a parameter, a variable, a field, or what a function returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TypedValue {
@@ -175,6 +192,13 @@ pub struct TypedValue {
     pub within: u32,
     /// Whether `of` is a type.
     pub is_written: bool,
+}
+
+impl TypedValue {
+    /// Returns the index of the function or type that declares it; `None` at the top of the file.
+    pub fn enclosing_id(&self) -> Option<u32> {
+        self.within.checked_sub(1)
+    }
 }
 
 /// The purpose of a use.

@@ -18,6 +18,21 @@ pub(super) fn qualifier_of<'a>(name: &'a str, own: &str) -> &'a str {
     name.strip_suffix(own).unwrap_or_default().trim_end_matches(JOINTS)
 }
 
+/// Returns the last part of a typed name, which may begin with a path: `net/http.Get`.
+pub fn typed_own_part(name: &str) -> &str {
+    own_part(name.rsplit_once('/').map_or(name, |(_, rest)| if rest.is_empty() { name } else { rest }))
+}
+
+/// Returns the parts of a typed name, which may begin with a path.
+pub fn typed_parts(name: &str) -> Vec<&str> {
+    name.split(JOINTS).flat_map(|part| part.split('/')).filter(|part| !part.is_empty()).collect()
+}
+
+/// Returns a name with a dot between its parts, so that names of all styles compare equal.
+pub fn with_dots(name: &str) -> String {
+    name.replace("::", ".").replace(['#', '\\', '/'], ".")
+}
+
 /// Whether a name is `of` or that of something inside of it.
 pub fn is_inside(name: &str, of: &str) -> bool {
     name.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with(JOINTS))
@@ -37,7 +52,22 @@ mod tests {
         check("Session.login", Some("Session"), "login");
         check("Session#login", Some("Session"), "login");
         check("App\\Session", Some("App"), "Session");
+        check("Path::operator/", Some("Path"), "operator/");
         assert!(is_inside("Session::login", "Session") && is_inside("Session", "Session"));
         assert!(!is_inside("Sessions", "Session"));
+    }
+
+    #[test]
+    fn a_typed_name_may_begin_with_a_path() {
+        let check = |name: &str, own: &str, dotted: &str| {
+            let parts: Vec<&str> = dotted.split('.').collect();
+            assert_eq!((typed_own_part(name), typed_parts(name)), (own, parts), "{name}");
+            assert_eq!(with_dots(name), dotted);
+        };
+        check("login", "login", "login");
+        check("net/http.Get", "Get", "net.http.Get");
+        check("a::Session#login", "login", "a.Session.login");
+        check("App\\Session", "Session", "App.Session");
+        assert_eq!(typed_own_part("Path::operator/"), "operator/");
     }
 }

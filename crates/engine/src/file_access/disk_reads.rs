@@ -31,7 +31,7 @@ pub struct DiskReads {
 impl DiskReads {
     /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_same`]; `None` also if its place does not answer.
     pub fn read_same(&self, root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
-        self.run_tracked(&root.join(key.as_str()), || {
+        self.run_tracked(&key.path_in(root), || {
             memod_scan::read_same(root, key, max_bytes, hash).ok().flatten()
         })?
     }
@@ -41,7 +41,7 @@ impl DiskReads {
     /// # Errors
     /// When it cannot be read, or its place does not answer.
     pub fn read(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
-        let path = root.join(key.as_str());
+        let path = key.path_in(root);
         self.run_tracked(&path, || memod_scan::read(root, key, max_bytes)).unwrap_or_else(|| {
             let source = io::ErrorKind::TimedOut.into();
             Err(ReadError::Transient(PathError { action: "read", path: path.clone(), source }))
@@ -53,8 +53,7 @@ impl DiskReads {
     /// # Errors
     /// When it cannot be read, or its place does not answer.
     pub fn read_bytes(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-        let read =
-            self.run_tracked(&root.join(key.as_str()), || memod_scan::read_bytes(root, key, max_bytes));
+        let read = self.run_tracked(&key.path_in(root), || memod_scan::read_bytes(root, key, max_bytes));
         read.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 

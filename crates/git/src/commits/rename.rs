@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use gix::ObjectId;
+use memod_base::types::{file_name, parent_dir};
 
 use super::changes::{Changes, PathChange};
 use super::line_map::{ALIKE, likeness};
@@ -79,9 +80,9 @@ impl Objects {
         let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
         // Of several with this content, the one that moved least, as git chooses by the name too.
         let same = removed.iter().filter(|(_, entry)| entry.id == added.id);
-        if let Some(same) = same.min_by_key(|(old, _)| {
-            (file_name(old) != file_name(path), directory_of(old) != directory_of(path))
-        }) {
+        if let Some(same) = same
+            .min_by_key(|(old, _)| (file_name(old) != file_name(path), parent_dir(old) != parent_dir(path)))
+        {
             return FormerName { found: Some((same.0.clone(), same.1)), cut: None };
         }
         let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
@@ -101,12 +102,4 @@ impl Objects {
         let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
         old.map_or(0, |old| likeness(&old, text))
     }
-}
-
-fn directory_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use memod_base::types::own_part;
 use memod_text::words::{Form, joined, write_words};
 
 use crate::query::is_stop_word;
@@ -129,7 +130,7 @@ pub(super) fn find_code_names(text: &str) -> Vec<String> {
             continue;
         }
         let last = word.rsplit(['/', ':', '#']).next().unwrap_or(word);
-        let member = if word.contains('/') { last } else { last.rsplit('.').next().unwrap_or(last) };
+        let member = if word.contains('/') { last } else { own_part(last) };
         for name in [word, last, member] {
             let is_own = name == word || is_name(name);
             let name = joined(name);

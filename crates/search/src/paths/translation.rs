@@ -3,6 +3,8 @@
 //! `docs/uk/a.md` is a translation where `docs/en/a.md` or `docs/a.md` is, and `README.zh-CN.md` where `README.md` is. A
 //! language code alone proves nothing: `tests/it` is no Italian.
 
+use memod_base::types::file_name;
+
 use super::class_rules::FormatGroup;
 use crate::query::Query;
 
@@ -165,7 +167,7 @@ impl LanguageMark<'_> {
     }
 
     fn is_in_folder_of_languages(&self) -> bool {
-        let folder = self.before.strip_suffix('/').map(|before| before.rsplit('/').next().unwrap_or(before));
+        let folder = self.before.strip_suffix('/').map(file_name);
         self.after.starts_with('/') && folder.is_some_and(|folder| OF_LANGUAGES.contains(&folder))
     }
 }

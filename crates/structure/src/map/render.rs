@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{TOKEN_CHARS, escape};
+use memod_base::types::{self, TOKEN_CHARS, escape, own_part};
 
 use super::signature::{NumberedLines, find_word};
 use super::{CodeMap, Ranking};
@@ -123,8 +123,7 @@ impl FileEntry {
 /// Returns a signature with the qualified name in place of the own name, unless it names the type already:
 /// `fn Session::verify(&self)`, but `func (s *Session) Verify()`.
 fn qualify_signature(signature: &str, name: &str, qualifier: &str) -> String {
-    let owner = qualifier.trim_end_matches([':', '.']);
-    let owner = owner.rsplit([':', '.']).next().unwrap_or_default();
+    let owner = own_part(types::qualifier(qualifier).unwrap_or_default());
     match find_word(signature, name) {
         Some(at) if !owner.is_empty() && find_word(signature, owner).is_none() => {
             format!("{}{qualifier}{}", &signature[..at], &signature[at..])

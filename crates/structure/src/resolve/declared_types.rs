@@ -25,9 +25,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
         let mut named = self.structures.definitions_named(&type_name.name);
         named.retain(|candidate| {
-            let role =
-                self.structures.structure_of(candidate.file).declared[candidate.declared as usize].role;
-            role == DeclaredRole::Type
+            let structure = self.structures.structure_of(candidate.file);
+            candidate.declared_in(&structure).role == DeclaredRole::Type
                 && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
         });
         named
@@ -90,7 +89,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let mut bases = Vec::new();
         for used in structure.uses.iter().filter(|used| used.role == UseRole::Base) {
             let name = structure.name(used.name);
-            if name == type_name.name || !is_declared_within(&structure, declared.declared, used.within) {
+            if name == type_name.name || !is_declared_within(&structure, declared, used.enclosing_id()) {
                 continue;
             }
             let module = match used.receiver {
@@ -121,10 +120,11 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 }
 
-/// Returns whether a place is directly in a type, or in a scope with the title of the type. `within` counts from 1.
-fn is_declared_within(structure: &FileStructure, declared: u32, within: u32) -> bool {
-    let title = &structure.declared[declared as usize].title;
-    let around = within.checked_sub(1).and_then(|id| structure.declared.get(id as usize));
-    within == declared + 1
-        || around.is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
+/// Returns whether a place is directly in a type, or in a scope with the title of the type.
+fn is_declared_within(structure: &FileStructure, declared: DefinitionCandidate, within: Option<u32>) -> bool {
+    let title = &declared.declared_in(structure).title;
+    within == Some(declared.declared)
+        || structure
+            .item(within)
+            .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
 }

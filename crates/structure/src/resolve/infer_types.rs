@@ -61,7 +61,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
         let own = self.candidates.iter().filter(|(candidate, structure)| {
-            let declared = &structure.declared[candidate.declared as usize];
+            let declared = candidate.declared_in(structure);
             declared.role == DeclaredRole::Member
                 && own_part(declared.owner()) == type_name.name
                 && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
@@ -145,12 +145,12 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     fn type_of_variable(&self, place: &UsePlace<'_>, name: &str) -> Option<TypeName> {
-        let scopes = place.definitions_around().map(|id| id + 1).chain([0]);
+        let scopes = place.definitions_around().map(Some).chain([None]);
         match scopes
             .map(|scope| -> Vec<&TypedValue> {
                 let values = place.structure.values.iter();
                 values
-                    .filter(|value| value.within == scope && place.structure.name(value.name) == name)
+                    .filter(|value| value.enclosing_id() == scope && place.structure.name(value.name) == name)
                     .collect()
             })
             .find(|values| !values.is_empty())
@@ -174,14 +174,13 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         agreed_type(meant.iter().map(|meant| {
             let structure = self.structures.structure_of(meant.file);
-            let declared = &structure.declared[meant.declared as usize];
-            let within = declared.parent.map_or(0, |parent| parent + 1);
+            let declared = meant.declared_in(&structure);
             let values: Vec<&TypedValue> = structure
                 .values
                 .iter()
                 .filter(|value| {
                     declared.role == DeclaredRole::Free
-                        && value.within == within
+                        && value.enclosing_id() == declared.parent
                         && structure.name(value.name) == name
                 })
                 .collect();
@@ -219,11 +218,9 @@ impl<S: StructureStore> Resolver<'_, S> {
                 .values
                 .iter()
                 .filter(|value| match structure.name(value.name) {
-                    name if name == field => value.within == declared.declared + 1,
+                    name if name == field => value.enclosing_id() == Some(declared.declared),
                     name if name == set => {
-                        UsePlace { within: value.within.checked_sub(1), ..declared_place }
-                            .owner_name()
-                            .as_ref()
+                        UsePlace { within: value.enclosing_id(), ..declared_place }.owner_name().as_ref()
                             == Some(&type_name.name)
                     }
                     _ => false,
@@ -239,7 +236,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         if !rest.iter().all(|value| value.of == first.of && value.is_written == first.is_written) {
             return None;
         }
-        let declared_place = UsePlace { within: first.within.checked_sub(1), ..*place };
+        let declared_place = UsePlace { within: first.enclosing_id(), ..*place };
         let type_name = place.structure.name(first.of);
         if first.is_written {
             Some(Self::written_type(&declared_place, type_name))
@@ -311,18 +308,20 @@ impl<S: StructureStore> Resolver<'_, S> {
     fn returned_type(&self, place: &UsePlace<'_>, meant: &[DefinitionCandidate]) -> Option<TypeName> {
         agreed_type(meant.iter().map(|meant| {
             let structure = self.structures.structure_of(meant.file);
-            let declared = &structure.declared[meant.declared as usize];
+            let declared = meant.declared_in(&structure);
             let family = LanguageFamily::from_path(self.paths.path_of(meant.file));
             let within = Some(meant.declared);
             let declared_place =
                 UsePlace { file: meant.file, structure: &structure, family, within, ..*place };
             if declared.role == DeclaredRole::Type {
-                return Some(Self::written_type(&declared_place, declared.names.split(' ').next()?));
+                return Some(Self::written_type(&declared_place, declared.own_names().next()?));
             }
             let returned: Vec<&TypedValue> = structure
                 .values
                 .iter()
-                .filter(|value| value.within == meant.declared + 1 && structure.name(value.name) == "()")
+                .filter(|value| {
+                    value.enclosing_id() == Some(meant.declared) && structure.name(value.name) == "()"
+                })
                 .collect();
             self.common_type(&declared_place, &returned)
         }))
@@ -332,8 +331,8 @@ impl<S: StructureStore> Resolver<'_, S> {
     pub fn overridden_members(&self, member: DefinitionCandidate) -> Vec<DefinitionCandidate> {
         let structure = self.structures.structure_of(member.file);
         let place = self.place_within(member.file, &structure, Some(member.declared));
-        let around = Self::type_around(&place)
-            .filter(|_| structure.declared[member.declared as usize].role == DeclaredRole::Member);
+        let around =
+            Self::type_around(&place).filter(|_| member.declared_in(&structure).role == DeclaredRole::Member);
         let bases = around.iter().flat_map(|type_name| self.base_types(type_name));
         bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()
     }

@@ -61,7 +61,7 @@ pub struct DefinitionCandidate {
 
 impl DefinitionCandidate {
     /// Returns the declaration in the structure of its file.
-    fn declared_in(self, structure: &FileStructure) -> &DeclaredItem {
+    pub fn declared_in(self, structure: &FileStructure) -> &DeclaredItem {
         &structure.declared[self.declared as usize]
     }
 }
@@ -164,7 +164,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             structure,
             family,
             written,
-            within: used.within.checked_sub(1),
+            within: used.enclosing_id(),
             is_call: used.role == UseRole::Call,
             steps: infer_types::MOST_STEPS,
         };
@@ -310,7 +310,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         })?;
         found.retain(|found| {
             let structure = self.structures.structure_of(found.file);
-            !is_constructor(&structure, &structure.declared[found.declared as usize])
+            !is_constructor(&structure, found.declared_in(&structure))
         });
         (!found.is_empty()).then_some((certainty, found))
     }
@@ -396,7 +396,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     fn has_type(&self, name: &str) -> bool {
         self.structures.definitions_named(name).iter().any(|candidate| {
             let structure = self.structures.structure_of(candidate.file);
-            structure.declared[candidate.declared as usize].role == DeclaredRole::Type
+            candidate.declared_in(&structure).role == DeclaredRole::Type
         })
     }
 

@@ -1,6 +1,6 @@
 //! Finds the files of a module by the rules of each language.
 
-use memod_base::types::ImportedName;
+use memod_base::types::{ImportedName, file_name};
 
 use super::FileNumber;
 use super::path_index::PathIndex;
@@ -233,7 +233,7 @@ impl PathIndex {
     /// Returns the headers of this name nearest to the including file, and the sources of the same name nearest to these:
     /// `dict.h` of a vendored library is a different header.
     fn c_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
-        let name = module.rsplit('/').next().unwrap_or(module);
+        let name = file_name(module);
         let (mut headers, sources): (Vec<_>, Vec<_>) =
             self.files_ending_with_name(module).into_iter().partition(|file| self.is_header(*file));
         headers.retain(|file| split_path(self.path_of(*file)).1 == name);

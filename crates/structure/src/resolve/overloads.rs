@@ -16,7 +16,7 @@ pub fn has_overloads(path: &str) -> bool {
 
 /// Returns whether a definition has the name of the type around it. That name alone means the type.
 pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem) -> bool {
-    let parent = declared.parent.and_then(|parent| structure.declared.get(parent as usize));
+    let parent = structure.item(declared.parent);
     parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
 }
 
@@ -39,7 +39,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         self.candidates
             .iter()
             .filter(|(candidate, structure)| {
-                let declared = &structure.declared[candidate.declared as usize];
+                let declared = candidate.declared_in(structure);
                 declared.role == DeclaredRole::Member
                     && declared.arity.is_some_and(|arity| arity.accepts(n_arguments))
                     && types

@@ -74,7 +74,7 @@ impl<S: StructureStore> Resolver<'_, S> {
                 continue;
             }
             let own = self.candidates.iter().filter(|(candidate, structure)| {
-                let declared = &structure.declared[candidate.declared as usize];
+                let declared = candidate.declared_in(structure);
                 candidate.file == file && name == self.name && declared.role != DeclaredRole::Member
             });
             let n_before = found.len();

@@ -1,6 +1,6 @@
 //! Selects the definitions of other files that are visible in a place.
 
-use memod_base::types::DeclaredRole;
+use memod_base::types::{DeclaredRole, file_name};
 
 use super::module_files::is_header;
 use super::use_place::UsePlace;
@@ -26,7 +26,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let sources: Vec<&str> = modules.filter(|module| !is_header(module)).collect();
         found.retain(|found| {
             let structure = self.structures.structure_of(found.file);
-            let declared = &structure.declared[found.declared as usize];
+            let declared = found.declared_in(&structure);
             let is_hidden = declared.is_internal
                 && found.file != place.file
                 && !self.paths.is_header(found.file)
@@ -88,8 +88,4 @@ impl<S: StructureStore> Resolver<'_, S> {
             _ => false,
         }
     }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or_default()
 }

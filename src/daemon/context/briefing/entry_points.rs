@@ -1,5 +1,6 @@
 //! Lists the entry points of the programs of a project.
 
+use memod_base::types::file_name;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -128,11 +129,7 @@ fn list_node_commands(files: &ProjectFiles) -> Vec<String> {
             Some(match &manifest["bin"] {
                 Value::String(target) => {
                     let name = manifest["name"].as_str()?;
-                    vec![format!(
-                        "{} = {}",
-                        name.rsplit('/').next().unwrap_or(name),
-                        join_target(path, target)
-                    )]
+                    vec![format!("{} = {}", file_name(name), join_target(path, target))]
                 }
                 Value::Object(bins) => bins
                     .iter()
@@ -187,7 +184,7 @@ fn is_well_named(path: &str, project: &str) -> bool {
     if path == "." {
         return true;
     }
-    let stem = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+    let stem = file_name(path).split('.').next().unwrap_or_default();
     let mut words = stem.split(['-', '_']).filter(|word| !word.is_empty());
     words.any(|word| ["app", "cli", "daemon", "main", "server"].contains(&word) || word == project)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memod_base::types::file_name;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item};
 
@@ -38,12 +39,8 @@ impl ProjectFiles {
 
     /// Returns the paths of the files with a name, those in fewer folders first.
     pub(super) fn paths_named(&self, name: &str) -> Vec<&str> {
-        let mut paths: Vec<&str> = self
-            .texts
-            .keys()
-            .map(String::as_str)
-            .filter(|path| path.rsplit('/').next() == Some(name))
-            .collect();
+        let mut paths: Vec<&str> =
+            self.texts.keys().map(String::as_str).filter(|path| file_name(path) == name).collect();
         paths.sort_by_key(|path| path.matches('/').count());
         paths
     }

@@ -2,9 +2,11 @@
 //!
 //! The description comes first, then the languages, the entry points, the commands that build and test it, and its parts.
 
+use memod_base::types::{file_name, parent_dir};
+
 use super::build_commands::list_commands;
 use super::entry_points::render_entry_points;
-use super::manifests::{ProjectFiles, find_string, folder_of};
+use super::manifests::{ProjectFiles, find_string};
 use super::project_parts::{go_module_path, part_lines};
 use super::readme::{ReadmeSummary, keep_sentences, normalize_letters};
 
@@ -42,7 +44,7 @@ pub(super) fn select_files(paths: &[String]) -> Vec<(&str, bool)> {
 
 /// Returns whether the text of a file is needed, and not only its presence.
 fn needs_text(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     MANIFESTS.contains(&name) || READMES.contains(&name) || WITH_TEXT.contains(&path)
 }
 
@@ -78,7 +80,7 @@ fn find_readme<'a>(files: &'a ProjectFiles, names: &[&str]) -> Option<&'a str> {
     let known: Vec<String> = names.iter().map(|name| normalize_letters(name)).collect();
     let below = ["README.md", "README.rst"].into_iter().flat_map(|name| files.paths_named(name));
     files.file_text(below.into_iter().find(|path| {
-        let package = folder_of(path).trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let package = file_name(parent_dir(path));
         known.contains(&normalize_letters(package))
     })?)
 }

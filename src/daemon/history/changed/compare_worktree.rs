@@ -189,7 +189,7 @@ impl ComparedWorktree<'_> {
         is_settled: &Cell<bool>,
     ) -> Option<Option<ObjectIds>> {
         let root = &self.texts.at.layout.root;
-        let path = root.join(key.as_str());
+        let path = key.path_in(root);
         let read_at_ns = now_ms() * 1_000_000;
         let read = if_readable(self.texts.at.disk.read_bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
         let bytes = match self.texts.record_error(read) {

@@ -75,7 +75,7 @@ impl ComparedSides {
         let mut paths = Vec::new();
         for typed in &params.path {
             let key = SourceKey::new(dir.resolve_path(typed)?);
-            let is_there = at.disk.lstat(&at.layout.root.join(key.as_str())).is_ok();
+            let is_there = at.disk.lstat(&key.path_in(&at.layout.root)).is_ok();
             if !is_there
                 && ![base, until].iter().flatten().any(|commit| {
                     let tree = history.objects.node(*commit).map(|node| node.tree);

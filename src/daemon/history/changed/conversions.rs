@@ -34,7 +34,7 @@ impl<'a> WorktreeConversions<'a> {
     /// could tell, or the file cannot be looked at. Either is recorded.
     pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
         // Where the file system does not answer, it does not for the attributes beside the file either.
-        let path = self.texts.at.layout.root.join(key.as_str());
+        let path = key.path_in(&self.texts.at.layout.root);
         let stat = self.texts.record_error(if_readable(self.texts.at.disk.lstat(&path)).at("look at", &path));
         stat.flatten()?;
         let conversion = self.attributes.conversion(key.as_str());

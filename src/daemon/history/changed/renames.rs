@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use memod_base::types::file_name;
 use memod_git::{ALIKE, ObjectId, likeness};
 
 use super::tree_changes::TreeChanges;
@@ -72,8 +73,4 @@ fn pair_alike(changes: &mut TreeChanges, texts: &VersionTexts<'_>) {
             changes.record_rename(new, old);
         }
     }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

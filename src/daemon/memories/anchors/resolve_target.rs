@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use memod_base::paths::{self, CallerDir};
-use memod_base::types::{Definition, ReadRefusal, SourceKey};
+use memod_base::types::{Definition, ReadRefusal, SourceKey, file_name, own_part};
 use memod_engine::errors::RpcResult;
 use memod_memory::anchor::MOST_LINES;
 use memod_proto::anchor::Anchor;
@@ -225,7 +225,7 @@ fn explain_missing_target(checker: &AnchorChecker<'_>, target: &str, dir: &Calle
     let specs = parse_target(target);
     let existing = specs.iter().find_map(|(path, _)| {
         let key = parse_source_key_in(path, dir)?;
-        Some((memod_scan::lstat(&layout.root.join(key.as_str())).ok()?, key))
+        Some((memod_scan::lstat(&key.path_in(&layout.root)).ok()?, key))
     });
     if let Some((stat, key)) = existing {
         return match find_enclosing_repository(checker, &key) {
@@ -304,14 +304,9 @@ fn find_similar_names<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
 fn name_similarity(wanted: &str, name: &str) -> f64 {
     let whole = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
     let is_path = wanted.contains('/') || name.contains('/') || wanted.contains('.');
-    let separators: &[char] = if is_path { &['/'] } else { &['/', ':', '.', '#'] };
-    let part = strsim::jaro_winkler(&last_part(wanted, separators), &last_part(name, separators));
+    let last_part = if is_path { file_name } else { own_part };
+    let part = strsim::jaro_winkler(&last_part(wanted).to_lowercase(), &last_part(name).to_lowercase());
     whole.max(part)
-}
-
-/// Returns the part of a name after the last separator, in lower case.
-fn last_part(name: &str, separators: &[char]) -> String {
-    name.rsplit(separators).next().unwrap_or_default().to_lowercase()
 }
 
 fn suggest_names(near: &[String]) -> Option<String> {

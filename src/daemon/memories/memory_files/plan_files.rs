@@ -143,7 +143,7 @@ pub(in crate::daemon::memories) fn text_on_disk(
     name: &str,
 ) -> JobResult<Option<String>> {
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
-    let path = stamp.layout.root.join(key.as_str());
+    let path = key.path_in(&stamp.layout.root);
     let bytes = match memod_scan::read_bytes(&stamp.layout.root, &key, file::MAX_FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(None);

@@ -235,7 +235,7 @@ fn read_file(root: &Path, name: &str, stat: &Stat, listed: &FileListing) -> Resu
         Err(refused) => return Ok(state_without_memory(name, refused.to_string())),
     };
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
-    let path = root.join(key.as_str());
+    let path = key.path_in(root);
     match fs::symlink_metadata(&path) {
         Ok(meta) if meta.is_symlink() => {
             return Ok(state_without_memory(name, "a symbolic link, which is not followed".to_owned()));

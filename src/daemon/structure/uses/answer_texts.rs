@@ -81,7 +81,7 @@ impl<'a> AnswerTexts<'a> {
                 stale.push(key);
                 continue;
             };
-            let own = found.title.as_deref().map(crate::daemon::request::path_spec::own_name);
+            let own = found.title.as_deref().map(memod_base::types::own_part);
             let signature =
                 own.filter(|_| with_signatures).and_then(|own| lines.find_signature(own, found.lines.0));
             let text = signature.map_or_else(

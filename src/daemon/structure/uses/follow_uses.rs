@@ -4,13 +4,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use memod_base::types::{DeclaredRole, FileStructure, UseRole};
+use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, own_part};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, Resolver, StructureStore as _};
 
 use super::method_sets;
 use super::worktree_structures::{CodeNode, ResolvedUse, WorktreeStructures};
-use crate::daemon::request::path_spec::own_name;
 
 /// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
 /// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.
@@ -96,7 +95,7 @@ impl UsePaths {
         is_wanted: impl Fn(CodeNode) -> bool,
     ) {
         for own in start.iter().filter(|own| is_wanted(CodeNode::from(**own))) {
-            let line = structures.structure_of(own.file).declared[own.declared as usize].lines.0;
+            let line = own.declared_in(&structures.structure_of(own.file)).lines.0;
             let (node, certainty) = (CodeNode::from(*own), Certainty::Exact);
             self.add(UseStep { node, depth: 0, via: None, line, certainty, weight: 1.0 });
         }
@@ -184,7 +183,7 @@ pub(super) fn add_users_of_removed(
 ) -> Result<(), DatabaseError> {
     let names: BTreeSet<(&str, &str)> = removed
         .iter()
-        .flat_map(|(path, titles)| titles.iter().map(|title| (own_name(title), path.as_str())))
+        .flat_map(|(path, titles)| titles.iter().map(|title| (own_part(title), path.as_str())))
         .collect();
     for (name, path) in names {
         // If another definition has the name, only an import from the old file shows that the old one is meant.
@@ -202,10 +201,8 @@ pub(super) fn add_users_of_removed(
                 if !is_meant {
                     continue;
                 }
-                let node = find_enclosing_definition(
-                    structures,
-                    CodeNode { file, declared: used.within.checked_sub(1) },
-                );
+                let node =
+                    find_enclosing_definition(structures, CodeNode { file, declared: used.enclosing_id() });
                 let weight = weigh_certainty(certainty, 1) * DECAY;
                 reached.add(UseStep { node, depth: 1, via: None, line: used.line, certainty, weight });
             }
@@ -220,12 +217,12 @@ fn find_overridden(
     member: DefinitionCandidate,
 ) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
     let structure = structures.structure_of(member.file);
-    let declared = &structure.declared[member.declared as usize];
+    let declared = member.declared_in(&structure);
     if declared.role != DeclaredRole::Member {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for name in declared.names.split(' ') {
+    for name in declared.own_names() {
         let candidates = structures.find_candidates(name)?;
         found.extend(
             Resolver::new(&structures.paths, structures, name, &candidates).overridden_members(member),
@@ -269,7 +266,7 @@ fn add_implementers(
         }
         let (sure, types) = method_sets::find_implementers(structures, *interface)?;
         for found in types {
-            let line = structures.structure_of(found.file).declared[found.declared as usize].lines.0;
+            let line = found.declared_in(&structures.structure_of(found.file)).lines.0;
             let (weight, certainty) = reached.weight_and_certainty(*via);
             let (weight, certainty) = (weight * weigh_certainty(sure, 1) * DECAY, certainty.max(sure));
             reached.add(UseStep { node: CodeNode::from(found), depth, via: *via, line, certainty, weight });
@@ -290,7 +287,7 @@ fn group_by_name(
     let mut groups: Vec<(String, WantedDefinitions)> = Vec::new();
     for (candidate, step) in open {
         let structure = structures.structure_of(candidate.file);
-        for name in structure.declared[candidate.declared as usize].names.split(' ') {
+        for name in candidate.declared_in(&structure).own_names() {
             let place = *places.entry(name.to_owned()).or_insert(groups.len());
             if place == groups.len() {
                 groups.push((name.to_owned(), WantedDefinitions::new()));
@@ -332,13 +329,13 @@ fn is_edge(
 }
 
 fn is_type(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> bool {
-    structures.structure_of(target.file).declared[target.declared as usize].role == DeclaredRole::Type
+    target.declared_in(&structures.structure_of(target.file)).role == DeclaredRole::Type
 }
 
 /// Returns the definition that a place belongs to: a scope such as an `impl` block belongs to its type.
 fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNode) -> CodeNode {
     let structure = structures.structure_of(place.file);
-    let Some(own) = place.declared.and_then(|id| structure.declared.get(id as usize)) else { return place };
+    let Some(own) = structure.item(place.declared) else { return place };
     if own.role != DeclaredRole::Scope {
         return place;
     }
@@ -387,9 +384,7 @@ pub(super) fn follow_callees(
                 return Ok(reached);
             }
             let structure = structures.structure_of(caller.file);
-            for used in
-                structure.uses.iter().filter(|used| is_call_in(&structure, used.within, used.role, caller))
-            {
+            for used in structure.uses.iter().filter(|used| is_call_in(&structure, used, caller)) {
                 let (found_certainty, meant) = structures.resolve_use(caller.file, &structure, used)?;
                 let n_meant = meant.len();
                 if n_meant == 0 || n_meant > MOST_MEANT && found_certainty != Certainty::Exact {
@@ -417,9 +412,9 @@ pub(super) fn follow_callees(
 }
 
 /// Whether a use is a call inside of a definition, its inner definitions included.
-fn is_call_in(structure: &FileStructure, within: u32, role: UseRole, caller: DefinitionCandidate) -> bool {
-    role == UseRole::Call
-        && structure.enclosing_ids(within.checked_sub(1)).any(|around| around == caller.declared)
+fn is_call_in(structure: &FileStructure, used: &NameUse, caller: DefinitionCandidate) -> bool {
+    used.role == UseRole::Call
+        && structure.enclosing_ids(used.enclosing_id()).any(|around| around == caller.declared)
 }
 
 /// Orders by the number of uses, then the surest first.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use memod_base::types::parent_dir;
 use memod_search::paths::path_words::PathWords;
 use memod_text::words::{Form, write_words};
 
@@ -78,10 +79,6 @@ fn list_file_words(path: &str) -> HashSet<String> {
 fn list_stem_words(path: &str) -> HashSet<String> {
     let words = PathWords::from_path(path);
     words.stem().filter(|word| !OF_TESTS.contains(word)).map(str::to_owned).collect()
-}
-
-fn parent_dir(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(dir, _)| dir)
 }
 
 fn split_dir(dir: &str) -> impl Iterator<Item = &str> {

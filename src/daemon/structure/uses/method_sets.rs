@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memod_base::types::{DeclaredItem, DeclaredRole, UseRole, is_compound};
+use memod_base::types::{DeclaredItem, DeclaredRole, UseRole, is_compound, parent_dir};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
@@ -109,7 +109,7 @@ fn collect_methods(
     let embedded = structure
         .uses
         .iter()
-        .filter(|used| used.role == UseRole::Base && used.within == interface.declared + 1);
+        .filter(|used| used.role == UseRole::Base && used.enclosing_id() == Some(interface.declared));
     for used in embedded {
         let (_, meant) = structures.resolve_use(interface.file, &structure, used)?;
         wanted.is_open |= meant.is_empty();
@@ -138,12 +138,11 @@ fn find_types_with_method(
 }
 
 fn find_declared(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> DeclaredItem {
-    structures.structure_of(candidate.file).declared[candidate.declared as usize].clone()
+    candidate.declared_in(&structures.structure_of(candidate.file)).clone()
 }
 
 fn package_dir(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> String {
-    let path = structures.paths.path_of(candidate.file);
-    path.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned()
+    parent_dir(structures.paths.path_of(candidate.file)).to_owned()
 }
 
 fn is_go(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> bool {

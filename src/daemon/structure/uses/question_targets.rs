@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredItem, DeclaredRole, Definition, SourceKey, qualifier};
+use memod_base::types::{DeclaredItem, DeclaredRole, Definition, SourceKey, has_lines, qualifier};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
@@ -58,19 +58,18 @@ impl QuestionTargets {
         structures: &WorktreeStructures<'_>,
         key: &SourceKey,
         lines: (u32, u32),
-        definitions: Vec<Definition>,
+        definitions: &[Definition],
     ) -> bool {
         let structure = structures.paths.number_of(key.as_str()).map(|file| structures.structure_of(file));
         let declared = structure.iter().flat_map(|structure| structure.declared.iter().enumerate());
         let declared =
-            declared.filter(|(_, own)| own.role != DeclaredRole::Scope && encloses(own.lines, lines));
+            declared.filter(|(_, own)| own.role != DeclaredRole::Scope && has_lines(own.lines, lines));
         // The last of those with one length is the innermost.
         if let Some((innermost, _)) = declared.rev().min_by_key(|(_, own)| own.lines.1 - own.lines.0) {
             return self.add_declared(structures, key, |id, _| id == innermost);
         }
-        let around = definitions.into_iter().filter(|found| encloses(found.lines, lines));
-        let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
-        self.add(structures, key, innermost.clone().into_iter().collect());
+        let innermost = Definition::innermost_around(definitions, lines);
+        self.add(structures, key, innermost.into_iter().cloned().collect());
         innermost.is_some()
     }
 
@@ -126,10 +125,6 @@ impl QuestionTargets {
     }
 }
 
-fn encloses(around: (u32, u32), lines: (u32, u32)) -> bool {
-    around.0 <= lines.0 && lines.1 <= around.1
-}
-
 /// Whether a whole file may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WholeFiles {
@@ -155,7 +150,7 @@ pub(super) fn find_targets(
         check_readable(path, &entry)?;
         let definitions = reader.list_definitions(at.worktree, &key)?;
         if let PathPart::Lines(first, last) = part {
-            return match targets.add_around(structures, &key, (first, last), definitions) {
+            return match targets.add_around(structures, &key, (first, last), &definitions) {
                 true => Ok(targets),
                 false => {
                     let message = format!("{path}: no definition is on line {first}");

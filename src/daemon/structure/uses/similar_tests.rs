@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey};
+use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey, has_lines, own_part};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
@@ -20,7 +20,6 @@ use memod_structure::resolve::StructureStore as _;
 use super::answer_texts::{AnswerTexts, read_entries};
 use super::question_targets::{QuestionTargets, TargetDefinition};
 use super::worktree_structures::{CodeNode, WorktreeStructures};
-use crate::daemon::request::path_spec::own_name;
 use crate::daemon::shared::Shared;
 
 /// Most words that are searched for; each costs time.
@@ -77,7 +76,7 @@ pub(super) fn find_similar_tests(
             let around = structure
                 .declared
                 .iter()
-                .rposition(|declared| (declared.lines.0..=declared.lines.1).contains(&candidate.lines.0));
+                .rposition(|declared| has_lines(declared.lines, (candidate.lines.0, candidate.lines.0)));
             nodes.push(CodeNode { file, declared: around.map(|id| id as u32) });
         }
     }
@@ -93,9 +92,9 @@ fn collect_words(
     let entries = read_entries(reader, at, definitions.iter().map(|(key, _)| key.clone()))?;
     let mut texts = AnswerTexts::new((shared, at), dir, entries);
     let mut words: Vec<String> = Vec::new();
-    removed.iter().for_each(|title| add_words(&mut words, own_name(title)));
+    removed.iter().for_each(|title| add_words(&mut words, own_part(title)));
     for (key, definition) in definitions {
-        let own = own_name(&definition.title);
+        let own = own_part(&definition.title);
         add_words(&mut words, own);
         // Of a file that has changed meanwhile only the names count.
         if let Some((_, signature)) =

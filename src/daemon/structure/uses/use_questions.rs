@@ -185,7 +185,7 @@ fn add_type_members(
     let mut known: HashSet<DefinitionCandidate> = start.iter().copied().collect();
     for of_file in targets.declared.chunk_by(|one, other| one.file == other.file) {
         let (file, structure) = (of_file[0].file, structures.structure_of(of_file[0].file));
-        let declared = of_file.iter().map(|own| &structure.declared[own.declared as usize]);
+        let declared = of_file.iter().map(|own| own.declared_in(&structure));
         let types: HashSet<&str> =
             declared.filter(|own| own.role == DeclaredRole::Type).map(|own| own.title.as_str()).collect();
         let members = structure.declared.iter().enumerate();
@@ -226,7 +226,7 @@ fn build_result(
         } else {
             step.node
         };
-        let own = node.declared.and_then(|id| structure.declared.get(id as usize));
+        let own = structure.item(node.declared);
         ReachedDefinition {
             path: structures.source_key(step.node.file).to_string(),
             title: own.map(|own| own.title.clone()),

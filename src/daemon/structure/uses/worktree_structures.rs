@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use memod_base::types::{
     ClassSet, DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, UseRole, WorktreeId,
+    own_part,
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
@@ -19,7 +20,6 @@ use memod_structure::resolve::{
 use memod_text::words::{Form, write_words};
 
 use crate::daemon::definitions::named_definitions::find_definitions;
-use crate::daemon::request::path_spec::own_name;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::code_map_cache::SECONDARY_CLASSES;
 
@@ -170,7 +170,7 @@ impl<'a> WorktreeStructures<'a> {
                 found.push(ResolvedUse {
                     line: used.line,
                     column: used.column + 1,
-                    within: CodeNode { file, declared: used.within.checked_sub(1) },
+                    within: CodeNode { file, declared: used.enclosing_id() },
                     role: used.role,
                     is_import,
                     certainty: *certainty,
@@ -200,8 +200,7 @@ impl<'a> WorktreeStructures<'a> {
             return false;
         }
         let structure = self.structure_of(one.file);
-        let [one_title, other_title] =
-            [one, other].map(|each| &structure.declared[each.declared as usize].title);
+        let [one_title, other_title] = [one, other].map(|each| &each.declared_in(&structure).title);
         one_title == other_title && has_overloads(self.paths.path_of(one.file))
     }
 
@@ -254,7 +253,7 @@ impl<'a> WorktreeStructures<'a> {
         if let Some(known) = self.candidates.borrow().get(name) {
             return Ok(Arc::clone(known));
         }
-        let defined = find_definitions(self.shared, self.reader, self.view, own_name(name))?;
+        let defined = find_definitions(self.shared, self.reader, self.view, own_part(name))?;
         let files: BTreeSet<FileNumber> =
             defined.iter().filter_map(|(key, _)| self.paths.number_of(key.as_str())).collect();
         let mut found = Vec::new();
@@ -262,7 +261,7 @@ impl<'a> WorktreeStructures<'a> {
             let structure = self.structure_of(file);
             for (id, declared) in structure.declared.iter().enumerate() {
                 let has_name =
-                    declared.role != DeclaredRole::Scope && declared.names.split(' ').any(|own| own == name);
+                    declared.role != DeclaredRole::Scope && declared.own_names().any(|own| own == name);
                 found.extend(has_name.then_some(DefinitionCandidate { file, declared: id as u32 }));
             }
             if found.len() > MOST_CANDIDATES {
