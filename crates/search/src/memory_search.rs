@@ -179,8 +179,8 @@ pub fn search_memories(
     if request.mode != SearchMode::Vector
         && let Some(expression) = request.query.match_with_stems()
     {
-        let found = rows.rank_by_rarer_words(filter, &expression, k)?;
-        texts.extend(rows.memory_texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
+        let found = rows.search().rank_by_rarer_words(filter, &expression, k)?;
+        texts.extend(rows.search().memory_texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
         for (rank, (row, bm25)) in (1..).zip(found) {
             let candidate = pool.entry(row).or_default();
             candidate.signals.bm25 = Some(TextRank { rank, bm25: -bm25 });
@@ -199,7 +199,7 @@ pub fn search_memories(
         }
     }
     if request.query.is_listing() {
-        let mut newest = rows.select_rows(filter, None)?;
+        let mut newest = rows.search().select_rows(filter, None)?;
         newest.sort_unstable_by(|left, right| right.cmp(left));
         pool.extend(newest.into_iter().take(k).map(|row| (row, RecallCandidate::default())));
     }
@@ -218,7 +218,8 @@ pub fn search_memories(
         rows_found.len() + ranked.iter().filter(|hit| !rows_found.contains(&hit.candidate.facts.row)).count();
     ranked.truncate(request.limit);
     let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
-    let mut records: HashMap<MemoryRow, MemoryRecord> = rows.find_records(&best)?.into_iter().collect();
+    let mut records: HashMap<MemoryRow, MemoryRecord> =
+        rows.records().find_records(&best)?.into_iter().collect();
     let found = ranked.into_iter().filter_map(|ranked| {
         let record = records.remove(&ranked.candidate.facts.row)?;
         Some(FoundMemory { ranked, record })
@@ -247,11 +248,11 @@ pub fn nearest_memories(
         return Ok(Vec::new());
     }
     let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
-    let passing: IdSet = rows.select_rows(filter, Some(&ids))?.into_iter().collect();
+    let passing: IdSet = rows.search().select_rows(filter, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();
     let mut near: Vec<_> = first.into_iter().filter(|(row, _)| passing.contains(*row)).take(k).collect();
     if near.len() < k && n_seen == k * SPARE {
-        let passing: IdSet = rows.select_rows(filter, None)?.into_iter().collect();
+        let passing: IdSet = rows.search().select_rows(filter, None)?.into_iter().collect();
         near = vectors.find_nearest(vector, k, |row| passing.contains(row));
         near.retain(|(_, cosine)| *cosine >= floor);
     }
@@ -267,7 +268,7 @@ fn add_facts(
 ) -> Result<(Vec<RecallCandidate>, Vec<AnchoredMemory>), DatabaseError> {
     let keys: Vec<MemoryRow> = pool.keys().copied().collect();
     let mut candidates = Vec::with_capacity(keys.len());
-    for facts in rows.ranking_facts(&keys)? {
+    for facts in rows.search().ranking_facts(&keys)? {
         let Some(mut candidate) = pool.remove(&facts.row) else { continue };
         if candidate.signals.cosine.is_none()
             && let Some(vector) = &request.vector
@@ -278,7 +279,7 @@ fn add_facts(
         candidate.facts = facts;
         candidates.push(candidate);
     }
-    let mut unjudged = rows.anchors_of(&keys)?;
+    let mut unjudged = rows.anchors().anchors_of(&keys)?;
     unjudged.retain(|(id, _)| !request.judged.contains_key(id));
     for candidate in &mut candidates {
         candidate.state =
@@ -307,8 +308,9 @@ fn add_newest_successors(
         if ids.is_empty() {
             break;
         }
-        let all = rows.select_rows(&MemoryFilter { ids: Some(ids), ..MemoryFilter::default() }, None)?;
-        let meant: HashSet<MemoryRow> = rows.select_rows(filter, Some(&all))?.into_iter().collect();
+        let all =
+            rows.search().select_rows(&MemoryFilter { ids: Some(ids), ..MemoryFilter::default() }, None)?;
+        let meant: HashSet<MemoryRow> = rows.search().select_rows(filter, Some(&all))?.into_iter().collect();
         n_added += meant.len();
         left_out.extend(all.iter().copied().filter(|row| !meant.contains(row)));
         let pool = all.into_iter().map(|row| (row, RecallCandidate::default())).collect();
@@ -350,18 +352,18 @@ fn compare_words(
     candidates: &mut [RecallCandidate],
 ) -> Result<(), DatabaseError> {
     let Ok(model) = Builtin::shared() else { return Ok(()) };
-    let n_memories = rows.estimate_count()? as f64;
+    let n_memories = rows.words().estimate_count()? as f64;
     let mut weighed: Vec<(&str, f64)> = Vec::new();
     for text in query.wanted_texts().into_iter().take(MOST_COMPARED) {
         if weighed.iter().all(|(known, _)| *known != text) {
-            let n_with = rows.count_with_term(&tokens::joined(text))? as f64;
+            let n_with = rows.words().count_with_term(&tokens::joined(text))? as f64;
             weighed.push((text, ((n_memories + 1.0) / (n_with + 0.5)).ln().max(0.0)));
         }
     }
     let Some(mut maxsim) = MaxSim::new(&model, weighed) else { return Ok(()) };
     let unread =
         candidates.iter().map(|candidate| candidate.facts.row).filter(|row| !texts.contains_key(row));
-    texts.extend(rows.memory_texts(&unread.collect::<Vec<_>>())?);
+    texts.extend(rows.search().memory_texts(&unread.collect::<Vec<_>>())?);
     for candidate in candidates {
         let text = texts.get(&candidate.facts.row);
         let largest = text.map(|text| maxsim.largest_cosines(&model.pieces(text)));

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
-use memod_base::clock::now_ms;
+use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_memory_db::{IntegrityReport, MemoryRows, MemoryStore};
 use memod_proto::{Check, RpcError};
@@ -56,7 +56,7 @@ impl WorktreeMemories<'_> {
     pub(in crate::daemon) async fn read_overview(self) -> (u64, Vec<String>) {
         let numbers = self.run_job(|store| {
             let now_ms = now_ms();
-            let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.count_memories()?.living));
+            let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.tallies().count_memories()?.living));
             (read.map_err(RpcError::from), store.user_notice(now_ms))
         });
         match numbers.await {
@@ -98,11 +98,11 @@ impl WorktreeMemories<'_> {
 /// The words of the memories; none while no database is open.
 impl Vocabulary for WorktreeMemories<'_> {
     fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
-        self.read_rows(|rows, _| rows.count_with_term(term)).unwrap_or(Ok(0))
+        self.read_rows(|rows, _| rows.words().count_with_term(term)).unwrap_or(Ok(0))
     }
 
     fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
-        self.read_rows(|rows, _| rows.each_term(see)).unwrap_or(Ok(()))
+        self.read_rows(|rows, _| rows.words().each_term(see)).unwrap_or(Ok(()))
     }
 }
 

@@ -28,10 +28,13 @@ pub(super) fn read_memod_page(
     after: i64,
 ) -> Result<DatabaseResult, DatabaseError> {
     let read: Result<_, DatabaseError> = db.read(0, |rows| {
-        let found =
-            rows.list_after(&MemoryFilter { archived, ..MemoryFilter::default() }, after, PAGE_BYTES)?;
+        let found = rows.records().list_after(
+            &MemoryFilter { archived, ..MemoryFilter::default() },
+            after,
+            PAGE_BYTES,
+        )?;
         let last = found.last().map(|(row, _)| *row);
-        let links = last.map_or(Ok(Vec::new()), |last| rows.links_from(after, last))?;
+        let links = last.map_or(Ok(Vec::new()), |last| rows.links().links_from(after, last))?;
         Ok((found, links, last))
     });
     let (found, links, last) = read?;

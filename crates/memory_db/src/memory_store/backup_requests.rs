@@ -1,7 +1,8 @@
 //! Makes and restores backups on request.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use memod_database::{DatabaseError, corruption_error};
@@ -9,15 +10,17 @@ use memod_proto::Caveats;
 use memod_proto::exchange::{BackupResult, RestoreResult};
 use rusqlite::OpenFlags;
 
-use super::super::backups::BackupReason;
-use super::super::memory_rows::SAVED_COLUMNS;
-use super::super::restore_history::{RESTORED, restored_at};
-use super::file_restore_plan::FilePlan;
-use super::store_notice::StoreNotice;
-use super::unfinished_backup::UnfinishedBackup;
-use super::{JobError, MemoryDb, MemoryRows, MemoryStore};
-use crate::MemoryEvent;
+use crate::database::open_database::MemoryDb;
 use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy};
+use crate::memory_rows::MemoryRows;
+use crate::memory_store::backups::BackupReason;
+use crate::memory_store::file_restore_plan::FilePlan;
+use crate::memory_store::other_databases::store_merged_stamps;
+use crate::memory_store::store_notice::StoreNotice;
+use crate::memory_store::unfinished_backup::UnfinishedBackup;
+use crate::memory_store::{JobError, MemoryStore};
+use crate::records::memory_event::{MemoryEvent, RESTORED, restored_at};
+use crate::records::record_columns::SAVED_COLUMNS;
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -132,7 +135,7 @@ impl MemoryStore {
             // Other databases have the former versions or deletions; this event makes the restored ones newer.
             let event = MemoryEvent::of_daemon(now_ms, RESTORED);
             let mut changed = theirs.keys().filter(|id| ours.get(*id) != theirs.get(*id));
-            changed.try_for_each(|id| rows.note_change(id, &event))?;
+            changed.try_for_each(|id| rows.history().note_change(id, &event))?;
             plan.record_changes(rows, self.forms.file_text)?;
             note(rows, &result)
         })?;
@@ -161,21 +164,21 @@ fn make_next_version(
     let former = present.list_versions()?;
     backup.write(now_ms, |rows| {
         for (id, updated, at) in deleted {
-            if !rows.has_memory(&id)? {
-                rows.record_deletion(&id, updated, at)?;
+            if !rows.records().has_memory(&id)? {
+                rows.deletions().record_deletion(&id, updated, at)?;
             }
         }
         for (id, version) in former {
-            if !rows.has_memory(&id)? {
+            if !rows.records().has_memory(&id)? {
                 // A backup may have brought back a version that is older than those in other databases.
-                let restored = restored_at(&present.read(now_ms, |rows| rows.list_history(&id))?);
-                rows.record_deletion(&id, version.updated.max(restored), now_ms)?;
+                let restored = restored_at(&present.read(now_ms, |rows| rows.history().list_history(&id))?);
+                rows.deletions().record_deletion(&id, version.updated.max(restored), now_ms)?;
             }
         }
-        rows.set_merged_stamps(&seen)?;
+        store_merged_stamps(&rows.meta(), &seen)?;
         StoreNotice::copy_notices(rows, present)?;
         apply(rows)?;
-        rows.begin_lineage(&lineage)
+        rows.lineage().begin_lineage(&lineage)
     })
 }
 

@@ -7,9 +7,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use memod_database::DatabaseError;
 
-use super::super::shared_files::{FilePlace, KnownFile};
-use super::super::{MemoryDb, MemoryRows, PendingFile, WorktreeRow};
-use super::RenderFileText;
+use crate::database::open_database::MemoryDb;
+use crate::files::worktree_rows::WorktreeRow;
+use crate::files::written_files::{FilePlace, KnownFile, PendingFile};
+use crate::memory_rows::MemoryRows;
+use crate::records::record_functions::RenderFileText;
 
 /// A file that gets its state in the backup.
 #[derive(Debug)]
@@ -37,13 +39,17 @@ impl FilePlan {
     pub(super) fn plan_changes(present: &MemoryDb, backup: &MemoryDb) -> Result<Self, DatabaseError> {
         let (now, written, worktrees) = present.read(0, |rows| {
             Ok::<_, DatabaseError>((
-                rows.list_known_files()?,
-                rows.list_written_files()?,
-                rows.list_worktrees()?,
+                rows.written_files().list_known_files()?,
+                rows.written_files().list_written_files()?,
+                rows.worktrees().list_worktrees()?,
             ))
         })?;
-        let (then, former) = backup
-            .read(0, |rows| Ok::<_, DatabaseError>((rows.list_known_files()?, rows.list_worktrees()?)))?;
+        let (then, former) = backup.read(0, |rows| {
+            Ok::<_, DatabaseError>((
+                rows.written_files().list_known_files()?,
+                rows.worktrees().list_worktrees()?,
+            ))
+        })?;
         let mut plan = Self::default();
         let places: BTreeSet<&FilePlace> = now.keys().chain(then.keys()).collect();
         for place in places.into_iter().filter(|place| is_same_worktree(&worktrees, &former, &place.0)) {
@@ -78,18 +84,18 @@ impl FilePlan {
         text: RenderFileText,
     ) -> Result<(), DatabaseError> {
         for worktree in &self.worktrees {
-            rows.enter_worktree(rows.worktree_number(&worktree.git_dir)?);
+            rows.enter_worktree(rows.worktrees().worktree_number(&worktree.git_dir)?);
             if let (Some(root), Some(made_ns)) = (&worktree.root, worktree.made_ns) {
-                rows.set_worktree_location(root, made_ns)?;
+                rows.worktrees().set_worktree_location(root, made_ns)?;
             }
         }
-        rows.set_written_files(&self.written)?;
+        rows.written_files().set_written_files(&self.written)?;
         for change in &self.changes {
-            rows.enter_worktree(rows.worktree_number(&change.place.0)?);
+            rows.enter_worktree(rows.worktrees().worktree_number(&change.place.0)?);
             change.record_change(rows, text)?;
         }
         rows.enter_worktree(0);
-        rows.delete_unshown_rows()
+        rows.files().delete_unshown_rows()
     }
 }
 
@@ -106,20 +112,24 @@ impl PlannedFileChange {
         let name = self.place.1.clone();
         let mut new = None;
         if let Some((file, row)) = self.then.and_then(|file| Some((file, file.row?))) {
-            let ours = rows.read_file_memory(row)?;
-            let theirs = file.theirs.map(|row| rows.read_file_memory(row)).transpose()?;
+            let ours = rows.versions().read_file_memory(row)?;
+            let theirs = file.theirs.map(|row| rows.versions().read_file_memory(row)).transpose()?;
             let conflict = theirs.and_then(|theirs| text(&ours, Some(&theirs)));
             let is_conflict = conflict.is_some();
             // A memory that may not be shared any more is archived, without a file.
             let Some((text, hash)) = conflict.or_else(|| text(&ours, None)) else { return Ok(()) };
             if is_conflict {
-                rows.set_conflict_hash(&name, &hash)?;
+                rows.written_files().set_conflict_hash(&name, &hash)?;
             } else if hash != file.hash {
-                rows.set_file_text(&name, row, &hash)?;
+                rows.written_files().set_file_text(&name, row, &hash)?;
             }
             new = Some((text, hash));
         }
-        rows.record_written_file(&name, new.as_ref().map(|(_, hash)| hash))?;
-        rows.put_pending_file(&PendingFile { name, former: self.former, text: new.map(|(text, _)| text) })
+        rows.written_files().record_written_file(&name, new.as_ref().map(|(_, hash)| hash))?;
+        rows.written_files().put_pending_file(&PendingFile {
+            name,
+            former: self.former,
+            text: new.map(|(text, _)| text),
+        })
     }
 }

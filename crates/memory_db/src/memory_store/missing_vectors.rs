@@ -2,8 +2,8 @@
 
 use memod_database::DatabaseError;
 
-use super::MemoryStore;
-use crate::{MemoryReader, VectorChanges};
+use crate::database::vector_changes::{MemoryReader, VectorChanges};
+use crate::memory_store::MemoryStore;
 
 impl MemoryStore {
     /// Returns whether some memories may lack a vector.
@@ -17,9 +17,9 @@ impl MemoryStore {
     /// When they cannot be stored.
     pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
         let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
-        let rows = db.read(now_ms, |rows| rows.list_vectorless(&self.model.id, self.model.step))?;
+        let rows = db.read(now_ms, |rows| rows.vectors().list_vectorless(&self.model.id, self.model.step))?;
         self.lacks_vectors = !rows.is_empty();
-        if rows.is_empty() || !db.write(now_ms, |all| all.embed_missing(&rows, &self.model))? {
+        if rows.is_empty() || !db.write(now_ms, |all| all.vectors().embed_missing(&rows, &self.model))? {
             return Ok(false);
         }
         db.touched.add(&rows);
@@ -38,7 +38,7 @@ impl MemoryStore {
             return Ok(Some(changes));
         }
         db.changed_vectors(&self.model)?; // all of them are read now
-        let vectors = db.read(0, |rows| rows.living_vectors(&self.model.id))?;
+        let vectors = db.read(0, |rows| rows.vectors().living_vectors(&self.model.id))?;
         let reader = MemoryReader::open(&self.path)?;
         self.is_opened = false;
         Ok(Some(VectorChanges::All(Box::new(reader), self.model.id.clone(), vectors)))

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use memod_database::DatabaseError;
 
-use super::MODEL;
-use super::MemoryStore;
+use crate::memory_store::{MODEL, MemoryStore};
 
 /// The result of [`MemoryStore::prepare_model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,19 +50,19 @@ impl MemoryStore {
         let (Some((db, _)), Some(next)) = (self.open.as_mut(), self.next_model.clone()) else {
             return Ok(ModelPreparation::Idle);
         };
-        let rows = db.read(now_ms, |rows| rows.list_vectorless(&next.id, next.step))?;
+        let rows = db.read(now_ms, |rows| rows.vectors().list_vectorless(&next.id, next.step))?;
         if !rows.is_empty() {
-            let is_made = db.write(now_ms, |all| all.embed_missing(&rows, &next))?;
+            let is_made = db.write(now_ms, |all| all.vectors().embed_missing(&rows, &next))?;
             return Ok(if is_made { ModelPreparation::Some } else { ModelPreparation::Idle });
         }
         let is_default = next.id == self.default_model;
         db.write(now_ms, |rows| {
             if is_default {
-                rows.unset_meta(MODEL)?;
+                rows.meta().unset_meta(MODEL)?;
             } else {
-                rows.set_meta(MODEL, &next.id)?;
+                rows.meta().set_meta(MODEL, &next.id)?;
             }
-            rows.delete_other_vectors(&next.id)
+            rows.vectors().delete_other_vectors(&next.id)
         })?;
         (self.model, self.next_model) = (next, None);
         (self.is_opened, self.lacks_vectors) = (true, true);

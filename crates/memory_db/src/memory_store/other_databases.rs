@@ -11,16 +11,18 @@ use memod_base::paths::{NOT_TAKEN, OtherState, is_same_dir};
 use memod_database::DatabaseError;
 use rusqlite::OpenFlags;
 
-use super::super::backups::BackupDir;
-use super::super::database_contents::DatabaseContents;
-use super::super::lineage::Lineage;
-use super::super::merge_contents::MergeCounts;
-use super::super::{MemoryDb, MemoryRows};
-use super::FileSignature;
-use super::MemoryStore;
-use super::recovery::{has_log, open_copied_backup, remove_database};
-use super::store_notice::StoreNotice;
+use crate::database::open_database::MemoryDb;
 use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy, FileStamps, open_memod, read_stamps};
+use crate::memory_store::MemoryStore;
+use crate::memory_store::backups::BackupDir;
+use crate::memory_store::file_signature::FileSignature;
+use crate::memory_store::recovery::{has_log, open_copied_backup, remove_database};
+use crate::memory_store::store_notice::StoreNotice;
+use crate::merging::database_contents::DatabaseContents;
+use crate::merging::merge_contents::{DatabaseMerge, MergeCounts};
+use crate::merging::saved_sharing::SharingRestore;
+use crate::settings::lineage_rows::Lineage;
+use crate::settings::meta_rows::MetaRows;
 
 /// The key in `meta` of the signatures of merged databases.
 const SEEN: &str = "elsewhere";
@@ -186,12 +188,12 @@ impl MemoryStore {
         let all_seen: SeenStamps = db.merged_stamps().into_iter().chain(seen).collect();
         let notice = db.write(now_ms, |rows| {
             if is_new {
-                rows.copy_elapsed_time(&source.db)?;
+                source.db.read(now_ms, |other| rows.clock().copy_elapsed_time(&other.clock()))?;
             }
-            let merged = rows.merge_contents(&contents, "unite", self.forms.derive)?;
-            sharing.iter().try_for_each(|sharing| rows.apply_saved_trust(sharing))?;
-            rows.set_lineage(&lineage)?;
-            rows.set_merged_stamps(&all_seen)?;
+            let merged = DatabaseMerge::new(rows).merge_contents(&contents, "unite", self.forms.derive)?;
+            sharing.iter().try_for_each(|sharing| SharingRestore::new(rows).apply_saved_trust(sharing))?;
+            rows.lineage().set_lineage(&lineage)?;
+            store_merged_stamps(&rows.meta(), &all_seen)?;
             let Some(notice) = merge_notice(merged, &source.path, old.as_ref(), now_ms) else {
                 return Ok(None);
             };
@@ -214,17 +216,16 @@ impl MemoryStore {
 impl MemoryDb {
     /// Returns the signatures that the files of other databases had when they were merged completely.
     pub(super) fn merged_stamps(&self) -> SeenStamps {
-        let json = self.read(0, |rows| rows.read_meta(SEEN)).ok().flatten();
+        let json = self.read(0, |rows| rows.meta().read_meta(SEEN)).ok().flatten();
         json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
     }
 }
 
-impl MemoryRows<'_> {
-    pub(super) fn set_merged_stamps(&self, seen: &SeenStamps) -> Result<(), DatabaseError> {
-        match serde_json::to_string(seen) {
-            Ok(json) => self.set_meta(SEEN, &json),
-            Err(_) => Ok(()), // a path that is not UTF-8 is compared each time
-        }
+/// Stores the signatures of merged databases.
+pub(super) fn store_merged_stamps(meta: &MetaRows<'_>, seen: &SeenStamps) -> Result<(), DatabaseError> {
+    match serde_json::to_string(seen) {
+        Ok(json) => meta.set_meta(SEEN, &json),
+        Err(_) => Ok(()), // a path that is not UTF-8 is compared each time
     }
 }
 

@@ -1,19 +1,21 @@
 //! Replaces a memory.db that is damaged, gone or foreign.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use memod_base::paths::{NOT_OURS, with_suffix};
 use memod_database::DatabaseError;
 use rusqlite::OpenFlags;
 
-use super::super::backups::BackupFile;
-use super::super::database_contents::{DatabaseContents, if_readable};
-use super::super::lineage::Lineage;
-use super::super::{MemoryDb, MemoryEvent};
-use super::MemoryStore;
-use super::store_notice::StoreNotice;
+use crate::database::open_database::MemoryDb;
+use crate::memory_store::MemoryStore;
+use crate::memory_store::backups::BackupFile;
+use crate::memory_store::store_notice::StoreNotice;
+use crate::merging::database_contents::{DatabaseContents, if_readable};
+use crate::merging::merge_contents::DatabaseMerge;
+use crate::merging::saved_sharing::SharingRestore;
+use crate::records::memory_event::MemoryEvent;
+use crate::settings::lineage_rows::Lineage;
 
 /// The action in the history of memories that were saved from a damaged file.
 const SALVAGE: &str = "salvage";
@@ -72,10 +74,12 @@ impl MemoryStore {
         }
         let last = damaged.map(|damaged| if_readable(damaged.read_lineage())).transpose()?.flatten();
         let n_saved = new.db.write(now_ms, |rows| {
-            let (merged, derive) =
-                (rows.merge_contents(&saved, SALVAGE, self.forms.derive)?, self.forms.derive);
+            let (merged, derive) = (
+                DatabaseMerge::new(rows).merge_contents(&saved, SALVAGE, self.forms.derive)?,
+                self.forms.derive,
+            );
             if let Some(sharing) = &sharing {
-                rows.apply_saved_sharing(
+                SharingRestore::new(rows).apply_saved_sharing(
                     sharing,
                     saved.all_ids(),
                     derive,
@@ -84,7 +88,7 @@ impl MemoryStore {
             }
             let mut lineage = new.lineage.clone();
             last.iter().for_each(|last| lineage.continue_count(last));
-            rows.begin_lineage(&lineage)?;
+            rows.lineage().begin_lineage(&lineage)?;
             Ok::<_, DatabaseError>(merged.n_put)
         })?;
         let is_in_copy = last.is_some_and(|last| new.lineage == last);
@@ -139,8 +143,9 @@ impl MemoryStore {
             match open_copied_backup(&copy.path, &other) {
                 Ok((original, copied)) => {
                     let contents = copied.read_contents()?;
-                    let merged =
-                        db.write(now_ms, |rows| rows.merge_contents(&contents, "unite", self.forms.derive))?;
+                    let merged = db.write(now_ms, |rows| {
+                        DatabaseMerge::new(rows).merge_contents(&contents, "unite", self.forms.derive)
+                    })?;
                     lineage.include_database(&original.read_lineage()?);
                     held.push(original);
                     more.extend((merged.n_put > 0).then_some((copy, merged.n_put)));

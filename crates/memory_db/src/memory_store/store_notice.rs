@@ -2,14 +2,16 @@
 
 use memod_database::DatabaseError;
 
-use super::super::MemoryDb;
-use super::super::memory_rows::MemoryRows;
-use super::super::shared_files::GONE_WORKTREES;
+use crate::database::open_database::MemoryDb;
+use crate::files::worktree_notices::GONE_WORKTREES;
+use crate::memory_rows::MemoryRows;
 
 /// Duration of a notice, ms.
 const NOTICE_MS: i64 = 86_400_000;
+
 /// The key in `meta` of the notice.
 const NOTICE: &str = "notice";
+
 /// The key in `meta` of the time of the notice that was acknowledged.
 pub(super) const ACKNOWLEDGED: &str = "notice_acknowledged";
 
@@ -46,8 +48,8 @@ impl StoreNotice {
 
     /// Returns the notice that a database holds, and the time of the one that was acknowledged.
     pub(super) fn find_stored(rows: &MemoryRows<'_>) -> Result<(Option<Self>, Option<i64>), DatabaseError> {
-        let acknowledged_ms = rows.read_meta(ACKNOWLEDGED)?.and_then(|at_ms| at_ms.parse().ok());
-        Ok((rows.read_meta(NOTICE)?.as_deref().and_then(Self::parse_stored), acknowledged_ms))
+        let acknowledged_ms = rows.meta().read_meta(ACKNOWLEDGED)?.and_then(|at_ms| at_ms.parse().ok());
+        Ok((rows.meta().read_meta(NOTICE)?.as_deref().and_then(Self::parse_stored), acknowledged_ms))
     }
 
     /// Reads what [`Self::store_in`] has written; an earlier version wrote one line.
@@ -60,9 +62,9 @@ impl StoreNotice {
     /// Copies the notices of a database into the one that is about to replace it: they are about the file, not about its memories.
     pub(super) fn copy_notices(rows: &MemoryRows<'_>, former: &MemoryDb) -> Result<(), DatabaseError> {
         for key in [NOTICE, ACKNOWLEDGED, GONE_WORKTREES] {
-            match former.read(rows.now_ms(), |rows| rows.read_meta(key))? {
-                Some(value) => rows.set_meta(key, &value)?,
-                None => rows.unset_meta(key)?,
+            match former.read(rows.now_ms(), |rows| rows.meta().read_meta(key))? {
+                Some(value) => rows.meta().set_meta(key, &value)?,
+                None => rows.meta().unset_meta(key)?,
             }
         }
         Ok(())
@@ -71,6 +73,6 @@ impl StoreNotice {
     /// Stores the notice in the database that it is about.
     pub(super) fn store_in(&self, rows: &MemoryRows<'_>) -> Result<(), DatabaseError> {
         let Self { at_ms, text, details } = self;
-        rows.set_meta(NOTICE, &format!("{at_ms} {text}\n{details}"))
+        rows.meta().set_meta(NOTICE, &format!("{at_ms} {text}\n{details}"))
     }
 }

@@ -118,7 +118,7 @@ pub(super) async fn read_anchored(
     filter: impl Fn(&MemoryRows<'_>) -> JobResult<MemoryFilter> + Send + 'static,
     sort: MemorySort,
 ) -> RpcResult<Vec<AnchoredMemory>> {
-    read(request, move |rows| Ok(rows.list_anchored(&filter(rows)?, sort)?)).await
+    read(request, move |rows| Ok(rows.anchors().list_anchored(&filter(rows)?, sort)?)).await
 }
 
 /// Lists memories, if requested only those of some states or about some code.
@@ -164,7 +164,7 @@ pub(in crate::daemon) async fn list_anchored(
         store.read(now_ms, move |rows: &MemoryRows<'_>| -> JobResult<Value> {
             let mut memories = Vec::new();
             for (id, anchors) in &page {
-                let Some(record) = rows.find_memory(id)? else { continue }; // it was deleted meanwhile
+                let Some(record) = rows.records().find_memory(id)? else { continue }; // it was deleted meanwhile
                 let memory = protocol_values::to_memory(record, rows.now_ms());
                 memories.push(Memory {
                     state: AnchorState::from_anchors(anchors),

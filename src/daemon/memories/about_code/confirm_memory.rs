@@ -89,7 +89,7 @@ fn store_confirmed(
     let fields = protocol_values::diff_fields(&before, &after);
     let changed = fields.keys().cloned().collect();
     if before.is_unconfirmed {
-        rows.trust_memory(&before.id)?;
+        rows.sharing().trust_memory(&before.id)?;
     }
     rows.put_memory(&after, &derive_data(&after), &MemoryEvent { fields, ..stamp.new_event("confirm") })?;
     Ok(UpdateResult {

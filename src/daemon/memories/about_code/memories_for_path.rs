@@ -104,7 +104,7 @@ async fn add_lines(request: &Arc<RequestContext>, memories: Vec<WhyMemory>) -> R
     read(request, move |rows| {
         let mut with_line = Vec::new();
         for memory in &memories {
-            let record = rows.find_memory(&memory.id)?;
+            let record = rows.records().find_memory(&memory.id)?;
             let line = record.map(|record| protocol_values::to_brief(&record).line);
             with_line.extend(line.map(|line| WhyMemory { line, ..memory.clone() }));
         }

@@ -42,19 +42,19 @@ impl FileWriter {
         run: impl FnOnce() -> JobResult<T>,
     ) -> JobResult<T> {
         if self.counters.set_linked(rows.current_worktree()?) {
-            rows.update_file_links()?; // they were linked as another worktree says
+            rows.file_links().update_file_links()?; // they were linked as another worktree says
         }
         let before = FilesBefore::read_rows(rows)?;
         let value = run()?;
-        rows.settle_own_memories()?;
+        rows.settlement().settle_own_memories()?;
         queue_changes::queue_changed_memories(rows, before.last_change, stamp)?;
         let changes = before.plan_changes(rows, stamp)?;
         if changes.is_empty() {
             return Ok(value);
         }
         for file in &changes {
-            rows.put_pending_file(file)?;
-            rows.record_written_file(&file.name, file.text.as_deref().map(hash).as_ref())?;
+            rows.written_files().put_pending_file(file)?;
+            rows.written_files().record_written_file(&file.name, file.text.as_deref().map(hash).as_ref())?;
         }
         self.counters.note_write();
         *self.prepared.borrow_mut() = changes;
@@ -82,7 +82,7 @@ impl FileWriter {
         }
         let PlacedFiles { done, failed, was_edited } = put_in_place(&self.root, &files);
         self.counters.note_write(); // files may have been read before they were in place
-        let mut ended = store.write(now_ms, |rows| Ok(rows.remove_pending_files(&done)?));
+        let mut ended = store.write(now_ms, |rows| Ok(rows.written_files().remove_pending_files(&done)?));
         if let (Ok(()), Some((_, error))) = (&ended, failed.first()) {
             ended = Err(not_written_error(error));
         }

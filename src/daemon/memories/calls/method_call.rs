@@ -248,7 +248,7 @@ impl NamedRequest {
 
     /// Returns the answer of an earlier run; fails if the name belongs to another request.
     pub(in crate::daemon::memories) fn find_answer(&self, rows: &MemoryRows<'_>) -> JobResult<Option<Value>> {
-        match rows.find_earlier_request(&self.name, &self.digest)? {
+        match rows.answers().find_earlier_request(&self.name, &self.digest)? {
             EarlierRequest::None => Ok(None),
             EarlierRequest::Same(answer) => Ok(Some(answer)),
             EarlierRequest::Other => Err(refused_error(
@@ -281,7 +281,7 @@ impl NamedRequest {
         rows: &MemoryRows<'_>,
         answer: &Value,
     ) -> Result<(), DatabaseError> {
-        rows.store_answer(&self.name, &self.digest, answer)
+        rows.answers().store_answer(&self.name, &self.digest, answer)
     }
 }
 

@@ -35,15 +35,15 @@ pub(in crate::daemon::memories) fn write_outcome(
         event: Some(event.clone()),
         edited: None,
     };
-    let n_former = rows.list_history(id)?.len();
-    rows.apply_files(&[resolved], &BTreeSet::new())?;
+    let n_former = rows.history().list_history(id)?.len();
+    rows.file_updates().apply_files(&[resolved], &BTreeSet::new())?;
     // The change was noted only if the memory differs from before, and without the text of theirs.
-    let is_noted = rows.list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
+    let is_noted = rows.history().list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
     if theirs.is_some() || !is_noted {
-        rows.note_their_side(theirs, &find_memory(rows, id)?, &event)?;
+        rows.conflicts().note_their_side(theirs, &find_memory(rows, id)?, &event)?;
     }
     if !stamp.is_agent() {
-        rows.trust_memory(id)?; // a person who chooses has read it
+        rows.sharing().trust_memory(id)?; // a person who chooses has read it
     }
     Ok(())
 }

@@ -41,10 +41,10 @@ fn write_resolution(
     if found.team {
         return resolve_team::resolve_team_conflict(rows, &found, params, stamp);
     }
-    if rows.has_other_version(&found.id)? {
+    if rows.conflicts().has_other_version(&found.id)? {
         return resolve_own::resolve_own_conflict(rows, &found, params, stamp);
     }
-    if let Some(why) = rows.why_file_hidden(&found.id)?.filter(|_| !found.shared) {
+    if let Some(why) = rows.files().why_file_hidden(&found.id)?.filter(|_| !found.shared) {
         return Err(unreadable_error(&found.id, &why)); // the outcome would conflict with the private memory
     }
     let id = found.id;
@@ -72,7 +72,7 @@ fn write_resolution(
     if let Some(text) = &params.text {
         parsed.content = validate_outcome(text)?;
     }
-    let theirs = rows.find_their_side(&id)?;
+    let theirs = rows.conflicts().find_their_side(&id)?;
     write_outcome(rows, &id, parsed, theirs.as_ref(), stamp)?;
     let record = find_memory(rows, &id)?;
     let path = memory_file(&id);

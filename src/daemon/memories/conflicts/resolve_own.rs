@@ -26,7 +26,8 @@ pub(super) fn resolve_own_conflict(
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let name = file::file_name(&own.id);
-    let is_in_file = rows.list_file_rows()?.iter().any(|file| file.name == name && file.is_beside_own);
+    let is_in_file =
+        rows.files().list_file_rows()?.iter().any(|file| file.name == name && file.is_beside_own);
     match (params.side, is_in_file) {
         (Some(SideName::Both), _) if params.text.is_some() => Err(refused_error(
             "side, text: both sides hold, and a text in their place".to_owned(),
@@ -46,10 +47,10 @@ fn keep_both(
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let new_id = id::new_id(stamp.now_ms, rows.random_bytes()?);
-    rows.change_own_id(&own.id, &new_id, &stamp.new_event("resolve"))?;
+    rows.own_memories().change_own_id(&own.id, &new_id, &stamp.new_event("resolve"))?;
     take_versions::retry_show_version(rows, &own.id)?;
-    if !stamp.is_agent() && rows.find_memory(&own.id)?.is_some() {
-        rows.trust_memory(&own.id)?; // a person who keeps both has read both
+    if !stamp.is_agent() && rows.records().find_memory(&own.id)?.is_some() {
+        rows.sharing().trust_memory(&own.id)?; // a person who keeps both has read both
     }
     let who = if is_in_file { "the file" } else { "the team" };
     Ok(ResolveFileResult {
@@ -69,8 +70,8 @@ fn choose_with_file(
     let text = text_on_disk(stamp, &file::file_name(&own.id))?.unwrap_or_default();
     let theirs = MemoryFile::parse(&text).map_err(field_error)?;
     let shared = MemoryRecord { shared: true, ..own.clone() };
-    let their_record = rows.find_their_side(&own.id)?;
-    rows.share_conflicting(&own.id)?;
+    let their_record = rows.conflicts().find_their_side(&own.id)?;
+    rows.settlement().share_conflicting(&own.id)?;
     let ours = build_shared_file(rows, &shared, Some(&theirs))?;
     let (mut outcome, is_changed) = match (params.side, &params.text) {
         (None, None) => return Err(nothing_chosen_error()),
@@ -97,8 +98,8 @@ fn choose_with_team(
     params: &ResolveFileParams,
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
-    let theirs = rows.find_team_row(&own.id)?.unwrap_or_default().text;
-    rows.share_with_team(&own.id)?;
+    let theirs = rows.team_versions().find_team_row(&own.id)?.unwrap_or_default().text;
+    rows.team().share_with_team(&own.id)?;
     let as_team = MemoryRecord { team: true, ..own.clone() };
     let ours = build_shared_file(rows, &as_team, MemoryFile::parse(&theirs).ok().as_ref())?.render();
     resolve_team::store_outcome(rows, &own.id, [&ours, &theirs], params, stamp)

@@ -23,10 +23,10 @@ pub(super) fn resolve_team_conflict(
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let id = &record.id;
-    if rows.find_archived_beside(record)?.is_some() {
+    if rows.team().find_archived_beside(record)?.is_some() {
         return Err(archived_beside_error(id));
     }
-    let known = rows.find_team_row(id)?.unwrap_or_default();
+    let known = rows.team_versions().find_team_row(id)?.unwrap_or_default();
     let Some(theirs) = known.theirs else {
         return Err(refused_error(format!("id: {id} is not in conflict"), "`memo update` changes it"));
     };
@@ -63,17 +63,21 @@ pub(super) fn store_outcome(
         outcome.render()
     };
     let version = file_conversion::to_outcome_version(id, &MemoryFile::parse(&text).map_err(field_error)?)?;
-    rows.apply_team_text(id, &text, Ok(&version), &stamp.author)?;
+    rows.team_versions().apply_team_text(id, &text, Ok(&version), &stamp.author)?;
     if !is_theirs {
-        rows.requeue_change(id, Some(theirs), &text)?;
+        rows.outbox().requeue_change(id, Some(theirs), &text)?;
     }
-    rows.update_file_links()?;
+    rows.file_links().update_file_links()?;
     let theirs = MemoryFile::parse(theirs)
         .ok()
         .map(|theirs| file_conversion::to_version(id, FileSide::Whole, theirs).record);
-    rows.note_their_side(theirs.as_ref(), &find_memory(rows, id)?, &stamp.new_event("resolve"))?;
-    rows.set_team_version(&version, !stamp.is_agent())?; // a person who chooses has read it
-    rows.mark_equal_to_team(id)?;
+    rows.conflicts().note_their_side(
+        theirs.as_ref(),
+        &find_memory(rows, id)?,
+        &stamp.new_event("resolve"),
+    )?;
+    rows.team_versions().set_team_version(&version, !stamp.is_agent())?; // a person who chooses has read it
+    rows.team().mark_equal_to_team(id)?;
     let record = find_memory(rows, id)?;
     Ok(ResolveFileResult {
         memory: protocol_values::to_memory(record, stamp.now_ms),

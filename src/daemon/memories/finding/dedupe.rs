@@ -71,11 +71,15 @@ pub(in crate::daemon) async fn find_near_pairs(
     read(request, move |rows| {
         let mut found = Vec::new();
         for &(left, right, cosine) in &near {
-            let rows_of_pair = rows.select_rows(&MemoryFilter::default(), Some(&[left, right]))?;
-            let mut records = rows.find_records(&rows_of_pair)?.into_iter().map(|(_, record)| record);
+            let rows_of_pair = rows.search().select_rows(&MemoryFilter::default(), Some(&[left, right]))?;
+            let mut records =
+                rows.records().find_records(&rows_of_pair)?.into_iter().map(|(_, record)| record);
             let (Some(left), Some(right)) = (records.next(), records.next()) else { continue };
-            let is_linked =
-                rows.list_links(&left.id)?.iter().any(|link| [&link.from, &link.to].contains(&&right.id));
+            let is_linked = rows
+                .links()
+                .list_links(&left.id)?
+                .iter()
+                .any(|link| [&link.from, &link.to].contains(&&right.id));
             if !is_linked {
                 let is_ordered = (left.created, &left.id) <= (right.created, &right.id);
                 found.push(if is_ordered { (left, right, cosine) } else { (right, left, cosine) });
@@ -93,12 +97,13 @@ pub(in crate::daemon) async fn find_near_pairs(
 fn group_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult<Vec<Vec<MemoryRow>>> {
     let names = match &params.container {
         Some(name) => vec![fields::validate_container(name).map_err(field_error)?],
-        None => rows.tally_containers()?.into_iter().map(|tally| tally.name).collect(),
+        None => rows.tallies().tally_containers()?.into_iter().map(|tally| tally.name).collect(),
     };
     Ok(names
         .into_iter()
         .map(|name| {
-            rows.select_rows(&MemoryFilter { container: Some(name), ..MemoryFilter::default() }, None)
+            rows.search()
+                .select_rows(&MemoryFilter { container: Some(name), ..MemoryFilter::default() }, None)
         })
         .collect::<Result<_, _>>()?)
 }
@@ -141,8 +146,9 @@ fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -
     let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
     ids.sort_unstable();
     ids.dedup();
-    let living = rows.select_rows(&MemoryFilter::default(), Some(&ids))?;
-    let mut records: BTreeMap<MemoryRow, MemoryRecord> = rows.find_records(&living)?.into_iter().collect();
+    let living = rows.search().select_rows(&MemoryFilter::default(), Some(&ids))?;
+    let mut records: BTreeMap<MemoryRow, MemoryRecord> =
+        rows.records().find_records(&living)?.into_iter().collect();
     let same: Vec<_> = pairs
         .iter()
         .filter(|(left, right, cosine)| {

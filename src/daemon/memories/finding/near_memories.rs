@@ -99,7 +99,8 @@ impl NearFinder {
         let near =
             self.finder.with_vectors(|vectors| nearest_memories(rows, vectors, filter, vector, k, floor))?;
         let ids: Vec<MemoryRow> = near.iter().map(|(row, _)| *row).collect();
-        let mut records: HashMap<MemoryRow, MemoryRecord> = rows.find_records(&ids)?.into_iter().collect();
+        let mut records: HashMap<MemoryRow, MemoryRecord> =
+            rows.records().find_records(&ids)?.into_iter().collect();
         Ok(near.into_iter().filter_map(|(row, cosine)| Some((records.remove(&row)?, cosine))).collect())
     }
 
@@ -144,9 +145,10 @@ fn find_titled_alike(
         return Ok(Vec::new());
     }
     let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-    let found = rows.rank_by_bm25(&filter, &format!("title : ({})", text::any_of(&subject)), MOST_NEAR)?;
+    let found =
+        rows.search().rank_by_bm25(&filter, &format!("title : ({})", text::any_of(&subject)), MOST_NEAR)?;
     let ids: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
-    let records = rows.find_records(&ids)?.into_iter().map(|(_, record)| record);
+    let records = rows.records().find_records(&ids)?.into_iter().map(|(_, record)| record);
     Ok(records
         .filter(|other| other.title.as_ref().is_some_and(|other| is_similar_title(title, other)))
         .collect())
@@ -213,7 +215,8 @@ impl NearFinder {
         left: &str,
         right: &str,
     ) -> Result<Option<f64>, DatabaseError> {
-        let (Some(left), Some(right)) = (rows.find_row(left)?, rows.find_row(right)?) else {
+        let (Some(left), Some(right)) = (rows.records().find_row(left)?, rows.records().find_row(right)?)
+        else {
             return Ok(None);
         };
         Ok(self.finder.with_vectors(|vectors| vectors.cosine(&vectors.stored_query(left)?, right)))
@@ -226,7 +229,7 @@ impl NearFinder {
         record: &MemoryRecord,
         k: usize,
     ) -> Result<Vec<Related>, DatabaseError> {
-        let Some(own) = rows.find_row(&record.id)? else { return Ok(Vec::new()) };
+        let Some(own) = rows.records().find_row(&record.id)? else { return Ok(Vec::new()) };
         let Some(vector) = self.finder.with_vectors(|vectors| vectors.stored_query(own)) else {
             return Ok(Vec::new());
         };

@@ -22,8 +22,10 @@ const MOST_READ: u64 = 200;
 pub(in crate::daemon) async fn list_pinned(request: &RequestContext) -> RpcResult<Vec<Memory>> {
     read(request, |rows| {
         let tagged = MemoryFilter { tags: vec![PINNED_TAG.to_owned()], ..MemoryFilter::default() };
-        let mut records = rows.list_page(&tagged, MemorySort::Priority, 0, Some(MOST_READ))?.0;
-        records.extend(rows.list_page(&MemoryFilter::default(), MemorySort::Priority, 0, Some(MOST_READ))?.0);
+        let mut records = rows.records().list_page(&tagged, MemorySort::Priority, 0, Some(MOST_READ))?.0;
+        records.extend(
+            rows.records().list_page(&MemoryFilter::default(), MemorySort::Priority, 0, Some(MOST_READ))?.0,
+        );
         let mut seen = HashSet::new();
         records.retain(|record| is_pinned_or_high(record) && seen.insert(record.id.clone()));
         let mut memories: Vec<Memory> =

@@ -47,7 +47,7 @@ pub(in crate::daemon::memories) fn get_memories(
     for id in find_named(rows, params, find_copies_too)?.into_iter().map(|record| record.id) {
         let links = Some(memory_links::list_links(rows, &id)?);
         // Both sides of a conflict.
-        for record in rows.list_with_prefix(&id, FileSide::ALL.len())? {
+        for record in rows.records().list_with_prefix(&id, FileSide::ALL.len())? {
             memories
                 .push(Memory { links: links.clone(), ..protocol_values::to_memory(record, rows.now_ms()) });
         }
@@ -62,7 +62,7 @@ fn mark_unreadable(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> JobResult<
     for memory in
         memories.iter_mut().filter(|memory| memory.archived_why.as_deref() == Some(ARCHIVED_BY_FILE))
     {
-        let files = rows.list_unreadable_files(Some(&memory.id))?;
+        let files = rows.files().list_unreadable_files(Some(&memory.id))?;
         if !files.is_empty() {
             memory.archived_why = Some(ARCHIVED_AS_UNREADABLE.to_owned());
             caveats.add(unreadable_caveats(&files, "shown as it was before"));
@@ -104,7 +104,7 @@ pub(in crate::daemon::memories) fn list_page(
     let limit = page_limit(params)?;
     let filter = parse_selection(rows, &params.selection, params.archived, now_ms)?;
     let filter = MemoryFilter { followed: true, ..filter };
-    let (records, total) = rows.list_page(&filter, params.sort, params.offset, Some(limit))?;
+    let (records, total) = rows.records().list_page(&filter, params.sort, params.offset, Some(limit))?;
     let mut memories: Vec<Memory> =
         records.into_iter().map(|record| protocol_values::to_memory(record, now_ms)).collect();
     let caveats = mark_unreadable(rows, &mut memories)?;
@@ -119,10 +119,10 @@ pub(in crate::daemon::memories) fn read_history(
         return Err(refused_error("ids: one is needed".to_owned(), "`memo list` shows the ids"));
     };
     let id = match id::parse_id(typed) {
-        Ok(id) if rows.is_only_elsewhere(&id)? => id,
+        Ok(id) if rows.sharing().is_only_elsewhere(&id)? => id,
         _ => find_memory(rows, typed)?.id,
     };
-    let changes = rows.list_history(&id)?.into_iter().map(protocol_values::to_change).collect();
+    let changes = rows.history().list_history(&id)?.into_iter().map(protocol_values::to_change).collect();
     Ok(HistoryResult { id, changes, caveats: Caveats::default() })
 }
 
@@ -130,13 +130,13 @@ pub(in crate::daemon::memories) fn list_tags(
     rows: &MemoryRows<'_>,
     _: &TallyParams,
 ) -> JobResult<TallyResult> {
-    Ok(TallyResult { names: rows.tally_tags()?, caveats: Caveats::default() })
+    Ok(TallyResult { names: rows.tallies().tally_tags()?, caveats: Caveats::default() })
 }
 
 /// Returns the names of the first tags that [`list_tags`] lists.
 pub(in crate::daemon) async fn tag_names(request: &RequestContext, limit: usize) -> RpcResult<Vec<String>> {
     read(request, move |rows| {
-        Ok(rows.tally_tags()?.into_iter().take(limit).map(|tally| tally.name).collect())
+        Ok(rows.tallies().tally_tags()?.into_iter().take(limit).map(|tally| tally.name).collect())
     })
     .await
 }
@@ -145,13 +145,17 @@ pub(in crate::daemon::memories) fn list_containers(
     rows: &MemoryRows<'_>,
     _: &TallyParams,
 ) -> JobResult<TallyResult> {
-    Ok(TallyResult { names: rows.tally_containers()?, caveats: Caveats::default() })
+    Ok(TallyResult { names: rows.tallies().tally_containers()?, caveats: Caveats::default() })
 }
 
 pub(in crate::daemon::memories) async fn read_stats(call: &MethodCall<'_>) -> RpcResult<Value> {
     with_store(call.request, |store: &mut MemoryStore, now_ms| -> JobResult<Value> {
         let (numbers, tiers, containers) = store.read(now_ms, |rows: &MemoryRows<'_>| {
-            Ok((rows.count_memories()?, rows.tally_tiers()?, rows.tally_containers()?))
+            Ok((
+                rows.tallies().count_memories()?,
+                rows.tallies().tally_tiers()?,
+                rows.tallies().tally_containers()?,
+            ))
         })?;
         Ok(json!(StatsResult {
             living: numbers.living,

@@ -19,7 +19,9 @@ pub(in crate::daemon) async fn find_by_ids(
         let mut found = Vec::new();
         for id in &ids {
             found.extend(
-                rows.find_memory(id)?.map(|record| protocol_values::to_memory(record, rows.now_ms())),
+                rows.records()
+                    .find_memory(id)?
+                    .map(|record| protocol_values::to_memory(record, rows.now_ms())),
             );
         }
         add_successors(rows, &mut found)?;
@@ -31,8 +33,8 @@ pub(in crate::daemon) async fn find_by_ids(
 /// Sets the ids of the memories that supersede each of these.
 pub(super) fn add_successors(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> Result<(), DatabaseError> {
     for memory in memories {
-        let row = rows.find_row(&memory.id)?;
-        let facts = rows.ranking_facts(&Vec::from_iter(row))?;
+        let row = rows.records().find_row(&memory.id)?;
+        let facts = rows.search().ranking_facts(&Vec::from_iter(row))?;
         memory.superseded_by = facts.into_iter().flat_map(|facts| facts.successors).collect();
     }
     Ok(())

@@ -57,16 +57,16 @@ pub fn print_memories(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
 fn read_page(rows: &MemoryRows<'_>, params: &ExportParams, model: &str) -> JobResult<ExportResult> {
     let now_ms = rows.now_ms();
     let filter = parse_selection(rows, &params.selection, params.archived, now_ms)?;
-    let page = rows.list_after(&filter, params.after, PAGE_BYTES)?;
+    let page = rows.records().list_after(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);
-    let links = next.map_or(Ok(Vec::new()), |last| rows.links_from(params.after, last))?;
+    let links = next.map_or(Ok(Vec::new()), |last| rows.links().links_from(params.after, last))?;
     let mut memories = Vec::new();
     for (row, record) in page {
         let vector = if params.include_vectors { read_vector(rows, row, &record, model)? } else { None };
         memories.push(Memory { vector, ..protocol_values::to_memory(record, now_ms) });
     }
     let is_first = params.after == 0 && !params.archived;
-    let unreadable = if is_first { rows.list_unreadable_files(None)? } else { Vec::new() };
+    let unreadable = if is_first { rows.files().list_unreadable_files(None)? } else { Vec::new() };
     Ok(ExportResult {
         memories,
         links: links.into_iter().map(Into::into).collect(),
@@ -82,7 +82,7 @@ fn read_vector(
     record: &MemoryRecord,
     model: &str,
 ) -> Result<Option<StoredVector>, DatabaseError> {
-    Ok(rows.find_vector(row, model)?.map(|int8| StoredVector {
+    Ok(rows.vectors().find_vector(row, model)?.map(|int8| StoredVector {
         model: model.to_owned(),
         text_hash: text::vector_hash(record.title.as_deref(), &record.content),
         int8,

@@ -156,7 +156,7 @@ pub(in crate::daemon::memories) fn list_keys(
     rows: &MemoryRows<'_>,
     params: &KeysParams,
 ) -> JobResult<KeysResult> {
-    Ok(KeysResult { keys: rows.list_keys(&params.beginning)?, caveats: Caveats::default() })
+    Ok(KeysResult { keys: rows.records().list_keys(&params.beginning)?, caveats: Caveats::default() })
 }
 
 /// Renders why a draft was refused, with the hint.
@@ -170,7 +170,7 @@ fn ids_by_ending(rows: &MemoryRows<'_>, params: &ImportParams) -> JobResult<Hash
     if params.drafts.iter().all(|draft| draft.id.is_some() || draft.original.is_none()) {
         return Ok(HashMap::new());
     }
-    Ok(rows.list_ids()?.into_iter().map(|id| (id::random_digits(&id).to_owned(), id)).collect())
+    Ok(rows.records().list_ids()?.into_iter().map(|id| (id::random_digits(&id).to_owned(), id)).collect())
 }
 
 fn refused_draft(why: String) -> Imported {
@@ -273,9 +273,9 @@ impl DraftImport<'_> {
     fn put_draft(&self, mut record: MemoryRecord, draft: &Draft) -> JobResult<Imported> {
         let derived = derive_data(&record);
         let is_named = !record.id.is_empty();
-        let known = if is_named { self.rows.find_memory(&record.id)? } else { None };
+        let known = if is_named { self.rows.records().find_memory(&record.id)? } else { None };
         let twin = if record.is_living(self.stamp.now_ms) {
-            self.rows.find_same_text(&record, &derived.hash)?
+            self.rows.records().find_same_text(&record, &derived.hash)?
         } else {
             None
         };
@@ -313,7 +313,7 @@ impl DraftImport<'_> {
                 self.rows.put_memory(&record, &derived, &MemoryEvent { fields, ..self.import_event() })?;
                 Ok(stored_draft(ImportStatus::Updated, known.id))
             }
-            (None, _) if is_named && self.rows.has_memory(&record.id)? => {
+            (None, _) if is_named && self.rows.records().has_memory(&record.id)? => {
                 let why = format!("id: {} is a file of another worktree", record.id);
                 Ok(refused_draft(format!("{why}; `memo restore {}` brings it into this one", record.id)))
             }
@@ -341,7 +341,7 @@ impl DraftImport<'_> {
             };
         }
         if known.archived_at.is_some() && record.archived_at.is_none() {
-            self.rows.restore_memories(std::slice::from_ref(known), &self.import_event())?;
+            self.rows.archive().restore_memories(std::slice::from_ref(known), &self.import_event())?;
             register_file(self.rows, &known.id, self.stamp)?;
         }
         // An archived import first gets its last text, then it is archived with its file.
@@ -359,7 +359,7 @@ impl DraftImport<'_> {
             )?;
         }
         if let Some(why) = ends {
-            let living = self.rows.find_memory(&known.id)?;
+            let living = self.rows.records().find_memory(&known.id)?;
             self.rows.archive_memories(living.as_slice(), why, &self.import_event())?;
         }
         Ok(stored_draft(ImportStatus::Updated, known.id.clone()))
@@ -379,20 +379,20 @@ impl DraftImport<'_> {
 
     /// Stores the vector of an imported memory, and returns whether it fits. A vector that does not fit is computed later.
     fn put_vector(&self, id: &str, vector: &StoredVector, kind: Option<&VectorKind>) -> JobResult<bool> {
-        let stored = self.rows.find_memory(id)?;
+        let stored = self.rows.records().find_memory(id)?;
         let Some(kind) =
             kind.filter(|kind: &&VectorKind| stored.is_some_and(|record| kind.fits_vector(vector, &record)))
         else {
             return Ok(false);
         };
-        self.rows.put_vector(id, &kind.model, &vector.int8)?;
+        self.rows.vectors().put_vector(id, &kind.model, &vector.int8)?;
         Ok(true)
     }
 
     /// Stores an entry of a source; a text that the source had before keeps its id.
     fn put_entry(&self, mut record: MemoryRecord, snapshot: &Snapshot) -> JobResult<Imported> {
         let derived: DerivedData = derive_data(&record);
-        let imported = match self.rows.find_same_text(&record, &derived.hash)? {
+        let imported = match self.rows.records().find_same_text(&record, &derived.hash)? {
             Some(known) => {
                 let MemoryRecord { title, tags, metadata, .. } = record;
                 let is_same = (&known.title, &known.tags, &known.metadata) == (&title, &tags, &metadata);
@@ -430,13 +430,13 @@ impl DraftImport<'_> {
             Err(why) => return Ok(refused_draft(render_refusal(&why))),
         };
         for id in [&draft.source, &draft.target] {
-            if !self.rows.has_memory(id)? {
+            if !self.rows.records().has_memory(id)? {
                 return Ok(refused_draft(format!("no memory {}", json!(id))));
             }
         }
         let link = MemoryLink { created, from: draft.source.clone(), to: draft.target.clone(), kind };
         let event = MemoryEvent { action: "link".to_owned(), ..self.import_event() };
-        Ok(match self.rows.add_link(&link, &event)? {
+        Ok(match self.rows.links().add_link(&link, &event)? {
             LinkOutcome::New => Imported { fate: ImportStatus::Added, ..Imported::default() },
             LinkOutcome::Known => Imported { fate: ImportStatus::Same, ..Imported::default() },
             LinkOutcome::Ring => refused_draft(memory_links::ring_error(&link)),

@@ -84,7 +84,7 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
 /// those of other worktrees as soon as their file systems respond. A write that fails is tried again at each look at the worktree.
 async fn write_files(request: &Arc<RequestContext>, cwd: &str) {
     look_at_worktree(request, cwd, true).await;
-    let Ok(worktrees) = read(request, |rows| Ok(rows.list_worktrees()?)).await else { return };
+    let Ok(worktrees) = read(request, |rows| Ok(rows.worktrees().list_worktrees()?)).await else { return };
     // The common dir of a bare repository is in no worktree.
     let common_dir = request.shared.engine.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
     let main = common_dir.and_then(|dir| dir.parent()?.to_str().map(str::to_owned));

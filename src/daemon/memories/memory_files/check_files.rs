@@ -99,13 +99,13 @@ impl WorktreeMemories<'_> {
 
     /// Returns a notice if files are in conflict or unreadable. Blocks.
     pub(in crate::daemon) fn files_notice(self) -> Option<String> {
-        let counted = self.read_rows(|rows, _| rows.count_file_troubles());
+        let counted = self.read_rows(|rows, _| rows.files().count_file_troubles());
         render_troubles(counted.and_then(Result::ok).unwrap_or_default(), self.n_unlisted())
     }
 }
 
 fn read_file_rows(store: &mut MemoryStore, now_ms: i64) -> JobResult<Vec<FileRow>> {
-    store.read(now_ms, |rows| Ok(rows.list_file_rows()?))
+    store.read(now_ms, |rows| Ok(rows.files().list_file_rows()?))
 }
 
 fn check_row(file: &FileRow) -> Option<Check> {
@@ -146,7 +146,7 @@ pub(in crate::daemon::memories) fn find_troubles(
     now_ms: i64,
     n_unlisted: usize,
 ) -> Option<String> {
-    let counted: JobResult<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.count_file_troubles()?));
+    let counted: JobResult<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.files().count_file_troubles()?));
     render_troubles(counted.unwrap_or_default(), n_unlisted)
 }
 

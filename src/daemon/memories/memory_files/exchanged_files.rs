@@ -45,11 +45,15 @@ pub(in crate::daemon::memories) fn restore_file(
     stamp: &ChangeStamp,
 ) -> JobResult<RestoreFileResult> {
     let id = id::parse_id(&params.id).map_err(field_error)?;
-    let known = rows.find_memory(&id)?;
+    let known = rows.records().find_memory(&id)?;
     let fate = match known.filter(|known| known.archived_why.as_deref() == Some(ARCHIVED_BY_FILE)) {
         Some(known) => bring_back(rows, &known, &params.text, stamp)?,
         // Another worktree may have it, and a verb may have taken it out of this one.
-        None if rows.has_memory(&id)? && rows.is_removed_by_verb(&file::file_name(&id))? => FileFate::Removed,
+        None if rows.records().has_memory(&id)?
+            && rows.written_files().is_removed_by_verb(&file::file_name(&id))? =>
+        {
+            FileFate::Removed
+        }
         // A memory that the database does not know has vanished too: the database may be older.
         None => FileFate::AsItWas,
     };
@@ -71,10 +75,10 @@ fn bring_back(
         Err(_) => return Ok(FileFate::AsItWas),
     };
     let hash = exchanged.as_ref().map(|file| to_version(&known.id, FileSide::Whole, file.clone()).hash);
-    if hash.is_some() && hash == rows.main_file_hash(&known.id)? {
+    if hash.is_some() && hash == rows.sharing().main_file_hash(&known.id)? {
         return Ok(FileFate::AsItWas);
     }
-    rows.restore_memories(std::slice::from_ref(known), &stamp.new_event("restore"))?;
+    rows.archive().restore_memories(std::slice::from_ref(known), &stamp.new_event("restore"))?;
     register_file(rows, &known.id, stamp)?;
     if let Some(exchanged) = exchanged {
         stamp.set_resolved(&known.id, exchanged); // its comments, and keys that this version does not know

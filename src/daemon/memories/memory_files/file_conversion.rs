@@ -129,7 +129,7 @@ pub(in crate::daemon::memories) fn read_remarks_file(
     rows: &MemoryRows<'_>,
     id: &str,
 ) -> JobResult<MemoryFile> {
-    let known = rows.file_memory_of(id)?;
+    let known = rows.versions().file_memory_of(id)?;
     MemoryFile::of_remarks(&known.remarks, known.links).map_err(|why| unreadable_error(id, &why.to_string()))
 }
 
@@ -141,7 +141,7 @@ fn list_file_links(
     former: &[(LinkKind, String)],
 ) -> JobResult<Vec<(LinkKind, String)>> {
     let mut links = Vec::new();
-    for link in rows.list_links(&record.id)? {
+    for link in rows.links().list_links(&record.id)? {
         let is_from = link.from == record.id;
         let entry = (link.kind, if is_from { link.to } else { link.from });
         let is_in_former = former.contains(&entry) && (is_from || link.kind.is_mutual());
@@ -150,7 +150,7 @@ fn list_file_links(
         }
     }
     for entry in former {
-        if !rows.has_memory(&entry.1)? {
+        if !rows.records().has_memory(&entry.1)? {
             links.push(entry.clone());
         }
     }
@@ -161,5 +161,5 @@ fn list_file_links(
 
 /// Returns whether a memory is shared with the same people as a record.
 fn has_scope_of(rows: &MemoryRows<'_>, record: &MemoryRecord, id: &str) -> Result<bool, DatabaseError> {
-    if record.team { rows.is_team(id) } else { rows.is_shared(id) }
+    if record.team { rows.sharing().is_team(id) } else { rows.sharing().is_shared(id) }
 }

@@ -30,8 +30,13 @@ pub(in crate::daemon::memories) struct FilesBefore {
 
 impl FilesBefore {
     pub(in crate::daemon::memories) fn read_rows(rows: &MemoryRows<'_>) -> JobResult<Self> {
-        let unwritten = rows.list_pending_files()?.into_iter().map(|file| file.name).collect();
-        Ok(Self { last_change: rows.last_change_number()?, files: rows.list_file_rows()?, unwritten })
+        let unwritten =
+            rows.written_files().list_pending_files()?.into_iter().map(|file| file.name).collect();
+        Ok(Self {
+            last_change: rows.history().last_change_number()?,
+            files: rows.files().list_file_rows()?,
+            unwritten,
+        })
     }
 
     /// Updates the rows to the planned files, and returns the files to write.
@@ -40,27 +45,35 @@ impl FilesBefore {
         rows: &MemoryRows<'_>,
         stamp: &ChangeStamp,
     ) -> JobResult<Vec<PendingFile>> {
-        let mut ids = rows.list_changed_since(self.last_change)?;
+        let mut ids = rows.history().list_changed_since(self.last_change)?;
         if ids.is_empty() && !rows.has_deleted() {
             return Ok(Vec::new());
         }
         for id in ids.clone() {
             // A file contains the links to shared memories only, so files that link to a newly shared one change too.
-            let new = rows.is_shared(&id)? && !self.files.iter().any(|file| file.id.as_ref() == Some(&id));
+            let new = rows.sharing().is_shared(&id)?
+                && !self.files.iter().any(|file| file.id.as_ref() == Some(&id));
             if new {
                 ids.extend(
-                    rows.list_links(&id)?.into_iter().map(|link| link.from).filter(|from| *from != id),
+                    rows.links()
+                        .list_links(&id)?
+                        .into_iter()
+                        .map(|link| link.from)
+                        .filter(|from| *from != id),
                 );
             }
         }
         let mut changes = Vec::new();
         for id in ids {
-            if let Some(record) = rows.find_memory(&id)?.filter(|record| record.archived_at.is_none()) {
+            if let Some(record) =
+                rows.records().find_memory(&id)?.filter(|record| record.archived_at.is_none())
+            {
                 changes.extend(self.plan_change(rows, record, stamp)?);
             }
         }
         // Files that remain. A conflict has two rows, so each name is handled once.
-        let mut handled: HashSet<String> = rows.list_file_rows()?.into_iter().map(|row| row.name).collect();
+        let mut handled: HashSet<String> =
+            rows.files().list_file_rows()?.into_iter().map(|row| row.name).collect();
         for file in &self.files {
             if !handled.insert(file.name.clone()) {
                 continue;
@@ -68,7 +81,7 @@ impl FilesBefore {
             self.check_same(stamp, &file.name, Some(file.hash))?;
             changes.push(PendingFile { name: file.name.clone(), former: Some(file.hash), text: None });
         }
-        rows.delete_unshown_rows()?;
+        rows.files().delete_unshown_rows()?;
         Ok(changes)
     }
 
@@ -80,7 +93,10 @@ impl FilesBefore {
         stamp: &ChangeStamp,
     ) -> JobResult<Option<PendingFile>> {
         if !record.shared {
-            if record.team || !stamp.shares.shares_record(&record) || rows.is_unshared(&record.id)? {
+            if record.team
+                || !stamp.shares.shares_record(&record)
+                || rows.sharing().is_unshared(&record.id)?
+            {
                 return Ok(None);
             }
             record = share_as_file(rows, &record, stamp)?;
@@ -108,7 +124,7 @@ impl FilesBefore {
         let former = text.as_deref().map(file::hash);
         let text = new.render();
         let version = check_version(&record.id, &new, &text)?;
-        rows.set_file_written(&record.id, &name, &version, !record.is_unconfirmed)?;
+        rows.sharing().set_file_written(&record.id, &name, &version, !record.is_unconfirmed)?;
         Ok(Some(PendingFile { name, former, text: Some(text) }))
     }
 
@@ -164,13 +180,13 @@ pub(in crate::daemon::memories) fn register_file(
     id: &str,
     stamp: &ChangeStamp,
 ) -> JobResult<()> {
-    if rows.is_without_worktree()? {
-        rows.enter_worktree(rows.worktree_number(&stamp.worktree_key())?);
+    if rows.worktrees().is_without_worktree()? {
+        rows.enter_worktree(rows.worktrees().worktree_number(&stamp.worktree_key())?);
         if let Some((root, made_ns)) = worktree_place(&stamp.layout) {
-            rows.set_worktree_location(&root, made_ns)?;
+            rows.worktrees().set_worktree_location(&root, made_ns)?;
         }
     }
-    Ok(rows.share_with_file(id, &file::file_name(id))?)
+    Ok(rows.sharing().share_with_file(id, &file::file_name(id))?)
 }
 
 /// Shares a memory as a file. It no longer expires, and its line ends become LF.
@@ -186,7 +202,7 @@ pub(in crate::daemon::memories) fn share_as_file(
     let before = MemoryRecord { shared: true, ..record.clone() };
     let (shared, changed) = stamp.put_changed(rows, "share", &before, shared)?;
     if changed.is_empty() {
-        rows.note_change(&record.id, &stamp.new_event("share"))?;
+        rows.history().note_change(&record.id, &stamp.new_event("share"))?;
     }
     Ok(shared)
 }

@@ -55,7 +55,7 @@ pub(in crate::daemon::memories) fn recover_files(
     now_ms: i64,
 ) -> JobResult<RecoveryResult> {
     let root = &layout.root;
-    let pending = store.read(now_ms, |rows| Ok(rows.list_pending_files()?))?;
+    let pending = store.read(now_ms, |rows| Ok(rows.written_files().list_pending_files()?))?;
     let mut recovered = RecoveryResult::default();
     let (aside, out): (Vec<LeftFile>, Vec<LeftFile>) =
         list_left(layout).into_iter().partition(|left| matches!(left.kind, LeftKind::Aside));
@@ -65,7 +65,7 @@ pub(in crate::daemon::memories) fn recover_files(
             Ok(LeftOutcome::Passed(state)) => {
                 // The history gets this text before the next look takes the one that was saved after it.
                 store.write(now_ms, |rows| {
-                    Ok(rows.apply_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
+                    Ok(rows.file_updates().apply_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
                 })?;
                 remove_if_there(&left.path).map(|()| true)
             }
@@ -79,7 +79,7 @@ pub(in crate::daemon::memories) fn recover_files(
     let PlacedFiles { done, failed, .. } = write_pending(root, files);
     if !done.is_empty() {
         recovered.is_changed = true;
-        store.write(now_ms, |rows| Ok(rows.remove_pending_files(&done)?))?;
+        store.write(now_ms, |rows| Ok(rows.written_files().remove_pending_files(&done)?))?;
     }
     failed.into_iter().for_each(|(name, error)| recovered.note_result(&name, Err(error)));
     for left in aside {

@@ -17,7 +17,7 @@ pub(in crate::daemon::memories) fn put_link(
     stamp: &ChangeStamp,
 ) -> JobResult<bool> {
     let link = MemoryLink { from: from.id.clone(), to: to.id.clone(), kind, created: stamp.now_ms };
-    match rows.add_link(&link, &stamp.new_event("link"))? {
+    match rows.links().add_link(&link, &stamp.new_event("link"))? {
         LinkOutcome::New => Ok(true),
         LinkOutcome::Known => Ok(false),
         LinkOutcome::Ring => Err(refused_error(
@@ -43,12 +43,12 @@ fn spell_relation(relation: &str) -> String {
 /// Returns the links of a memory from its point of view.
 pub(in crate::daemon::memories) fn list_links(rows: &MemoryRows<'_>, id: &str) -> JobResult<Vec<Shown>> {
     let mut shown = Vec::new();
-    for link in rows.list_links(id)? {
+    for link in rows.links().list_links(id)? {
         let (other, relation) = match link.from == id {
             true => (&link.to, link.kind.as_str()),
             false => (&link.from, link.kind.inverse_name()),
         };
-        let Some(other) = rows.find_memory(other)? else { continue };
+        let Some(other) = rows.records().find_memory(other)? else { continue };
         shown.push(Shown {
             kind: link.kind,
             relation: relation.to_owned(),

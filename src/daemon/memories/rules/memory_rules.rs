@@ -63,7 +63,7 @@ pub(in crate::daemon::memories) fn find_archived(
     typed: &str,
 ) -> JobResult<MemoryRecord> {
     let living = find_memory(rows, typed)?;
-    let archived = rows.list_with_prefix(&living.id, FileSide::ALL.len())?;
+    let archived = rows.records().list_with_prefix(&living.id, FileSide::ALL.len())?;
     Ok(archived.into_iter().find(|record| !record.is_living(rows.now_ms())).unwrap_or(living))
 }
 
@@ -73,7 +73,7 @@ pub(in crate::daemon::memories) fn find_copies_too(
     typed: &str,
 ) -> JobResult<MemoryRecord> {
     let beginning = id::parse_prefix(typed).map_err(field_error)?;
-    let mut found = rows.list_with_prefix(&beginning, MOST_CANDIDATES + 1)?;
+    let mut found = rows.records().list_with_prefix(&beginning, MOST_CANDIDATES + 1)?;
     // Our side of a conflict comes first, and a living memory before an archived one.
     found.sort_by_key(|record| (record.id.clone(), !record.is_living(rows.now_ms()), record.side));
     found.dedup_by(|other, first| other.id == first.id);
@@ -95,12 +95,12 @@ pub(in crate::daemon::memories) fn find_copies_too(
 
 /// Returns the error for an id prefix without a memory in this worktree.
 fn not_found_here_error(rows: &MemoryRows<'_>, beginning: &str) -> JobResult<JobError<RpcError>> {
-    Ok(match rows.find_in_other_worktree(beginning)? {
+    Ok(match rows.worktrees().find_in_other_worktree(beginning)? {
         None => {
             not_found_error(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")
         }
         Some((id, place)) => {
-            if let Some(why) = rows.why_file_hidden(&id)? {
+            if let Some(why) = rows.files().why_file_hidden(&id)? {
                 return Ok(unreadable_error(&id, &why));
             }
             let hint = format!("`memo restore {id}` brings it into this one");
@@ -119,7 +119,7 @@ pub(in crate::daemon::memories) fn find_living(
     let record = find_memory(rows, typed)?;
     check_file_readable(rows, &record)?;
     check_living(&record, now_ms)?;
-    match rows.find_archived_beside(&record)? {
+    match rows.team().find_archived_beside(&record)? {
         Some(_) => Err(archived_beside_error(&record.id)),
         None => Ok(record),
     }
@@ -136,7 +136,7 @@ pub(in crate::daemon::memories) fn archived_beside_error(id: &str) -> JobError<R
 
 /// Fails if a memory is in the archive because its file in the worktree cannot be read.
 fn check_file_readable(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResult<()> {
-    match record.archived_at.map(|_| rows.why_file_hidden(&record.id)).transpose()?.flatten() {
+    match record.archived_at.map(|_| rows.files().why_file_hidden(&record.id)).transpose()?.flatten() {
         Some(why) => Err(unreadable_error(&record.id, &why)),
         None => Ok(()),
     }
@@ -255,7 +255,7 @@ pub(in crate::daemon::memories) fn check_unique_text(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
 ) -> JobResult<()> {
-    match rows.find_same_text(record, &text::hash(&record.content))? {
+    match rows.records().find_same_text(record, &text::hash(&record.content))? {
         Some(twin) if twin.id != record.id => {
             let line = protocol_values::to_brief(&twin).line;
             let message = format!("content: {} in {} has this text: {line}", twin.id, twin.container);
@@ -273,7 +273,7 @@ pub(in crate::daemon::memories) fn move_archived_to_new_id(
     event: &MemoryEvent,
     dry_run: bool,
 ) -> JobResult<Option<String>> {
-    let new_id = rows.separate_from_archived(id, event)?;
+    let new_id = rows.own_memories().separate_from_archived(id, event)?;
     Ok(new_id.map(|new_id| match dry_run {
         true => format!("what you have of {id} in the archive would get an id of its own"),
         false => format!("what you had of {id} in the archive is {new_id} now"),

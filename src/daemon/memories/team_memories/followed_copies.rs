@@ -37,7 +37,7 @@ impl FollowedPlace {
 impl MemoryThread {
     /// Returns the repositories that are followed.
     pub(in crate::daemon) async fn list_followed(&self) -> RpcResult<Vec<FollowedRow>> {
-        self.team_read(|rows| Ok(rows.list_followed()?)).await
+        self.team_read(|rows| Ok(rows.followed().list_followed()?)).await
     }
 
     /// Stores versions of another repository, and the place after them. Fails if the stored place is not where the step begins:
@@ -68,7 +68,7 @@ impl MemoryThread {
         let ids = Vec::from_iter(ids);
         self.team_write(move |rows| {
             check_place(rows, &repository, &step.from)?;
-            rows.delete_other_copies(&repository, &ids)?;
+            rows.followed().delete_other_copies(&repository, &ids)?;
             store_place(rows, &repository, &step.to)
         })
         .await
@@ -76,13 +76,17 @@ impl MemoryThread {
 
     /// Deletes all copies from another repository.
     pub(in crate::daemon) async fn unfollow_repository(&self, repository: String) -> RpcResult<()> {
-        self.team_write(move |rows| Ok(rows.unfollow_repository(&repository)?)).await
+        self.team_write(move |rows| Ok(rows.followed().unfollow_repository(&repository)?)).await
     }
 }
 
 fn check_place(rows: &MemoryRows<'_>, repository: &str, from: &FollowedPlace) -> JobResult<()> {
-    let place =
-        rows.followed_cursor(repository)?.as_deref().map(FollowedPlace::from_json).unwrap_or_default();
+    let place = rows
+        .followed()
+        .followed_cursor(repository)?
+        .as_deref()
+        .map(FollowedPlace::from_json)
+        .unwrap_or_default();
     match place == *from {
         true => Ok(()),
         false => {
@@ -93,5 +97,5 @@ fn check_place(rows: &MemoryRows<'_>, repository: &str, from: &FollowedPlace) ->
 
 fn store_place(rows: &MemoryRows<'_>, repository: &str, place: &FollowedPlace) -> JobResult<()> {
     let json = serde_json::to_string(place).expect("strings and numbers are JSON");
-    Ok(rows.set_followed_cursor(repository, &json)?)
+    Ok(rows.followed().set_followed_cursor(repository, &json)?)
 }

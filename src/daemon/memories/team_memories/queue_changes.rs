@@ -17,16 +17,16 @@ pub(in crate::daemon::memories) fn queue_changed_memories(
     last_change: i64,
     stamp: &ChangeStamp,
 ) -> JobResult<()> {
-    for id in rows.list_changed_since(last_change)? {
-        let Some(mut record) = rows.find_memory(&id)? else { continue };
+    for id in rows.history().list_changed_since(last_change)? {
+        let Some(mut record) = rows.records().find_memory(&id)? else { continue };
         if !record.team {
             let is_new = !record.shared && record.archived_at.is_none() && stamp.team.takes_record(&record);
-            if !is_new || rows.is_unshared(&id)? {
+            if !is_new || rows.sharing().is_unshared(&id)? {
                 continue;
             }
             record = share_with_team(rows, &record, stamp)?;
         }
-        match rows.find_archived_beside(&record)? {
+        match rows.team().find_archived_beside(&record)? {
             Some(private) if private.archived_at == Some(stamp.now_ms) => continue, // the private one was changed
             Some(_) => return Err(archived_beside_error(&id)),
             None => {}
@@ -41,7 +41,7 @@ pub(in crate::daemon::memories) fn queue_changed_memories(
 
 /// Queues a memory of the team, if it differs from the last known version of the team.
 pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResult<()> {
-    let row = rows.find_team_row(&record.id)?;
+    let row = rows.team_versions().find_team_row(&record.id)?;
     let was_archived = row.as_ref().is_some_and(|row| row.text.is_empty());
     let row = row.unwrap_or_default();
     // An unreadable text is replaced, because it is no memory.
@@ -51,9 +51,9 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
         let ours = MemoryFile { created: teams.created, ..build_shared_file(rows, record, Some(&teams))? };
         if record.archived_at.is_none() && teams.says_same(&ours) {
             let version = to_version(&record.id, FileSide::Whole, teams);
-            rows.apply_team_text(&record.id, &row.text, Ok(&version), &record.author)?;
-            rows.set_team_version(&version, !record.is_unconfirmed)?;
-            return Ok(rows.mark_equal_to_team(&record.id)?);
+            rows.team_versions().apply_team_text(&record.id, &row.text, Ok(&version), &record.author)?;
+            rows.team_versions().set_team_version(&version, !record.is_unconfirmed)?;
+            return Ok(rows.team().mark_equal_to_team(&record.id)?);
         }
         let message = format!("id: {} is not as the team has it: {why}", record.id);
         return Err(refused_error(message, "`memo unshare` keeps what is here alone"));
@@ -61,9 +61,9 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
     let known = row.text;
     if record.archived_at.is_some() {
         if !known.is_empty() {
-            rows.queue_change(&record.id, "")?;
+            rows.outbox().queue_change(&record.id, "")?;
         }
-        return Ok(rows.mark_equal_to_team(&record.id)?);
+        return Ok(rows.team().mark_equal_to_team(&record.id)?);
     }
     let former = MemoryFile::parse(&known).ok();
     let remarks = if former.is_none() { Some(read_remarks_file(rows, &record.id)?) } else { None };
@@ -76,12 +76,12 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
         new.updated = new.updated.max(rows.now_ms()); // it came back just now
     }
     if former.is_some_and(|former| former.says_same(&new)) {
-        return Ok(rows.mark_equal_to_team(&record.id)?);
+        return Ok(rows.team().mark_equal_to_team(&record.id)?);
     }
     let text = new.render();
     let version = check_shareable(&record.id, &text, &new)?;
-    rows.set_team_version(&version, !record.is_unconfirmed)?;
-    Ok(rows.queue_change(&record.id, &text)?)
+    rows.team_versions().set_team_version(&version, !record.is_unconfirmed)?;
+    Ok(rows.outbox().queue_change(&record.id, &text)?)
 }
 
 /// Shares a memory with the team. It no longer expires, and its line ends become LF.
@@ -97,14 +97,14 @@ pub(in crate::daemon::memories) fn share_with_team(
         let message = format!("{} is a file of this repository", record.id);
         return Err(refused_error(message, "`memo unshare` takes it out of the files first"));
     }
-    rows.share_with_team(&record.id)?;
+    rows.team().share_with_team(&record.id)?;
     let content = record.content.replace("\r\n", "\n");
     let after = MemoryRecord { team: true, expires_at: None, key: None, content, ..record.clone() };
     // Sharing alone must not count as a change of the memory.
     let before = MemoryRecord { team: true, ..record.clone() };
     let (after, changed) = stamp.put_changed(rows, "share", &before, after)?;
     if changed.is_empty() {
-        rows.note_change(&record.id, &stamp.new_event("share"))?;
+        rows.history().note_change(&record.id, &stamp.new_event("share"))?;
     }
     Ok(after)
 }
@@ -118,8 +118,8 @@ pub(in crate::daemon::memories) fn unshare_from_team(
     if record.side != FileSide::Whole {
         return Err(team_conflict_error(&record.id));
     }
-    rows.leave_team(&record.id)?;
-    Ok(rows.note_change(&record.id, &stamp.new_event("unshare"))?)
+    rows.team().leave_team(&record.id)?;
+    Ok(rows.history().note_change(&record.id, &stamp.new_event("unshare"))?)
 }
 
 /// Returns the error for a memory in conflict with the team.

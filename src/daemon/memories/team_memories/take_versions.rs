@@ -18,8 +18,8 @@ pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> Jo
         tracing::warn!(id, "the team has a memory whose id is none");
         return Ok(());
     }
-    match rows.find_team_row(id)? {
-        Some(known) if known.text == *text => Ok(rows.mark_sent(id)?),
+    match rows.team_versions().find_team_row(id)? {
+        Some(known) if known.text == *text => Ok(rows.team().mark_sent(id)?),
         Some(TeamRow { base: Some(base), theirs: None, .. }) if base == *text => Ok(()), // it is known
         Some(TeamRow { text: ours, base: Some(base), .. }) => merge_unsent(rows, version, &base, &ours),
         _ => show_version(rows, id, text, author),
@@ -29,10 +29,10 @@ pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> Jo
 /// Applies the version that made the server refuse a change.
 pub(super) fn take_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, .. } = version;
-    match rows.find_team_row(id)? {
+    match rows.team_versions().find_team_row(id)? {
         // The change was made on this version, but was sent without naming it.
         Some(TeamRow { text: ours, base: Some(base), theirs: None, .. }) if base == *text && ours != base => {
-            Ok(rows.requeue_change(id, Some(&base), &ours)?)
+            Ok(rows.outbox().requeue_change(id, Some(&base), &ours)?)
         }
         _ => take_version(rows, version),
     }
@@ -47,13 +47,13 @@ pub(super) fn take_compared_version(
     has_forgotten: bool,
 ) -> JobResult<()> {
     let MemoryVersion { id, text, at: stored_at, .. } = version;
-    match rows.find_team_row(id)? {
+    match rows.team_versions().find_team_row(id)? {
         // The server has forgotten the version on which ours is based.
         Some(known)
             if known.base.as_deref().and_then(parse_updated) > parse_updated(text)
                 && known.theirs.is_none() =>
         {
-            Ok(rows.requeue_change(id, Some(text), &known.text)?)
+            Ok(rows.outbox().requeue_change(id, Some(text), &known.text)?)
         }
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
             let is_ours = match (known.text.is_empty(), text.is_empty()) {
@@ -62,7 +62,7 @@ pub(super) fn take_compared_version(
                 (false, true) => has_forgotten && parse_updated(&known.text) > *stored_at,
             };
             match is_ours {
-                true => Ok(rows.requeue_change(id, Some(text), &known.text)?),
+                true => Ok(rows.outbox().requeue_change(id, Some(text), &known.text)?),
                 false => take_version(rows, version),
             }
         }
@@ -72,9 +72,9 @@ pub(super) fn take_compared_version(
 
 /// Returns whether a memory was archived here after a time, or was taken out of the team, which must not bring it back.
 fn is_archived_after(rows: &MemoryRows<'_>, id: &str, after: Option<i64>) -> JobResult<bool> {
-    match rows.find_memory(id)?.map(|record| record.archived_at) {
+    match rows.records().find_memory(id)?.map(|record| record.archived_at) {
         None => Ok(false), // it was archived before it ever came here, or it was purged
-        Some(None) => Ok(rows.is_unshared(id)?),
+        Some(None) => Ok(rows.sharing().is_unshared(id)?),
         Some(archived_at) => Ok(archived_at > after),
     }
 }
@@ -87,13 +87,13 @@ pub(super) fn take_copy(rows: &MemoryRows<'_>, repository: &str, version: &Memor
         return Ok(());
     }
     if text.is_empty() {
-        return Ok(rows.delete_copy(repository, id)?); // it is archived
+        return Ok(rows.followed().delete_copy(repository, id)?); // it is archived
     }
     match parse_version(id, text) {
-        Ok(version) => Ok(rows.put_copy(repository, &version)?),
+        Ok(version) => Ok(rows.followed().put_copy(repository, &version)?),
         Err(why) => {
             tracing::warn!(id, repository, why, "a text of another repository shows no memory");
-            Ok(rows.delete_copy(repository, id)?)
+            Ok(rows.followed().delete_copy(repository, id)?)
         }
     }
 }
@@ -108,25 +108,25 @@ fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours
     };
     match merged {
         MergeOutcome::Theirs => {
-            rows.delete_outgoing(id)?;
+            rows.outbox().delete_outgoing(id)?;
             show_version(rows, id, text, author)
         }
         MergeOutcome::Ours if text.is_empty() => {
-            rows.end_conflict(id)?;
+            rows.team_versions().end_conflict(id)?;
             keep_ours(rows, id, ours)
         }
         MergeOutcome::Ours => {
-            rows.end_conflict(id)?;
-            Ok(rows.requeue_change(id, Some(text), ours)?)
+            rows.team_versions().end_conflict(id)?;
+            Ok(rows.outbox().requeue_change(id, Some(text), ours)?)
         }
         MergeOutcome::Both(merged) => {
             let merged = merged.render();
             show_version(rows, id, &merged, author)?;
-            Ok(rows.requeue_change(id, Some(text), &merged)?)
+            Ok(rows.outbox().requeue_change(id, Some(text), &merged)?)
         }
         MergeOutcome::Conflict => {
             let parsed = parse_version(id, text);
-            Ok(rows.put_team_conflict(id, text, parsed.as_ref().map_err(String::as_str))?)
+            Ok(rows.team_versions().put_team_conflict(id, text, parsed.as_ref().map_err(String::as_str))?)
         }
     }
 }
@@ -134,14 +134,14 @@ fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours
 /// Sends a memory that another member archived, as changed after the archiving.
 fn keep_ours(rows: &MemoryRows<'_>, id: &str, ours: &str) -> JobResult<()> {
     let Ok(mut file) = MemoryFile::parse(ours) else {
-        return Ok(rows.requeue_change(id, Some(""), ours)?); // the exchange must not stop at one memory
+        return Ok(rows.outbox().requeue_change(id, Some(""), ours)?); // the exchange must not stop at one memory
     };
-    let is_trusted = rows.find_memory(id)?.is_some_and(|record| !record.is_unconfirmed);
+    let is_trusted = rows.records().find_memory(id)?.is_some_and(|record| !record.is_unconfirmed);
     file.updated = rows.now_ms().max(file.updated + 1);
     let later = file.render();
-    rows.set_team_version(&to_version(id, FileSide::Whole, file), is_trusted)?;
-    rows.requeue_change(id, Some(""), &later)?;
-    Ok(rows.mark_equal_to_team(id)?)
+    rows.team_versions().set_team_version(&to_version(id, FileSide::Whole, file), is_trusted)?;
+    rows.outbox().requeue_change(id, Some(""), &later)?;
+    Ok(rows.team().mark_equal_to_team(id)?)
 }
 
 /// Chooses the text that was changed last.
@@ -155,14 +155,16 @@ fn parse_updated(text: &str) -> Option<i64> {
 
 /// Shows the team's side of a conflict.
 pub(super) fn show_theirs(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
-    let Some(theirs) = rows.find_team_row(id)?.and_then(|row| row.theirs) else { return Ok(()) };
+    let Some(theirs) = rows.team_versions().find_team_row(id)?.and_then(|row| row.theirs) else {
+        return Ok(());
+    };
     let parsed = parse_version(id, &theirs);
-    Ok(rows.put_team_conflict(id, &theirs, parsed.as_ref().map_err(String::as_str))?)
+    Ok(rows.team_versions().put_team_conflict(id, &theirs, parsed.as_ref().map_err(String::as_str))?)
 }
 
 /// Tries again to show a text that could not be shown.
 pub(in crate::daemon::memories) fn retry_show_version(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
-    match rows.find_team_row(id)? {
+    match rows.team_versions().find_team_row(id)? {
         Some(TeamRow { text, base: None, theirs: None, why: Some(_) }) => {
             show_version(rows, id, &text, UNKNOWN_AUTHOR)
         }
@@ -172,7 +174,7 @@ pub(in crate::daemon::memories) fn retry_show_version(rows: &MemoryRows<'_>, id:
 
 fn show_version(rows: &MemoryRows<'_>, id: &str, text: &str, author: &str) -> JobResult<()> {
     let parsed = parse_version(id, text);
-    Ok(rows.apply_team_text(id, text, parsed.as_ref().map_err(String::as_str), author)?)
+    Ok(rows.team_versions().apply_team_text(id, text, parsed.as_ref().map_err(String::as_str), author)?)
 }
 
 fn parse_version(id: &str, text: &str) -> Result<FileVersion, String> {

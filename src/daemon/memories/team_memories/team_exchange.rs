@@ -72,21 +72,21 @@ impl MemoryThread {
     ) -> RpcResult<(ExchangePlace, bool)> {
         let (repository, server_id) = (repository.to_owned(), server_id.to_owned());
         self.team_write(move |rows| {
-            for id in rows.list_unequal_to_team()? {
-                if let Some(record) = rows.find_memory(&id)?
+            for id in rows.team().list_unequal_to_team()? {
+                if let Some(record) = rows.records().find_memory(&id)?
                     && let Err(JobError::Refused(why)) = queue_changes::queue_record(rows, &record)
                 {
                     tracing::warn!(why = why.message, "a memory that came out of a backup stays here");
                 }
             }
-            for id in rows.list_hidden_sides()? {
+            for id in rows.team().list_hidden_sides()? {
                 take_versions::show_theirs(rows, &id)?;
             }
             // The obstacle may be gone.
-            for TeamTrouble { id, .. } in rows.list_team_troubles()?.into_iter().filter(|trouble| trouble.why.is_some()) {
+            for TeamTrouble { id, .. } in rows.team().list_team_troubles()?.into_iter().filter(|trouble| trouble.why.is_some()) {
                 take_versions::retry_show_version(rows, &id)?;
             }
-            let has_any = !rows.list_team_ids("", 1)?.is_empty();
+            let has_any = !rows.team().list_team_ids("", 1)?.is_empty();
             match read_place(rows)? {
                 Some(place) if place.repository == repository && place.server_id == server_id => {
                     Ok((place, has_any))
@@ -103,7 +103,7 @@ impl MemoryThread {
                     Err(refused_error(message, "`memo team leave` keeps them here alone; or set the remote back"))
                 }
                 _ => {
-                    let client = rows.new_client_name()?;
+                    let client = rows.outbox().new_client_name()?;
                     let (repository, server_id) = (repository.clone(), server_id.clone());
                     let new = ExchangePlace { repository, client, server_id, ..ExchangePlace::default() };
                     Ok((store_place(rows, new)?, has_any))
@@ -133,7 +133,7 @@ impl MemoryThread {
                 }
             }
             if !versions.is_empty() {
-                rows.update_file_links()?;
+                rows.file_links().update_file_links()?;
             }
             step.store_step(rows)
         })
@@ -158,12 +158,12 @@ impl MemoryThread {
         self.team_write(move |rows| {
             let mut after = String::new();
             loop {
-                let ids = rows.list_team_ids(&after, IDS_PER_PAGE)?;
+                let ids = rows.team().list_team_ids(&after, IDS_PER_PAGE)?;
                 let Some(last) = ids.last() else { return Ok(()) };
                 after.clone_from(last);
                 for id in ids.iter().filter(|id| !known.contains(*id)) {
                     // Memories with unsent changes are in the queue already.
-                    if rows.find_team_row(id)?.is_some_and(|known| known.base.is_none()) {
+                    if rows.team_versions().find_team_row(id)?.is_some_and(|known| known.base.is_none()) {
                         queue_again(rows, id)?;
                     }
                 }
@@ -174,13 +174,13 @@ impl MemoryThread {
 
     /// Returns the changes to send next.
     pub(in crate::daemon) async fn read_outgoing(&self) -> RpcResult<Vec<OutgoingChange>> {
-        self.team_read(|rows| Ok(rows.list_outgoing(MOST_SENT, MOST_SENT_BYTES)?)).await
+        self.team_read(|rows| Ok(rows.outbox().list_outgoing(MOST_SENT, MOST_SENT_BYTES)?)).await
     }
 
     /// Records that the team has all changes up to `sent` of the new place.
     pub(in crate::daemon) async fn note_sent(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
         self.team_write(move |rows| {
-            rows.mark_sent_up_to(step.to.sent)?;
+            rows.outbox().mark_sent_up_to(step.to.sent)?;
             step.store_step(rows)
         })
         .await
@@ -189,7 +189,7 @@ impl MemoryThread {
     /// Takes another name for the server, because a copy of this database uses the present one.
     pub(in crate::daemon) async fn rename_client(&self, place: ExchangePlace) -> RpcResult<ExchangePlace> {
         self.team_write(move |rows| {
-            let to = ExchangePlace { client: rows.new_client_name()?, sent: 0, ..place.clone() };
+            let to = ExchangePlace { client: rows.outbox().new_client_name()?, sent: 0, ..place.clone() };
             ExchangeStep { from: place.clone(), to }.store_step(rows)
         })
         .await
@@ -207,7 +207,7 @@ impl MemoryThread {
                     "take it out of team.repositories, and `memo restart`, first",
                 ));
             }
-            Ok(rows.leave_team_with_all()?)
+            Ok(rows.team().leave_team_with_all()?)
         })
         .await
     }
@@ -220,7 +220,7 @@ impl MemoryThread {
     /// Counts the memories of the team. Also returns when an exchange was last complete.
     pub(in crate::daemon) async fn team_counts(&self) -> RpcResult<(TeamCounts, Option<i64>)> {
         self.team_read(|rows| {
-            let counts = rows.count_team_memories()?;
+            let counts = rows.team().count_team_memories()?;
             Ok((counts, read_place(rows)?.and_then(|place| place.synced_ms)))
         })
         .await
@@ -228,7 +228,7 @@ impl MemoryThread {
 
     /// Returns memories in conflict with the team, and texts of the team without a memory, with the reason.
     pub(in crate::daemon) async fn team_troubles(&self) -> RpcResult<Vec<TeamTrouble>> {
-        self.team_read(|rows| Ok(rows.list_team_troubles()?)).await
+        self.team_read(|rows| Ok(rows.team().list_team_troubles()?)).await
     }
 
     /// Runs a transaction of the exchange.
@@ -250,18 +250,18 @@ impl MemoryThread {
 
 /// Queues a memory that the server lacks, even if it is archived: others may not know that yet.
 fn queue_again(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
-    match rows.find_team_row(id)? {
-        Some(known) => Ok(rows.requeue_change(id, None, &known.text)?),
+    match rows.team_versions().find_team_row(id)? {
+        Some(known) => Ok(rows.outbox().requeue_change(id, None, &known.text)?),
         None => Ok(()),
     }
 }
 
 fn read_place(rows: &MemoryRows<'_>) -> JobResult<Option<ExchangePlace>> {
-    Ok(rows.team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()))
+    Ok(rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
 fn store_place(rows: &MemoryRows<'_>, place: ExchangePlace) -> JobResult<ExchangePlace> {
     let json = serde_json::to_string(&place).expect("strings and numbers are JSON");
-    rows.set_team_cursor(&json)?;
+    rows.outbox().set_team_cursor(&json)?;
     Ok(place)
 }

@@ -43,7 +43,7 @@ fn add_record(
     let derived = derive_data(&record);
     let is_asked = !params.fields.allow_secret;
     let warning = is_asked.then(|| fields::warn_of_credential("content", &record.content)).flatten();
-    if let Some(known) = rows.find_same_text(&record, &derived.hash)? {
+    if let Some(known) = rows.records().find_same_text(&record, &derived.hash)? {
         return Ok(build_result(known, redacted, stamp));
     }
     let (same, contradicted) = near.compare_record(rows, &record)?;
@@ -60,7 +60,7 @@ fn add_record(
         Some((other, cosine)) if near.is_refused => return Err(near_duplicate_error(other, *cosine)),
         _ => {}
     }
-    let notice = rows.find_same_text_elsewhere(&record, &derived.hash)?.map(|id| {
+    let notice = rows.records().find_same_text_elsewhere(&record, &derived.hash)?.map(|id| {
         format!("{id} says the same in a file that this worktree does not have; `memo dedupe` joins the two once it has")
     });
     rows.put_memory(&record, &derived, &stamp.new_event("add"))?;

@@ -74,12 +74,12 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
     let tier = params.short_only.then_some(Tier::Short);
     let filter =
         MemoryFilter { container, traits: Traits { tier, ..Traits::default() }, ..MemoryFilter::default() };
-    let (mut records, _) = rows.list_page(&filter, Default::default(), 0, None)?;
+    let (mut records, _) = rows.records().list_page(&filter, Default::default(), 0, None)?;
     records.reverse(); // oldest first
     let mut groups: BTreeMap<(String, String), Vec<MemoryRecord>> = BTreeMap::new();
     for record in records {
         let Some(tag) = record.tags.first().cloned() else { continue };
-        let links = rows.list_links(&record.id)?;
+        let links = rows.links().list_links(&record.id)?;
         if !links.iter().any(|link| link.kind == LinkKind::Supersedes && link.to == record.id) {
             groups.entry((record.container.clone(), tag)).or_default().push(record);
         }

@@ -51,7 +51,7 @@ pub(in crate::daemon::memories) fn unlink_memories(
     let kinds = params.kind.map_or(LinkKind::ALL.to_vec(), |kind| vec![kind]);
     let mut changed = Vec::new();
     for kind in kinds {
-        if rows.remove_link(&from.id, &to.id, kind, &stamp.new_event("unlink"))? {
+        if rows.links().remove_link(&from.id, &to.id, kind, &stamp.new_event("unlink"))? {
             changed.push(kind);
         }
     }
@@ -112,10 +112,12 @@ pub(in crate::daemon::memories) fn follow_links(
     for nth in 0.. {
         let Some(node) = memories.get(nth).filter(|node| node.depth < depth) else { break };
         let (id, next) = (node.memory.id.clone(), node.depth + 1);
-        for link in rows.list_links(&id)? {
+        for link in rows.links().list_links(&id)? {
             let other = if link.from == id { &link.to } else { &link.from };
             if !known.contains(other) {
-                let Some(record) = rows.find_memory(other)?.filter(|_| memories.len() < MOST_LINKED) else {
+                let Some(record) =
+                    rows.records().find_memory(other)?.filter(|_| memories.len() < MOST_LINKED)
+                else {
                     more = true;
                     continue;
                 };

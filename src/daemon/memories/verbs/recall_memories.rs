@@ -98,7 +98,7 @@ fn reinforce_hits(
     for RecallHit { id, score, is_reinforced, copy, theirs, superseded_by } in hits {
         // Both sides of a conflict are one memory.
         let is_reinforced = *is_reinforced && reinforced.insert(id);
-        let found = copy.clone().map_or_else(|| rows.find_memory(id), |copy| Ok(Some(copy)))?;
+        let found = copy.clone().map_or_else(|| rows.records().find_memory(id), |copy| Ok(Some(copy)))?;
         let Some(before) = found.filter(|record| record.is_living(stamp.now_ms)) else { continue };
         let after = match is_reinforced {
             true => {

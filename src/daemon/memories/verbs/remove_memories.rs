@@ -31,9 +31,9 @@ pub(in crate::daemon::memories) fn restore_memories(
     let (mut brought, mut written) = (Vec::new(), Vec::new());
     for id in params.ids.iter().filter_map(|typed| id::parse_id(typed).ok()) {
         // A memory that only another worktree has becomes a file of this worktree too.
-        if rows.is_only_elsewhere(&id)? {
+        if rows.sharing().is_only_elsewhere(&id)? {
             register_file(rows, &id, stamp)?;
-            rows.note_change(&id, &stamp.new_event("restore"))?;
+            rows.history().note_change(&id, &stamp.new_event("restore"))?;
             written.push(memory_file(&id));
             brought.push(id);
         }
@@ -47,7 +47,7 @@ pub(in crate::daemon::memories) fn restore_memories(
         }
         check_unique_text(rows, record)?;
         // One at a time, because two of them may have the same text.
-        rows.restore_memories(std::slice::from_ref(record), &stamp.new_event("restore"))?;
+        rows.archive().restore_memories(std::slice::from_ref(record), &stamp.new_event("restore"))?;
         if record.shared {
             register_file(rows, &record.id, stamp)?;
             written.push(memory_file(&record.id));
@@ -94,7 +94,7 @@ pub(in crate::daemon::memories) fn forget_memories(
     rows.archive_memories(&records, "forgotten", &stamp.new_event("forget"))?;
     let mut n_elsewhere = 0;
     for record in &records {
-        n_elsewhere += usize::from(rows.is_only_elsewhere(&record.id)?);
+        n_elsewhere += usize::from(rows.sharing().is_only_elsewhere(&record.id)?);
     }
     notices.extend((n_elsewhere > 0).then(|| {
         let not_there = if params.dry_run { "would not be in the archive" } else { "not in the archive" };
@@ -127,7 +127,7 @@ pub(in crate::daemon::memories) fn purge_memories(
         ));
     }
     if !params.dry_run {
-        rows.delete_memories(&records, &stamp.new_event("purge"))?;
+        rows.deletions().delete_memories(&records, &stamp.new_event("purge"))?;
     }
     Ok(result)
 }
@@ -176,8 +176,8 @@ fn delete_all(
     let caveats = Caveats::of_notice(removal_notice(&records, team, params.dry_run));
     let result = RemoveResult { caveats, ..build_removal(params, &records)? };
     if !params.dry_run {
-        rows.reset_exchange()?; // the team keeps what it has
-        rows.delete_with_files(&records, &stamp.new_event("reset"))?;
+        rows.team().reset_exchange()?; // the team keeps what it has
+        rows.deletions().delete_with_files(&records, &stamp.new_event("reset"))?;
     }
     Ok(RemoveResult { backup: backup.map(|path| path.display().to_string()), ..result })
 }
@@ -197,7 +197,7 @@ fn find_selected(
     now_ms: i64,
 ) -> JobResult<Vec<MemoryRecord>> {
     let filter = parse_selection(rows, &params.selection, archived, now_ms)?;
-    let mut records = rows.list_page(&filter, Default::default(), 0, None)?.0;
+    let mut records = rows.records().list_page(&filter, Default::default(), 0, None)?.0;
     // The other side of a conflict goes with ours, or stays when ours is private.
     let ours: HashSet<String> = records
         .iter()

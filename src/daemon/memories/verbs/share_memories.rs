@@ -42,7 +42,7 @@ fn set_sharing(
     let before = FilesBefore::read_rows(rows)?;
     let filter = parse_selection(rows, &params.selection, false, stamp.now_ms)?;
     let (mut memories, mut files, mut parted, mut already) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for record in rows.list_page(&filter, Default::default(), 0, None)?.0 {
+    for record in rows.records().list_page(&filter, Default::default(), 0, None)?.0 {
         let is_done = match (is_shared, params.team) {
             (true, true) => record.team,
             (true, false) => record.shared,
@@ -71,7 +71,7 @@ fn set_sharing(
                 check_unique_text(rows, &record)?;
                 let event = stamp.new_event("unshare");
                 parted.extend(move_archived_to_new_id(rows, &record.id, &event, params.dry_run)?);
-                rows.unshare_memory(&record.id, &event)?;
+                rows.shared().unshare_memory(&record.id, &event)?;
             }
         }
         let path = if params.team || record.team { String::new() } else { memory_file(&record.id) };
@@ -83,6 +83,7 @@ fn set_sharing(
         queue_changes::queue_changed_memories(rows, before.last_change, stamp)?;
         for file in &mut files {
             file.text = rows
+                .team_versions()
                 .find_team_row(&file.id)?
                 .filter(|_| file.path.is_empty() && is_shared)
                 .map(|row| row.text);

@@ -105,7 +105,7 @@ impl MemoryThread {
     /// Returns none if the database cannot be read; the look at the files reports that.
     async fn read_worktrees(&self) -> Vec<WorktreeRow> {
         let known = self.run_job(|store| -> JobResult<Vec<WorktreeRow>> {
-            store.read(now_ms(), |rows| Ok(rows.list_worktrees()?))
+            store.read(now_ms(), |rows| Ok(rows.worktrees().list_worktrees()?))
         });
         match known.await {
             Ok(Ok(known)) => known,

@@ -44,7 +44,9 @@ pub(super) fn set_last_edits(
     let is_known: Vec<bool> = store.read(now_ms, |rows| {
         Ok(changed
             .iter()
-            .map(|file: &FileState| file::id_of(&file.name).map_or(Ok(false), |id| rows.has_memory(&id)))
+            .map(|file: &FileState| {
+                file::id_of(&file.name).map_or(Ok(false), |id| rows.records().has_memory(&id))
+            })
             .collect::<Result<_, _>>()?)
     })?;
     let mut missing = Vec::new();

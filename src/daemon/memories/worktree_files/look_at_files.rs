@@ -330,14 +330,14 @@ impl WorktreeFiles {
         if self.forget_gone(store, now_ms)? {
             return Ok(TakeOutcome::ReadAgain);
         }
-        let worktrees = store.read(now_ms, |rows| Ok(rows.list_worktrees()?))?;
+        let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees().list_worktrees()?))?;
         let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
                 return Ok(self.build_taken(UNKNOWN, None, store, counters));
             }
-            None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
+            None => store.write(now_ms, |rows| Ok(rows.worktrees().worktree_number(&self.key)?))?,
         };
         store.enter_worktree(worktree);
         self.store_place(store, known, now_ms)?;
@@ -377,7 +377,7 @@ impl WorktreeFiles {
     fn forget_gone(&self, store: &mut MemoryStore, now_ms: i64) -> JobResult<bool> {
         let made_ns = worktree_place(&self.layout).map(|(_, made_ns)| made_ns);
         // A new worktree may have the git dir of a gone one.
-        let mut gone = store.read(now_ms, |rows| Ok(rows.list_worktrees()?))?;
+        let mut gone = store.read(now_ms, |rows| Ok(rows.worktrees().list_worktrees()?))?;
         gone.retain(|worktree| {
             let is_replaced = worktree.git_dir == self.key
                 && worktree.made_ns.zip(made_ns).is_some_and(|(known, now)| known != now);
@@ -389,11 +389,11 @@ impl WorktreeFiles {
         store.enter_worktree(0);
         store.write(now_ms, |rows| -> JobResult<()> {
             for worktree in &gone {
-                let ids = rows.forget_worktree(worktree.number)?;
+                let ids = rows.shared().forget_worktree(worktree.number)?;
                 let place = worktree.root.as_ref().unwrap_or(&worktree.git_dir);
                 tracing::info!(place, archived = ids.len(), "a worktree is gone");
                 if !ids.is_empty() {
-                    rows.note_gone_worktree(place, &ids)?;
+                    rows.worktree_notices().note_gone_worktree(place, &ids)?;
                 }
             }
             Ok(())
@@ -413,7 +413,7 @@ impl WorktreeFiles {
         if known.is_some_and(|known| (known.root.as_ref(), known.made_ns) == (Some(&root), Some(made_ns))) {
             return Ok(());
         }
-        store.write(now_ms, |rows| Ok(rows.set_worktree_location(&root, made_ns)?))
+        store.write(now_ms, |rows| Ok(rows.worktrees().set_worktree_location(&root, made_ns)?))
     }
 
     /// Takes new, changed and gone files into the rows, and links the memories as the files say. Rows of `unwritten` files stay,
@@ -426,7 +426,7 @@ impl WorktreeFiles {
         unwritten: &BTreeSet<String>,
         now_ms: i64,
     ) -> JobResult<Vec<FileState>> {
-        let rows = store.read(now_ms, |rows| Ok(rows.list_file_rows()?))?;
+        let rows = store.read(now_ms, |rows| Ok(rows.files().list_file_rows()?))?;
         let gone: BTreeSet<String> = rows
             .iter()
             .map(|row| row.name.clone())
@@ -446,18 +446,18 @@ impl WorktreeFiles {
         let links = self.links || counters.is_linked(worktree);
         if !gone.is_empty() || !changed.is_empty() {
             store.write(now_ms, |rows| match links {
-                true => Ok(rows.apply_files(&changed, &gone)?),
-                false => Ok(rows.apply_files_unlinked(&changed, &gone)?),
+                true => Ok(rows.file_updates().apply_files(&changed, &gone)?),
+                false => Ok(rows.file_updates().apply_files_unlinked(&changed, &gone)?),
             })?;
             counters.note_taken(&self.key);
         } else if links
             && !counters.is_linked(worktree)
-            && !store.read(now_ms, |rows| Ok(rows.are_links_current()?))?
+            && !store.read(now_ms, |rows| Ok(rows.file_links().are_links_current()?))?
         {
-            store.write(now_ms, |rows| Ok(rows.update_file_links()?))?;
+            store.write(now_ms, |rows| Ok(rows.file_links().update_file_links()?))?;
         }
-        if self.recovers && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {
-            store.write(now_ms, |rows| Ok(rows.fill_in_remarks(&self.read)?))?;
+        if self.recovers && store.read(now_ms, |rows| Ok(rows.files().lacks_remarks()?))? {
+            store.write(now_ms, |rows| Ok(rows.files().fill_in_remarks(&self.read)?))?;
         }
         if links {
             counters.set_linked(worktree);

@@ -1,0 +1,71 @@
+//! Collects which rows a connection writes.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use memod_base::threads::lock;
+use rusqlite::Connection;
+use rusqlite::hooks::Action;
+
+/// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
+#[derive(Clone, Default)]
+pub(crate) struct TouchedRows(Arc<Mutex<Vec<i64>>>);
+
+impl TouchedRows {
+    /// Records every row of memories that `conn` writes from now on, and in `added` the new rows of their history. A connection
+    /// has only one hook.
+    pub(crate) fn watch_writes(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
+        let (rows, added) = (Arc::clone(&self.0), added.clone());
+        conn.update_hook(Some(move |action, _: &str, table: &str, row| match (table, action) {
+            ("memory", _) => lock(&rows).push(row),
+            ("history", Action::SQLITE_INSERT) => added.add(row),
+            _ => {}
+        }))
+    }
+
+    /// Records rows where only the vectors were written.
+    pub(crate) fn add(&self, rows: &[i64]) {
+        lock(&self.0).extend(rows);
+    }
+
+    /// Returns the rows, each once.
+    pub(crate) fn get(&self) -> Vec<i64> {
+        each_once(lock(&self.0).clone())
+    }
+
+    pub(crate) fn take_rows(&self) -> Vec<i64> {
+        each_once(std::mem::take(&mut *lock(&self.0)))
+    }
+}
+
+/// Rows that the current transaction has added to `history`; `None` while changes are not watched.
+#[derive(Clone, Default)]
+pub(crate) struct AddedHistory(Arc<Mutex<Option<Vec<i64>>>>);
+
+impl AddedHistory {
+    /// Starts or stops collecting.
+    pub(crate) fn set_collecting(&self, is_wanted: bool) {
+        let mut rows = lock(&self.0);
+        if rows.is_some() != is_wanted {
+            *rows = is_wanted.then(Vec::new);
+        }
+    }
+
+    /// Notes a row.
+    pub(crate) fn add(&self, row: i64) {
+        if let Some(rows) = lock(&self.0).as_mut() {
+            rows.push(row);
+        }
+    }
+
+    /// Takes the rows; `None` while changes are not watched.
+    pub(crate) fn take_rows(&self) -> Option<Vec<i64>> {
+        lock(&self.0).as_mut().map(take)
+    }
+}
+
+fn each_once(mut rows: Vec<i64>) -> Vec<i64> {
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}

@@ -1,0 +1,95 @@
+//! Records which memories were archived because their worktrees are gone, for a notice with each answer.
+//!
+//! A memory is left out of the notice once it is back, with its worktree or by a verb.
+
+use memod_database::DatabaseError;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::access::row_access::row_handle;
+use crate::settings::meta_rows::MetaRows;
+
+/// The reason in the archive for a memory that no worktree has any more.
+pub(crate) const GONE: &str = "file";
+
+/// Duration of the notice, ms.
+const NOTICE_MS: i64 = 86_400_000;
+
+/// Key of the record in `meta`.
+pub(crate) const GONE_WORKTREES: &str = "gone_worktrees";
+
+row_handle! {
+    /// The notice on worktrees that are gone.
+    pub struct WorktreeNotices { meta: MetaRows }
+}
+
+/// A worktree that is gone.
+#[derive(Serialize, Deserialize)]
+struct GoneWorktree {
+    at_ms: i64,
+    place: String,
+    /// Memories that only it had.
+    ids: Vec<String>,
+}
+
+impl WorktreeNotices<'_> {
+    /// Records that memories were archived because their worktree is gone; answers mention it for a day.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_gone_worktree(&self, place: &str, ids: &[String]) -> Result<(), DatabaseError> {
+        let mut gone = self.recently_gone_worktrees()?;
+        // A memory that went with an earlier worktree is listed once.
+        for other in &mut gone {
+            other.ids.retain(|id| !ids.contains(id));
+        }
+        gone.retain(|other| !other.ids.is_empty());
+        gone.push(GoneWorktree { at_ms: self.access.now_ms(), place: place.to_owned(), ids: ids.to_vec() });
+        self.meta().set_meta(GONE_WORKTREES, &json!(gone).to_string())
+    }
+
+    /// Returns the notice on worktrees that are gone, if there is one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn gone_worktrees_notice(&self) -> Result<Option<String>, DatabaseError> {
+        let mut worktrees = Vec::new();
+        for GoneWorktree { place, ids, .. } in self.recently_gone_worktrees()? {
+            let n_left = ids.iter().try_fold(0_u64, |n, id| Ok(n + u64::from(self.is_left_by_file(id)?)))?;
+            if n_left > 0 {
+                worktrees.push(format!("{n_left} of {place}"));
+            }
+        }
+        Ok((!worktrees.is_empty()).then(|| {
+            format!(
+                "memories that only worktrees had which are gone are in the archive: {}; `memo list --archived` shows them",
+                worktrees.join(", ")
+            )
+        }))
+    }
+
+    /// Removes the notice on worktrees that are gone.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(crate) fn acknowledge_gone_worktrees(&self) -> Result<(), DatabaseError> {
+        self.meta().unset_meta(GONE_WORKTREES)
+    }
+
+    /// Returns the worktrees that were removed in the last day.
+    fn recently_gone_worktrees(&self) -> Result<Vec<GoneWorktree>, DatabaseError> {
+        let stored = self.meta().read_meta(GONE_WORKTREES)?;
+        let mut gone: Vec<GoneWorktree> =
+            stored.and_then(|stored| serde_json::from_str(&stored).ok()).unwrap_or_default();
+        gone.retain(|worktree| self.access.now_ms() - worktree.at_ms < NOTICE_MS);
+        Ok(gone)
+    }
+
+    /// Returns whether a memory is in the archive because no worktree has it.
+    fn is_left_by_file(&self, id: &str) -> Result<bool, DatabaseError> {
+        self.access.run(|conn| {
+            conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND archived_why = ?2")?
+                .exists([id, GONE])
+        })
+    }
+}

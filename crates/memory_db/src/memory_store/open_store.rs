@@ -1,0 +1,134 @@
+//! Opens, backs up and closes the database of a store.
+
+use std::fs;
+
+use memod_database::DatabaseError;
+
+use crate::database::open_database::MemoryDb;
+use crate::memory_store::backups::BackupReason;
+use crate::memory_store::file_signature::FileSignature;
+use crate::memory_store::recovery::has_log;
+use crate::memory_store::store_notice::StoreNotice;
+use crate::memory_store::{MODEL, MemoryStore};
+
+impl MemoryStore {
+    /// Opens the database now instead of with the first job.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open_now(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
+        self.ensure_open(now_ms).map(drop)
+    }
+
+    /// Returns the open database. Opens it if necessary, and reopens it if the file was replaced.
+    pub(super) fn ensure_open(&mut self, now_ms: i64) -> Result<&mut MemoryDb, DatabaseError> {
+        let present = FileSignature::read_from(&self.path)?;
+        match (&self.open, &present) {
+            (Some((_, mark)), Some(present)) if mark == present => {}
+            (Some((_, mark)), Some(present)) if mark.file == present.file => {
+                self.open = None; // another process wrote it: it is opened and checked again
+                self.open_or_restore(now_ms)?;
+            }
+            (Some(_), _) => self.write_back(now_ms)?,
+            (None, _) => self.open_or_restore(now_ms)?,
+        }
+        self.merge_other_databases(now_ms);
+        Ok(&mut self.open.as_mut().expect("it was opened above").0)
+    }
+
+    pub(super) fn open_or_restore(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
+        if self.finished_path().exists() {
+            return self.install_finished(now_ms); // a daemon was killed before it installed the file
+        }
+        let has_copies = self.backups.is_any() || has_log(&self.path);
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(DatabaseError::from_io(&self.path, error));
+            }
+            Err(_) if has_copies => return self.restore_from_backups(now_ms, "was gone"),
+            Ok(meta) if meta.len() == 0 && has_copies => {
+                return self.restore_from_backups(now_ms, "was empty");
+            }
+            _ => {}
+        }
+        let (backups, mut backup) = (&self.backups, None);
+        let before_migration = |db: &MemoryDb, version| {
+            backup = Some((backups.make_backup(db, now_ms, BackupReason::Schema(version))?, version));
+            Ok(())
+        };
+        let opened = MemoryDb::open(&self.path, before_migration);
+        match (&opened, backup) {
+            (Err(_), Some((backup, version))) if MemoryDb::is_of_schema(&self.path, version) => {
+                let _ = fs::remove_file(backup); // nothing was migrated
+            }
+            (_, Some((backup, _))) => backups.delete_surplus(&backup),
+            (_, None) => {}
+        }
+        match opened {
+            Ok((db, true)) if has_copies => {
+                drop(db);
+                self.restore_from_backups(now_ms, "held no memories")
+            }
+            Ok((db, _)) => self.install_database(db),
+            Err(DatabaseError::Corrupt { source, .. }) => {
+                self.restore_from_backups(now_ms, &format!("is damaged ({source})"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn install_database(&mut self, mut db: MemoryDb) -> Result<(), DatabaseError> {
+        (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
+        db.forms = Some(self.forms);
+        db.scope.set(self.worktree);
+        db.added.set_collecting(self.is_watched);
+        db.repair_words(self.forms.derive)?;
+        let chosen = db.read(0, |rows| rows.meta().read_meta(MODEL))?;
+        self.select_model(chosen.as_deref());
+        (self.notice, self.acknowledged_ms) = db.read(0, StoreNotice::find_stored)?;
+        let mark = FileSignature::read_from(&self.path)?;
+        let Some(mark) = mark else {
+            return Err(DatabaseError::from_io(&self.path, std::io::ErrorKind::NotFound.into()));
+        };
+        self.open = Some((db, mark));
+        (self.is_opened, self.lacks_vectors, self.is_compared) = (true, true, false);
+        Ok(())
+    }
+
+    /// Makes a backup if something was written since the last one, also by a daemon that was killed; returns whether it made
+    /// one. The last backup of each day is kept.
+    ///
+    /// # Errors
+    /// When it cannot be made; the memories are not affected.
+    pub fn back_up(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
+        let Some((db, _)) = &self.open else { return Ok(false) };
+        let is_asked = !std::mem::replace(&mut self.is_compared, true);
+        let is_due = self.is_changed || is_asked && self.backups.lacks_copy_of(db)?;
+        if !is_due {
+            return Ok(false);
+        }
+        self.backups.add_backup(db, now_ms, BackupReason::Daily)?;
+        self.is_changed = false;
+        Ok(true)
+    }
+
+    /// Makes a last backup and closes the database, without a log.
+    ///
+    /// # Errors
+    /// When either fails; the memories are not affected.
+    pub fn close(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
+        let copied = self.back_up(now_ms);
+        let closed = self.open.take().map_or(Ok(()), |(db, _)| db.checkpoint_log());
+        copied.map(drop).and(closed)
+    }
+
+    /// Closes a database whose directory is gone or belongs to another repository now, without creating or removing files there.
+    pub fn close_abandoned(&mut self) {
+        let Some((db, mark)) = self.open.take() else { return };
+        let is_in_place =
+            matches!(FileSignature::read_from(&self.path), Ok(Some(now)) if now.file == mark.file);
+        if !is_in_place {
+            std::mem::forget(db); // SQLite would remove the log at this path, which is not ours
+        }
+    }
+}

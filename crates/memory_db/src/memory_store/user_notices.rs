@@ -1,0 +1,67 @@
+//! Tells the user of events of memory.db, and of problems that last.
+
+use memod_database::DatabaseError;
+
+use crate::memory_rows::MemoryRows;
+use crate::memory_store::store_notice::{ACKNOWLEDGED, StoreNotice};
+use crate::memory_store::{JobError, MemoryStore};
+
+impl MemoryStore {
+    /// Returns notices for the user: events for a day unless they are acknowledged, and problems while they last.
+    pub fn user_notice(&self, now_ms: i64) -> Option<String> {
+        let texts = self.recent_notice(now_ms).map(|notice| notice.text.clone());
+        let texts: Vec<String> = texts.into_iter().chain(self.find_gone_worktrees_notice(now_ms)).collect();
+        let happened = (!texts.is_empty()).then(|| {
+            format!("{}; `memo doctor` says more, `memo doctor --ack` ends this notice", texts.join("; "))
+        });
+        let all_texts = happened.into_iter().chain(self.list_troubles().map(str::to_owned));
+        Some(all_texts.collect::<Vec<_>>().join("; ")).filter(|all_texts| !all_texts.is_empty())
+    }
+
+    /// Returns the recent event with all paths, unless it is acknowledged.
+    pub fn event_details(&self, now_ms: i64) -> Option<String> {
+        let details = self.recent_notice(now_ms).map(|notice| notice.details.clone());
+        let texts: Vec<String> = details.into_iter().chain(self.find_gone_worktrees_notice(now_ms)).collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
+    /// Returns the problems that persist.
+    pub fn describe_problems(&self) -> Option<String> {
+        Some(self.list_troubles().collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+    }
+
+    /// Ends the notice of a recent event, and returns the event.
+    ///
+    /// # Errors
+    /// When the database cannot be written; the notice goes on then.
+    pub fn acknowledge_event(&mut self, now_ms: i64) -> Result<Option<String>, DatabaseError> {
+        self.open_now(now_ms)?; // opening may find the event
+        let Some(event) = self.event_details(now_ms) else { return Ok(None) };
+        let at_ms = self.recent_notice(now_ms).map(|notice| notice.at_ms);
+        let written = self.run(now_ms, |db| {
+            Ok(db.write(now_ms, |rows| {
+                rows.worktree_notices().acknowledge_gone_worktrees()?;
+                at_ms.map_or(Ok(()), |at_ms| rows.meta().set_meta(ACKNOWLEDGED, &at_ms.to_string()))
+            })?)
+        });
+        written.map_err(|stopped| match stopped {
+            JobError::Database(error) | JobError::Refused(error) => error,
+        })?;
+        self.acknowledged_ms = at_ms.or(self.acknowledged_ms);
+        Ok(Some(event))
+    }
+
+    /// Returns the notice on worktrees that are gone, if there is one.
+    pub(super) fn find_gone_worktrees_notice(&self, now_ms: i64) -> Option<String> {
+        let (db, _) = self.open.as_ref()?;
+        db.read(now_ms, |rows: &MemoryRows<'_>| rows.worktree_notices().gone_worktrees_notice())
+            .ok()
+            .flatten()
+    }
+
+    pub(super) fn recent_notice(&self, now_ms: i64) -> Option<&StoreNotice> {
+        let is_told =
+            |notice: &&StoreNotice| notice.is_recent(now_ms) && self.acknowledged_ms != Some(notice.at_ms);
+        self.notice.as_ref().filter(is_told)
+    }
+}

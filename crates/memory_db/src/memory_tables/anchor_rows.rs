@@ -1,0 +1,63 @@
+//! Reads the anchors of memories.
+
+use memod_base::types::MemoryRow;
+use memod_database::DatabaseError;
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::MemorySort;
+use rusqlite::params_from_iter;
+
+use crate::access::row_access::row_handle;
+use crate::memory_tables::memory_filter::MemoryFilter;
+use crate::memory_tables::record_rows::rows_to_json;
+use crate::records::record_columns::{order_clause, parse_anchors};
+
+row_handle! {
+    /// Anchors of memories.
+    pub struct AnchorRows {}
+}
+
+/// The id of a memory with its anchors.
+pub type AnchoredMemory = (String, Vec<Anchor>);
+
+impl AnchorRows<'_> {
+    /// Returns the anchors of the selected memories that have any, by id, in a total order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_anchored(
+        &self,
+        filter: &MemoryFilter,
+        sort: MemorySort,
+    ) -> Result<Vec<AnchoredMemory>, DatabaseError> {
+        let (sql_condition, values) = filter.sql_condition(self.access.now_ms());
+        let order_clause = order_clause(sort);
+        let sql = format!(
+            "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row
+             WHERE {sql_condition} GROUP BY m.row ORDER BY {order_clause}"
+        );
+        self.access.run(|conn| {
+            conn.prepare(&sql)?
+                .query_map(params_from_iter(values), |row| {
+                    Ok((row.get(0)?, parse_anchors(&row.get::<_, String>(1)?)))
+                })?
+                .collect()
+        })
+    }
+
+    /// Returns the anchors of those memories among `ids` that have any, by id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn anchors_of(&self, rows: &[MemoryRow]) -> Result<Vec<AnchoredMemory>, DatabaseError> {
+        self.access.run(|conn| {
+            conn.prepare_cached(
+                "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord)
+                 FROM json_each(?1) wanted
+                 CROSS JOIN anchor a ON a.memory = wanted.value
+                 CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row",
+            )?
+            .query_map([rows_to_json(rows)], |row| Ok((row.get(0)?, parse_anchors(&row.get::<_, String>(1)?))))?
+            .collect()
+        })
+    }
+}

@@ -1,0 +1,5 @@
+//! Merges the contents of other databases.
+
+pub(crate) mod database_contents;
+pub(crate) mod merge_contents;
+pub(crate) mod saved_sharing;

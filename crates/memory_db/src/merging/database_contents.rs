@@ -1,0 +1,225 @@
+//! Reads the contents of another database.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use memod_database::{DatabaseError, corruption_error};
+
+use crate::database::open_database::MemoryDb;
+use crate::memory_tables::link_rows::MemoryLink;
+use crate::merging::saved_sharing::SavedSharing;
+use crate::records::file_version::FileColumns;
+use crate::records::memory_event::MemoryEvent;
+use crate::records::memory_record::MemoryRecord;
+use crate::records::record_columns::{SAVED_COLUMNS, read_record};
+use crate::records::sharing::Sharing;
+
+/// A memory with its history and its links.
+type SavedMemory = (MemoryRecord, Vec<MemoryEvent>, Vec<MemoryLink>);
+
+/// A deleted memory: its last change, and when it was deleted.
+pub(crate) type DeletedMemory = (String, i64, i64);
+
+/// The readable contents of a database.
+#[derive(Default)]
+pub(crate) struct DatabaseContents {
+    pub(crate) saved: Vec<SavedMemory>,
+    pub(crate) deleted: Vec<DeletedMemory>,
+    /// Memories that certainly have no file any more, where the database records that.
+    pub(crate) alone: HashSet<String>,
+    /// Memories that this user has taken out of the files.
+    pub(crate) taken_out: HashSet<String>,
+    /// Memories that are shared through files.
+    pub(crate) in_files: HashMap<String, FileColumns>,
+    /// Whether no damage hides any content.
+    pub(crate) is_whole: bool,
+    /// The parts that could not be read, or not for all memories.
+    unread: BTreeSet<&'static str>,
+}
+
+impl DatabaseContents {
+    /// Returns the ids of the memories that it has or had.
+    pub(crate) fn all_ids(&self) -> impl Iterator<Item = &str> {
+        let deleted = self.deleted.iter().map(|(id, ..)| &**id);
+        self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
+    }
+
+    /// Returns the contents of a completely unreadable file.
+    pub(crate) fn new_unreadable() -> Self {
+        Self { unread: BTreeSet::from(["memories"]), ..Self::default() }
+    }
+
+    /// Describes what is lost unless a backup has it, as a part of a sentence; `None` if everything could be read.
+    pub(crate) fn describe_loss(&self) -> Option<String> {
+        if self.unread.is_empty() {
+            return None;
+        }
+        let unread: Vec<&str> = self.unread.iter().copied().collect();
+        Some(match self.saved.is_empty() {
+            true => {
+                "nothing of the damaged file could be read: what is newer than the copies is lost".to_owned()
+            }
+            false => format!(
+                "not all of the damaged file could be read: what is newer than the copies of {} may be lost",
+                unread.join(", ")
+            ),
+        })
+    }
+
+    /// Makes the paths of anchors, which began at a directory of the worktree, begin at its top.
+    pub(crate) fn begin_anchors_at(&mut self, below: &Path) {
+        let dirs: Vec<_> = below.iter().map(|dir| dir.to_string_lossy()).collect();
+        if dirs.is_empty() {
+            return;
+        }
+        for anchor in self.saved.iter_mut().flat_map(|(record, ..)| &mut record.anchors) {
+            anchor.path = format!("{}/{}", dirs.join("/"), anchor.path);
+        }
+    }
+
+    /// Records which memories the team has, and which are this user's alone.
+    pub(crate) fn set_sharing(&mut self, sharing: &SavedSharing) {
+        for (record, ..) in &mut self.saved {
+            record.team = sharing.is_team(&record.id);
+            if sharing.is_private(&record.id) {
+                self.alone.insert(record.id.clone());
+            }
+        }
+    }
+}
+
+impl MemoryDb {
+    /// Returns the number of memories, including archived ones.
+    pub(crate) fn n_memories(&self) -> Result<u64, DatabaseError> {
+        self.run(|conn| {
+            conn.query_row("SELECT count(*) FROM memory WHERE instr(id, '#') = 0", [], |row| row.get(0))
+        })
+    }
+
+    /// Returns every memory that can still be read: forwards from the first up to the damage, and backwards from the last.
+    /// Leaves out damaged tags and anchors, and columns that an older file does not have.
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    pub(crate) fn read_contents(&self) -> Result<DatabaseContents, DatabaseError> {
+        let mut found: Vec<MemoryRecord> = Vec::new();
+        let (own_columns, _) = SAVED_COLUMNS.split_once("(SELECT").unwrap_or_default();
+        let (with_tags, _) = SAVED_COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
+        let column_sets = [SAVED_COLUMNS, &format!("{with_tags}'[]'"), &format!("{own_columns}'[]', '[]'")];
+        let without_agent = column_sets.map(|columns| columns.replace("m.agent", "NULL"));
+        let without_key = without_agent.clone().map(|columns| columns.replace("m.key", "NULL"));
+        let older = [without_agent, without_key].concat();
+        let (mut is_whole, mut unread) = (false, BTreeSet::from(["memories"]));
+        'reading: for columns in column_sets.into_iter().chain(older.iter().map(String::as_str)) {
+            for order in ["ASC", "DESC"] {
+                let (records, is_all) = self.scan_rows(columns, order)?;
+                let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
+                found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
+                if is_all {
+                    is_whole = columns == SAVED_COLUMNS;
+                    unread.clear();
+                    unread.extend(columns.contains("'[]'").then_some("tags and anchors"));
+                    break 'reading;
+                }
+            }
+        }
+        let mut save = |record: MemoryRecord| {
+            let history = if_readable(self.read(0, |rows| rows.history().list_history(&record.id)))?;
+            let links = if_readable(self.read(0, |rows| rows.links().list_links(&record.id)))?;
+            unread.extend(history.is_none().then_some("histories"));
+            unread.extend(links.is_none().then_some("links"));
+            Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
+        };
+        let deleted = if_readable(self.list_deleted())?;
+        let taken_out = if_readable(self.list_taken_out())?.unwrap_or_default();
+        let in_files = if_readable(self.list_in_files())?.unwrap_or_default();
+        let saved = found.into_iter().map(&mut save).collect::<Result<_, DatabaseError>>()?;
+        unread.extend(deleted.is_none().then_some("removals"));
+        is_whole &= unread.is_empty();
+        Ok(DatabaseContents {
+            saved,
+            deleted: deleted.unwrap_or_default(),
+            alone: HashSet::new(),
+            taken_out,
+            in_files,
+            is_whole,
+            unread,
+        })
+    }
+
+    /// # Errors
+    /// When a memory cannot be read.
+    pub(crate) fn check_readable(&self) -> Result<(), DatabaseError> {
+        match self.scan_rows(SAVED_COLUMNS, "ASC")? {
+            (_, true) => Ok(()),
+            (records, _) => {
+                let message = format!("not all memories can be read, only {}", records.len());
+                Err(DatabaseError::from_sqlite(&self.path, corruption_error(message)))
+            }
+        }
+    }
+
+    /// Reads rows up to the first that cannot be reached; returns whether all rows could be read.
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    fn scan_rows(&self, columns: &str, order: &str) -> Result<(Vec<MemoryRecord>, bool), DatabaseError> {
+        let (mut records, mut is_all) = (Vec::new(), true);
+        let ended = self.run(|conn| {
+            let mut statement = conn.prepare(&format!(
+                // Versions of worktrees are read again from their files.
+                "SELECT {columns} FROM memory m WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+            ))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let record = read_record(row);
+                is_all &= record.is_ok();
+                records.extend(record.ok());
+            }
+            Ok(())
+        });
+        Ok((records, if_readable(ended)?.is_some() && is_all))
+    }
+
+    fn list_taken_out(&self) -> Result<HashSet<String>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id FROM memory WHERE shared = ?1 AND main IS NULL")?
+                .query_map([Sharing::Never as i64], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    fn list_in_files(&self) -> Result<HashMap<String, FileColumns>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT id, version, file_links, remarks FROM memory WHERE shared = ?1 AND main IS NULL",
+            )?
+            .query_map([Sharing::Repo as i64], |row| {
+                Ok((
+                    row.get(0)?,
+                    FileColumns { version: row.get(1)?, file_links: row.get(2)?, remarks: row.get(3)? },
+                ))
+            })?
+            .collect()
+        })
+    }
+
+    pub(crate) fn list_deleted(&self) -> Result<Vec<DeletedMemory>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id, updated, at FROM deleted")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect()
+        })
+    }
+}
+
+/// Returns the value that was read; `None` where damage hides it or the database does not have it.
+///
+/// # Errors
+/// When it may be read another time.
+pub(crate) fn if_readable<T>(read: Result<T, DatabaseError>) -> Result<Option<T>, DatabaseError> {
+    match read {
+        Err(error) if error.is_transient() => Err(error),
+        read => Ok(read.ok()),
+    }
+}

@@ -1,0 +1,318 @@
+//! Merges the contents of another database.
+//!
+//! For each id the newest version of a memory stays, with the changes from both histories. `updated` grows with each
+//! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted. Shared memories
+//! are read again from their files: a newer version of one is only used where its file is gone.
+
+use memod_database::DatabaseError;
+use rusqlite::params;
+use serde_json::Value;
+
+use crate::memory_rows::MemoryRows;
+use crate::memory_tables::history_rows::last_change;
+use crate::memory_tables::link_rows::MemoryLink;
+use crate::merging::database_contents::DatabaseContents;
+use crate::records::file_version::FileColumns;
+use crate::records::memory_event::{MemoryEvent, restored_at};
+use crate::records::memory_record::MemoryRecord;
+use crate::records::record_functions::DerivedData;
+use crate::records::sharing::Sharing;
+
+/// The result of merging another database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MergeCounts {
+    /// Memories that were missing or older.
+    pub(crate) n_put: u64,
+    /// Memories that were deleted there.
+    pub(crate) n_deleted: u64,
+}
+
+/// Merges another database into these rows.
+#[derive(Clone, Copy)]
+pub(crate) struct DatabaseMerge<'a> {
+    rows: &'a MemoryRows<'a>,
+}
+
+impl<'a> DatabaseMerge<'a> {
+    pub(crate) fn new(rows: &'a MemoryRows<'a>) -> Self {
+        Self { rows }
+    }
+}
+
+impl DatabaseMerge<'_> {
+    /// Merges everything from another database that is missing or newer; `action` goes into the history.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(crate) fn merge_contents(
+        &self,
+        other: &DatabaseContents,
+        action: &str,
+        derive: fn(&MemoryRecord) -> DerivedData,
+    ) -> Result<MergeCounts, DatabaseError> {
+        let worktree = self.rows.current_worktree()?;
+        self.rows.enter_worktree(0);
+        let merged = self.merge_all(other, action, derive);
+        self.rows.enter_worktree(worktree);
+        merged
+    }
+
+    fn merge_all(
+        &self,
+        other: &DatabaseContents,
+        action: &str,
+        derive: fn(&MemoryRecord) -> DerivedData,
+    ) -> Result<MergeCounts, DatabaseError> {
+        let mut merged = MergeCounts::default();
+        let event = MemoryEvent::of_daemon(self.rows.now_ms(), action);
+        self.adopt_new_ids(other)?;
+        let links = self.list_newer_links(other)?;
+        self.merge_deleted(other, &event, &mut merged)?;
+        let mut newer = Vec::new();
+        for (record, history, _) in &other.saved {
+            if record.team && self.rows.versions().main_row(&record.id)?.is_some() {
+                self.rows.sharing().set_shared(&record.id, Sharing::Team)?;
+            }
+            let known = self.rows.records().find_memory(&record.id)?;
+            let is_out = known.as_ref().is_some_and(|known| known.shared)
+                && other.taken_out.contains(&record.id)
+                && self.is_unshared_since(&record.id, history)?;
+            let known_history = self.rows.history().list_history(&record.id)?;
+            let age = age_of(record, history);
+            let is_older = |known: &MemoryRecord| age_of(known, &known_history) < age;
+            let file_there = other.in_files.get(&record.id);
+            // It was forgotten here, so it has no file, and was restored there without one.
+            let is_back = match &known {
+                Some(known)
+                    if known.shared && known.archived_at.is_some() && record.archived_at.is_none() =>
+                {
+                    file_there.is_none()
+                        && is_older(known)
+                        && !self.rows.files().is_shown_by_file(self.rows.versions().row_of(&record.id)?)?
+                }
+                _ => false,
+            };
+            if is_out || is_back {
+                self.rows.own_memories().keep_private(&record.id, derive, &event)?; // beside the versions in files
+            }
+            let is_newer = match &known {
+                // A look at the worktree may have archived it since, because its file is gone.
+                Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
+                Some(_) if is_back => true,
+                Some(known) if known.shared && !is_out && !other.alone.contains(&known.id) => {
+                    if let Some(file) = file_there.filter(|_| is_older(known)) {
+                        self.put_unread_version(known, (record, file), &derive(record), &event)?;
+                        self.merge_history(&record.id, history, Some(&event))?;
+                        merged.n_put += 1;
+                        continue;
+                    }
+                    false // its files are the truth
+                }
+                Some(known) => is_older(known),
+                None => self
+                    .rows
+                    .deletions()
+                    .find_deletion(&record.id)?
+                    .is_none_or(|(updated, at)| updated < record.updated || at < last_change(history)),
+            };
+            if is_newer {
+                newer.push((record, history.as_slice()));
+            } else if known.is_some() {
+                self.merge_history(&record.id, history, None)?;
+            }
+        }
+        merged.n_put += newer.len() as u64;
+        self.put_all_newer(newer, derive, &event)?;
+        for (link, is_there) in links {
+            match is_there {
+                true => self.rows.links().put_saved_link(&link)?,
+                false => drop(self.rows.links().remove_link(&link.from, &link.to, link.kind, &event)?),
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Gives private memories the new ids that they have there, where their former ids belong to files.
+    fn adopt_new_ids(&self, other: &DatabaseContents) -> Result<(), DatabaseError> {
+        for (record, history, _) in &other.saved {
+            if self.rows.versions().main_row(&record.id)?.is_some()
+                || self.rows.deletions().find_deletion(&record.id)?.is_some()
+            {
+                continue;
+            }
+            for change in history {
+                let ids = change.fields.get("id").and_then(|ids| ids.as_array()).map(Vec::as_slice);
+                if let Some([Value::String(from), Value::String(to)]) = ids
+                    && self.rows.versions().main_row(from)?.is_some_and(|main| main.is_own())
+                    && self.rows.versions().main_row(to)?.is_none()
+                {
+                    self.rows.own_memories().change_own_id(from, to, change)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a newer version of a memory that is shared through files, until the files are read again. Where they are gone, the
+    /// memory is archived.
+    fn put_unread_version(
+        &self,
+        known: &MemoryRecord,
+        (newer, file): (&MemoryRecord, &FileColumns),
+        derived: &DerivedData,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        let archived = if newer.archived_at.is_some() { newer } else { known };
+        let record = MemoryRecord {
+            shared: true,
+            archived_at: archived.archived_at,
+            archived_why: archived.archived_why.clone(),
+            expires_at: None,
+            key: None,
+            ..newer.clone()
+        };
+        self.rows.versions().put_at(&record.id, &record, derived, Some(event))?;
+        self.rows.files().reread_files(&record.id, file)
+    }
+
+    /// Deletes the memories that the other database has deleted, unless they were changed here since.
+    fn merge_deleted(
+        &self,
+        other: &DatabaseContents,
+        event: &MemoryEvent,
+        merged: &mut MergeCounts,
+    ) -> Result<(), DatabaseError> {
+        let mut gone = Vec::new();
+        for (id, updated, at) in &other.deleted {
+            match self.rows.records().find_memory(id)? {
+                Some(known) if self.rows.history().has_changed_since(&known, *updated, *at)? => {}
+                Some(known)
+                    if known.shared
+                        && self.rows.files().is_shown_by_file(self.rows.versions().row_of(id)?)? =>
+                {
+                    self.rows.deletions().record_deletion(id, *updated, *at)?; // it is deleted once its files are gone
+                }
+                Some(known) => gone.push(known),
+                None => self.rows.deletions().record_deletion(id, *updated, *at)?,
+            }
+        }
+        if !gone.is_empty() {
+            merged.n_deleted = gone.len() as u64;
+            self.rows.deletions().delete_memories(&gone, event)?;
+        }
+        Ok(())
+    }
+
+    /// Stores missing and newer versions with their histories. A text may have moved from one memory to another, so the former
+    /// versions of all are archived first.
+    fn put_all_newer(
+        &self,
+        mut newer: Vec<(&MemoryRecord, &[MemoryEvent])>,
+        derive: fn(&MemoryRecord) -> DerivedData,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        for (record, _) in &newer {
+            self.rows.access.run(|conn| {
+                let sql = "UPDATE memory SET archived_at = ?2, archived_why = 'forgotten' WHERE id = ?1 AND archived_at IS NULL AND shared NOT IN (1, 3, 4)";
+                conn.prepare_cached(sql)?.execute(params![record.id, self.rows.now_ms()]).map(drop)
+            })?;
+        }
+        newer.sort_by_key(|(record, _)| (record.archived_at.is_none(), record.created));
+        for (record, history) in newer {
+            self.put_newer(record, &derive(record), event)?;
+            self.merge_history(&record.id, history, Some(event))?;
+        }
+        Ok(())
+    }
+
+    /// Stores a missing or newer version; no two living memories get the same text.
+    fn put_newer(
+        &self,
+        record: &MemoryRecord,
+        derived: &DerivedData,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        let mut record = record.clone();
+        let is_team = record.team || self.rows.sharing().is_team(&record.id)?; // others may have the same text
+        if record.archived_at.is_none() && !is_team && self.rows.records().has_twin(&record, &derived.hash)? {
+            (record.archived_at, record.archived_why) =
+                (Some(self.rows.now_ms()), Some("forgotten".to_owned()));
+        }
+        self.rows.put_memory(&record, derived, event)
+    }
+
+    /// Stores the changes from both histories in order; `event` is the last of them.
+    fn merge_history(
+        &self,
+        id: &str,
+        theirs: &[MemoryEvent],
+        event: Option<&MemoryEvent>,
+    ) -> Result<(), DatabaseError> {
+        let mut all = self.rows.history().list_history(id)?;
+        if event.is_some() {
+            all.pop(); // it comes last
+        }
+        let new: Vec<_> = theirs.iter().filter(|change| !all.contains(change)).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        all.extend(new);
+        all.sort_by_key(|change| change.at);
+        all.extend(event.cloned());
+        self.rows.history().put_history(id, &all)
+    }
+
+    /// Returns the links that differ, and whether each should exist. The database that knows more changes of a link decides.
+    fn list_newer_links(&self, other: &DatabaseContents) -> Result<Vec<(MemoryLink, bool)>, DatabaseError> {
+        let mut links = Vec::new();
+        for (record, history, theirs) in &other.saved {
+            let ours = self.rows.links().list_links(&record.id)?;
+            if ours == *theirs {
+                continue;
+            }
+            let known = self.rows.history().list_history(&record.id)?;
+            let is_newer = |link: &MemoryLink, is_there| {
+                let [ours, theirs] = [&known, history]
+                    .map(|history| (restored_at(history), count_link_changes(link, &record.id, history)));
+                theirs > ours || is_there && ours == (0, 0)
+            };
+            let new = theirs.iter().filter(|link| !has_link(&ours, link) && is_newer(link, true));
+            links.extend(new.map(|link| (link.clone(), true)));
+            let gone =
+                ours.iter().filter(|link| other.is_whole && !has_link(theirs, link) && is_newer(link, false));
+            links.extend(gone.map(|link| (link.clone(), false)));
+        }
+        Ok(links)
+    }
+
+    /// Returns whether a history has an unsharing that is unknown here, and the memory was not shared here after it.
+    fn is_unshared_since(&self, id: &str, theirs: &[MemoryEvent]) -> Result<bool, DatabaseError> {
+        let Some(out) = theirs.iter().rfind(|change| change.action == "unshare") else { return Ok(false) };
+        let ours = self.rows.history().list_history(id)?;
+        Ok(!ours.iter().any(|change| change == out || change.action == "share" && change.at > out.at))
+    }
+}
+
+/// Returns the time of the last change of a version, and that of its last recall; the later version wins.
+fn age_of(record: &MemoryRecord, history: &[MemoryEvent]) -> (i64, Option<i64>) {
+    (record.updated.max(restored_at(history)), record.last_access)
+}
+
+fn has_link(links: &[MemoryLink], link: &MemoryLink) -> bool {
+    links.iter().any(|other| is_same(link, other))
+}
+
+fn is_same(one: &MemoryLink, other: &MemoryLink) -> bool {
+    let is_turned = one.kind.is_mutual() && one.from == other.to && one.to == other.from;
+    one.kind == other.kind && (one.from == other.from && one.to == other.to || is_turned)
+}
+
+/// Returns the number of changes of a link according to the history of one of its ends.
+fn count_link_changes(link: &MemoryLink, end: &str, history: &[MemoryEvent]) -> usize {
+    let (relation, other) = match end == link.from {
+        true => (link.kind.as_str(), &link.to),
+        false => (link.kind.inverse_name(), &link.from),
+    };
+    let pairs = history.iter().filter_map(|change| change.fields.get(relation)?.as_array());
+    pairs.filter(|pair| pair.iter().any(|end| end.as_str() == Some(other.as_str()))).count()
+}

@@ -1,0 +1,304 @@
+//! Recovers from a damaged database with whom memories are shared.
+//!
+//! It is newer than its backups, so its state wins: later shares are sent, and withdrawn memories stay withdrawn. Where it cannot
+//! be read, a changed memory is this user's alone, so that nothing is sent that they may have withdrawn.
+
+use std::collections::HashMap;
+
+use memod_database::DatabaseError;
+use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
+
+use crate::database::open_database::MemoryDb;
+use crate::memory_rows::MemoryRows;
+use crate::merging::database_contents::if_readable;
+use crate::records::file_version::FileHash;
+use crate::records::memory_event::MemoryEvent;
+use crate::records::memory_record::MemoryRecord;
+use crate::records::record_functions::DerivedData;
+use crate::records::sharing::Sharing;
+
+/// A row of `team_memory` without its id: text, hash, updated, base, theirs, why.
+type TeamCells = (String, FileHash, Option<i64>, Option<String>, Option<String>, Option<String>);
+
+/// A row of `outbox` without its id: n, former, text.
+type OutboxCells = (i64, Option<FileHash>, String);
+
+/// The readable sharing of the memories of another database, by id.
+#[derive(Default)]
+pub(crate) struct SavedSharing {
+    shares: HashMap<String, SavedShare>,
+    /// `None` if not all of it can be read.
+    team: Option<SavedTeamRows>,
+    place: Option<Value>,
+}
+
+/// With whom one memory is shared.
+struct SavedShare {
+    sharing: Option<Sharing>,
+    version: Option<FileHash>,
+    file_links: Option<String>,
+    remarks: Option<String>,
+    is_trusted: bool,
+}
+
+/// The rows of the team's memories, and the queued changes.
+struct SavedTeamRows {
+    memories: HashMap<String, TeamCells>,
+    outbox: HashMap<String, Vec<OutboxCells>>,
+}
+
+impl SavedSharing {
+    /// Returns whether a memory is certainly this user's alone.
+    pub(crate) fn is_private(&self, id: &str) -> bool {
+        self.shares.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
+    }
+
+    /// Returns whether the team has a memory.
+    pub(crate) fn is_team(&self, id: &str) -> bool {
+        self.shares.get(id).is_some_and(|shared| shared.sharing == Some(Sharing::Team))
+    }
+}
+
+impl MemoryDb {
+    /// Reads the sharing of memories; `None` for a database of an older schema, which shares none.
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    pub(crate) fn read_saved_sharing(&self) -> Result<Option<SavedSharing>, DatabaseError> {
+        let sql = "SELECT 1 FROM pragma_table_info('team_memory')";
+        match if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? {
+            Some(true) => {}
+            Some(false) => return Ok(None),
+            None => return Ok(Some(SavedSharing::default())),
+        }
+        let sql = "SELECT 1 FROM pragma_table_info('memory') WHERE name = 'remarks'";
+        let has_remarks = if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? == Some(true);
+        let remarks = if has_remarks { "m.remarks" } else { "NULL" };
+        let mut shares = HashMap::new();
+        for order in ["ASC", "DESC"] {
+            let read = self.run(|conn| {
+                let mut statement = conn.prepare(&format!(
+                    "SELECT m.id, m.shared, m.version, m.file_links, {remarks} FROM memory m
+                     WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+                ))?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    if let Ok((id, shared)) = read_saved_share(row) {
+                        shares.insert(id, shared);
+                    }
+                }
+                Ok(())
+            });
+            if if_readable(read)?.is_some() {
+                break;
+            }
+        }
+        // An unreadable trust must be confirmed again.
+        for id in if_readable(self.list_trusted())?.unwrap_or_default() {
+            shares.entry(id).and_modify(|shared| shared.is_trusted = true);
+        }
+        let team = if_readable(self.read_saved_team())?;
+        let place = self.read(0, |rows| {
+            Ok::<_, DatabaseError>(
+                rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()),
+            )
+        });
+        let place = if_readable(place)?.flatten();
+        Ok(Some(SavedSharing { shares, team, place }))
+    }
+
+    /// Returns the ids of memories whose present version this user trusts.
+    fn list_trusted(&self) -> Result<Vec<String>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT m.id FROM trusted_version t JOIN memory m ON m.row = t.memory WHERE t.hash = m.version",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    fn read_saved_team(&self) -> Result<SavedTeamRows, DatabaseError> {
+        self.run(|conn| {
+            let mut outbox: HashMap<String, Vec<OutboxCells>> = HashMap::new();
+            let mut changes = conn.prepare("SELECT id, n, former, text FROM outbox ORDER BY n")?;
+            for change in
+                changes.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))))?
+            {
+                let (id, cells) = change?;
+                outbox.entry(id).or_default().push(cells);
+            }
+            let memories = conn
+                .prepare("SELECT id, text, hash, updated, base, theirs, why FROM team_memory")?
+                .query_map([], |row| {
+                    let cells =
+                        (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?);
+                    Ok((row.get(0)?, cells))
+                })?
+                .collect::<Result<_, _>>()?;
+            Ok(SavedTeamRows { memories, outbox })
+        })
+    }
+}
+
+/// Applies the sharing of another database to these rows.
+#[derive(Clone, Copy)]
+pub(crate) struct SharingRestore<'a> {
+    rows: &'a MemoryRows<'a>,
+}
+
+impl<'a> SharingRestore<'a> {
+    pub(crate) fn new(rows: &'a MemoryRows<'a>) -> Self {
+        Self { rows }
+    }
+}
+
+impl SharingRestore<'_> {
+    /// Applies the sharing of a damaged database, whose memories were merged already. `ids` are those that it has or has
+    /// deleted.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(crate) fn apply_saved_sharing<'a>(
+        &self,
+        saved: &SavedSharing,
+        ids: impl Iterator<Item = &'a str>,
+        derive: fn(&MemoryRecord) -> DerivedData,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        for id in ids {
+            let main = self.rows.versions().main_row(id)?;
+            let shared = saved.shares.get(id);
+            let sharing = shared.and_then(|shared| shared.sharing);
+            let is_team = main.as_ref().is_some_and(|main| main.is_team);
+            let is_archived = main.as_ref().is_some_and(|main| main.is_archived);
+            if let Some(SavedShare { remarks: Some(remarks), file_links, .. }) = shared {
+                self.rows.versions().set_remarks(id, remarks, file_links.as_ref())?; // their file may be gone
+            }
+            match (&saved.team, main) {
+                (Some(team), None) => self.put_saved_team_row(team, id)?,
+                (None, None) => {}
+                (Some(team), Some(_)) if shared.is_some() && (is_team || team.memories.contains_key(id)) => {
+                    self.put_saved_team_row(team, id)?;
+                }
+                // Its queued changes are unknown.
+                (_, Some(_)) if is_team && !self.equals_team_row(id)? => {
+                    self.rows.team_versions().delete_team_row(id)?;
+                    self.rows.own_memories().keep_private(id, derive, event)?;
+                    continue;
+                }
+                (_, Some(main)) if shared.is_none() && !main.is_shared => {
+                    self.rows.own_memories().keep_private(id, derive, event)?;
+                }
+                _ => {}
+            }
+            match (sharing, shared) {
+                (None, Some(_)) if is_team => self.rows.own_memories().keep_private(id, derive, event)?,
+                (Some(Sharing::Never), _) => self.rows.own_memories().keep_private(id, derive, event)?,
+                // Other memories with a file become shared when the file is read; an archived one has no file.
+                (Some(Sharing::Repo), _)
+                    if is_team || is_archived || self.rows.sharing().is_unshared(id)? =>
+                {
+                    self.rows.sharing().set_shared(id, Sharing::Repo)?;
+                }
+                (Some(Sharing::Team), Some(shared)) => self.put_saved_version(id, shared)?,
+                _ => {}
+            }
+        }
+        // An unreadable memory that left the team was forgotten or withdrawn.
+        for (id, (text, ..)) in saved.team.iter().flat_map(|team| &team.memories) {
+            let is_read = saved.shares.contains_key(id);
+            if let Some(team) = saved.team.as_ref().filter(|_| !is_read && text.is_empty())
+                && self.rows.sharing().is_team(id)?
+            {
+                self.put_saved_team_row(team, id)?;
+                self.rows.own_memories().keep_private(id, derive, event)?;
+            }
+        }
+        self.apply_saved_trust(saved)?;
+        self.restart_team_cursor(saved)
+    }
+
+    /// Trusts the versions of files that this user trusts in another database.
+    pub(crate) fn apply_saved_trust(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
+        for (id, shared) in saved.shares.iter().filter(|(_, shared)| shared.is_trusted) {
+            if let (Some(Sharing::Repo), Some(version)) = (shared.sharing, &shared.version) {
+                self.rows.sharing().trust_version(id, version)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Resets the cursor, so that changes sent from here are pulled again, too: some may be lost. Sending continues under a new
+    /// client name.
+    fn restart_team_cursor(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
+        let known = self.rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok());
+        let is_known = known.is_some();
+        let Some(Value::Object(mut place)) =
+            known.or_else(|| saved.place.clone().filter(|_| saved.team.is_some()))
+        else {
+            return Ok(());
+        };
+        place.insert("client".to_owned(), self.rows.outbox().new_client_name()?.into());
+        place.insert("sent".to_owned(), 0.into());
+        if !is_known {
+            place.remove("mark"); // all is compared
+        }
+        self.rows.outbox().set_team_cursor(&Value::Object(place).to_string())
+    }
+
+    /// Copies the team row of a memory and its queued changes from the damaged database.
+    fn put_saved_team_row(&self, team: &SavedTeamRows, id: &str) -> Result<(), DatabaseError> {
+        self.rows.team_versions().delete_team_row(id)?;
+        self.rows.access.run(|conn| {
+            if let Some((text, hash, updated, base, theirs, why)) = team.memories.get(id) {
+                conn.prepare_cached(
+                    "INSERT INTO team_memory(id, text, hash, updated, base, theirs, why)
+                     VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![id, text, hash, updated, base, theirs, why])?;
+            }
+            let mut put = conn.prepare_cached(
+                "INSERT OR REPLACE INTO outbox(n, id, former, text) VALUES(?1, ?2, ?3, ?4)",
+            )?;
+            let mut changes = team.outbox.get(id).into_iter().flatten();
+            changes.try_for_each(|(n, former, text)| put.execute(params![n, id, former, text]).map(drop))
+        })
+    }
+
+    fn put_saved_version(&self, id: &str, shared: &SavedShare) -> Result<(), DatabaseError> {
+        self.rows.access.run(|conn| {
+            // The other ends of its links may come later.
+            conn.prepare_cached(
+                "UPDATE memory SET version = ?2, file_links = ?3, linked = NULL WHERE id = ?1",
+            )?
+            .execute(params![id, shared.version, shared.file_links])
+            .map(drop)
+        })?;
+        match &shared.version {
+            Some(version) if shared.is_trusted => self.rows.sharing().trust_version(id, version),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether a memory equals its team row.
+    fn equals_team_row(&self, id: &str) -> Result<bool, DatabaseError> {
+        self.rows.access.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.updated IS t.updated FROM memory m JOIN team_memory t ON t.id = m.id WHERE m.id = ?1",
+            )?
+            .query_row([id], |row| row.get(0))
+            .optional()
+        })
+        .map(Option::unwrap_or_default)
+    }
+}
+
+fn read_saved_share(row: &Row<'_>) -> rusqlite::Result<(String, SavedShare)> {
+    let number: i64 = row.get(1)?;
+    let all = [Sharing::Repo, Sharing::Never, Sharing::Team];
+    let sharing = all.into_iter().find(|sharing| *sharing as i64 == number);
+    let (version, file_links, remarks) = (row.get(2)?, row.get(3)?, row.get(4)?);
+    Ok((row.get(0)?, SavedShare { sharing, version, file_links, remarks, is_trusted: false }))
+}

@@ -1,0 +1,8 @@
+//! Holds memories, events and versions as values.
+
+pub(crate) mod file_version;
+pub(crate) mod memory_event;
+pub(crate) mod memory_record;
+pub(crate) mod record_columns;
+pub(crate) mod record_functions;
+pub(crate) mod sharing;

@@ -1,0 +1,46 @@
+//! Holds a change of a memory as its history stores it.
+
+use serde_json::{Map, Value};
+
+/// The action in the history of a memory that a backup brought back or reverted.
+pub(crate) const RESTORED: &str = "restore_backup";
+
+/// The source of changes that come from files.
+pub const FROM_FILE: &str = "repo";
+
+/// The source of changes that come from the team.
+pub const FROM_TEAM: &str = "team";
+
+/// One row of `history`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of `proto::memory::Change`")]
+pub struct MemoryEvent {
+    pub at: i64,
+    pub action: String,
+    pub author: String,
+    pub source: String,
+    pub fields: Map<String, Value>,
+}
+
+impl MemoryEvent {
+    /// Returns an event that the daemon itself causes.
+    pub(crate) fn of_daemon(at: i64, action: &str) -> Self {
+        let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
+        Self { at, action, author, source, fields: Map::new() }
+    }
+
+    /// Returns an event that a file causes, with the daemon as its author.
+    pub(crate) fn of_file(at: i64, action: &str) -> Self {
+        Self { source: FROM_FILE.to_owned(), ..Self::of_daemon(at, action) }
+    }
+}
+
+/// Returns when a memory was last brought back by a backup, unix ms: the version that this brought back may be older.
+pub(crate) fn restored_at(history: &[MemoryEvent]) -> i64 {
+    history
+        .iter()
+        .filter(|change| change.action == RESTORED)
+        .map(|change| change.at)
+        .max()
+        .unwrap_or_default()
+}

@@ -1,0 +1,58 @@
+//! Reads the full-text words of memories.
+//!
+//! Every change of a memory stores its words.
+
+use memod_database::DatabaseError;
+use rusqlite::OptionalExtension;
+
+use crate::access::row_access::row_handle;
+
+/// The vocabulary of the memories, a temporary table that takes no space in the file.
+const VOCABULARY: &str =
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_vocab USING fts5vocab('main', 'memory_fts', 'row')";
+
+row_handle! {
+    /// The vocabulary of the full-text index.
+    pub struct WordRows {}
+}
+
+impl WordRows<'_> {
+    /// Returns the number of memories that have a term, those in the archive included.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn count_with_term(&self, term: &str) -> Result<u64, DatabaseError> {
+        self.access.run(|conn| {
+            conn.execute_batch(VOCABULARY)?;
+            let mut statement = conn.prepare("SELECT doc FROM temp.memory_vocab WHERE term = ?1")?;
+            statement.query_row([term], |row| row.get(0)).optional().map(Option::unwrap_or_default)
+        })
+    }
+
+    /// Returns about how many memories there are, those in the archive included. Counting rows would read all of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn estimate_count(&self) -> Result<u64, DatabaseError> {
+        self.access.run(|conn| {
+            let last: Option<u64> = conn.query_row("SELECT max(row) FROM memory", [], |row| row.get(0))?;
+            Ok(last.unwrap_or(0))
+        })
+    }
+
+    /// Calls `visit` with every term that a memory has, those in the archive included.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_term(&self, visit: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
+        self.access.run(|conn| {
+            conn.execute_batch(VOCABULARY)?;
+            let mut statement = conn.prepare("SELECT term FROM temp.memory_vocab")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(row.get_ref(0)?.as_str().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! Applies new, changed and removed files of a worktree.
+
+use std::collections::BTreeSet;
+
+use memod_database::DatabaseError;
+use serde_json::Map;
+
+use crate::access::row_access::row_handle;
+use crate::files::file_link_rows::FileLinkRows;
+use crate::files::file_rows::{FileRows, OWN_AND_TWO_SIDES};
+use crate::files::written_files::WrittenFiles;
+use crate::memory_tables::record_rows::RecordRows;
+use crate::memory_tables::version_rows::VersionRows;
+use crate::records::file_version::{FileState, FileVersion, ShownMemories, add_remarks, version_id};
+use crate::records::memory_event::MemoryEvent;
+use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
+use crate::shared::conflict_rows::ConflictRows;
+use crate::shared::shared_rows::SharedRows;
+
+/// Why a file shows no memory.
+const TEAM_HAS_IT: &str = "the team has this memory: remove the file, or `memo unshare` the memory first";
+
+/// The author of a change to a file that git does not know.
+const UNKNOWN_EDITOR: &str = "whoever edited the file";
+
+row_handle! {
+    /// New, changed and removed files of the worktree.
+    pub struct FileUpdates {
+        records: RecordRows,
+        versions: VersionRows,
+        files: FileRows,
+        written_files: WrittenFiles,
+        conflicts: ConflictRows,
+        shared: SharedRows,
+        file_links: FileLinkRows,
+    }
+}
+
+/// A worktree's former version of a memory, and its remarks; `None` if they are unknown.
+type SeenRecord = (MemoryRecord, Option<String>);
+
+impl FileUpdates<'_> {
+    /// Applies new and changed files of the worktree, and the names of removed ones.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn apply_files(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), DatabaseError> {
+        self.apply_file_states(changed, gone)?;
+        self.file_links().update_file_links()?;
+        self.files().delete_unshown_rows()
+    }
+
+    /// Like [`Self::apply_files`], but leaves the links alone.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn apply_files_unlinked(
+        &self,
+        changed: &[FileState],
+        gone: &BTreeSet<String>,
+    ) -> Result<(), DatabaseError> {
+        self.apply_file_states(changed, gone)?;
+        self.files().delete_unshown_rows()
+    }
+
+    /// Stores the versions of changed files, and points the files at their rows.
+    fn apply_file_states(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), DatabaseError> {
+        let mut touched = Vec::new();
+        for name in gone {
+            self.written_files().forget_written_file(name, None)?;
+            self.conflicts().note_conflict_of_gone(name.trim_end_matches(".md"))?;
+            touched.extend(self.files().delete_file_row(name)?);
+        }
+        for file in changed {
+            self.written_files().forget_written_file(&file.name, Some(&file.hash))?;
+            let before = self.find_former_version(file)?;
+            touched.extend(self.files().delete_file_row(&file.name)?);
+            match &file.shown {
+                ShownMemories::Nothing(why) => {
+                    self.files().put_file_row(&file.name, FileSide::Whole, None, &file.hash, Some(why))?;
+                }
+                ShownMemories::Versions(versions) => {
+                    if let Some(why) = self.hiding_reason(versions)? {
+                        self.files().put_file_row(
+                            &file.name,
+                            FileSide::Whole,
+                            None,
+                            &file.hash,
+                            Some(why),
+                        )?;
+                        continue;
+                    }
+                    for version in versions {
+                        let row = self.take_version(version, before.as_ref(), file)?;
+                        self.files().put_file_row(&file.name, version.side, Some(row), &file.hash, None)?;
+                        touched.push(version.record.id.clone());
+                    }
+                }
+            }
+        }
+        touched.sort();
+        touched.dedup();
+        touched.iter().try_for_each(|id| self.shared().settle_shared(id))
+    }
+
+    /// Returns why a readable file shows no memory; `None` if it shows its memories.
+    fn hiding_reason(&self, versions: &[FileVersion]) -> Result<Option<&'static str>, DatabaseError> {
+        let Some(first) = versions.first() else { return Ok(None) };
+        Ok(match self.versions().main_row(&first.record.id)? {
+            Some(main) if main.is_team => Some(TEAM_HAS_IT),
+            Some(main) if main.is_own() && versions.len() > 1 => Some(OWN_AND_TWO_SIDES),
+            _ => None,
+        })
+    }
+
+    /// Returns the worktree's former version of a file's memory, with its remarks.
+    fn find_former_version(&self, file: &FileState) -> Result<Option<SeenRecord>, DatabaseError> {
+        let ShownMemories::Versions(versions) = &file.shown else { return Ok(None) };
+        let Some(id) = versions.first().map(|version| &*version.record.id) else { return Ok(None) };
+        let row_id = self.versions().own_version_id(id)?;
+        let Some(record) = self.records().find_memory(id)? else { return Ok(None) };
+        Ok(Some((record, self.versions().remarks_at(row_id.as_deref().unwrap_or(id))?)))
+    }
+
+    /// Stores a version, unless a row has it; returns its row.
+    pub(crate) fn take_version(
+        &self,
+        version: &FileVersion,
+        before: Option<&SeenRecord>,
+        file: &FileState,
+    ) -> Result<i64, DatabaseError> {
+        let FileVersion { side, hash, record, .. } = version;
+        // Times of a clock that was ahead are limited to now.
+        let (created, updated) =
+            (record.created.min(self.access.now_ms()), record.updated.min(self.access.now_ms()));
+        let record = &MemoryRecord { created, updated, ..record.clone() };
+        let Some(main) = self.versions().main_row(&record.id)? else {
+            self.versions().put_version_row(
+                &record.id,
+                record,
+                version,
+                Some(&self.file_event("add", &record.author)),
+            )?;
+            return self.versions().row_of(&record.id);
+        };
+        // The file names the author who added the memory, not the one who changed it.
+        let event = file.event.clone().unwrap_or_else(|| self.file_event("update", UNKNOWN_EDITOR));
+        if main.is_own() {
+            return self.put_beside_own_memory(record, version, event);
+        }
+        if main.version.as_ref() == Some(hash) && *side != FileSide::Theirs {
+            return Ok(main.row);
+        }
+        let main_row = (self.records().record_at(&record.id)?, self.versions().remarks_at(&record.id)?);
+        let known = &main_row.0;
+        let (seen, remarks) = before.unwrap_or(&main_row);
+        let is_alone = *side != FileSide::Theirs && !self.files().is_shown_elsewhere(main.row)?;
+        let at = if is_alone {
+            record.id.clone()
+        } else {
+            version_id(&record.id, self.access.current_worktree()?, *side)
+        };
+        let mut new = MemoryRecord {
+            source: known.source.clone(),
+            updated: record.updated.max(known.updated + 1),
+            last_access: known.last_access,
+            access_count: known.access_count,
+            archived_at: known.archived_at.filter(|_| is_alone),
+            archived_why: known.archived_why.clone().filter(|_| is_alone),
+            ..record.clone()
+        };
+        // Fields that a file does not store are no difference.
+        let said = MemoryRecord {
+            archived_at: seen.archived_at,
+            archived_why: seen.archived_why.clone(),
+            shared: seen.shared,
+            is_unconfirmed: seen.is_unconfirmed,
+            side: seen.side,
+            ..new.clone()
+        };
+        let mut fields = self.access.diff_records(seen, &said);
+        add_remarks(&mut fields, remarks.clone(), Some(version.remarks.clone()));
+        let is_noted = !fields.is_empty() && *side != FileSide::Theirs;
+        if *side == FileSide::Whole && !fields.is_empty() {
+            new.updated = new.updated.max(edit_time(record, known, file, self.access.now_ms()));
+        }
+        let event = MemoryEvent { fields, ..event };
+        self.versions().put_version_row(&at, &new, version, is_noted.then_some(&event))?;
+        self.versions().row_of(&at)
+    }
+
+    fn file_event(&self, action: &str, author: &str) -> MemoryEvent {
+        MemoryEvent { author: author.to_owned(), ..MemoryEvent::of_file(self.access.now_ms(), action) }
+    }
+
+    /// Stores a file's version beside the private memory that has its id; returns the row. If the file had another version
+    /// before, `change` goes into the history. `OwnSettlement` decides which of the two is shown.
+    pub(crate) fn put_beside_own_memory(
+        &self,
+        record: &MemoryRecord,
+        version: &FileVersion,
+        change: MemoryEvent,
+    ) -> Result<i64, DatabaseError> {
+        let row_id = version_id(&record.id, self.access.current_worktree()?, FileSide::Whole);
+        // An earlier version that was seen is in the history.
+        let mut fields = Map::new();
+        if let Some(known) = self.records().find_record_at(&row_id)? {
+            fields = self.access.diff_records(&known, &with_local_fields(&known, record));
+            add_remarks(&mut fields, self.versions().remarks_at(&row_id)?, Some(version.remarks.clone()));
+        }
+        let event = (!fields.is_empty()).then_some(MemoryEvent { fields, ..change });
+        self.versions().put_version_row(&row_id, record, version, event.as_ref())?;
+        self.versions().row_of(&row_id)
+    }
+}
+
+/// Returns the time of the last change of a file's memory: the time in the file, unless an editor has left that line unchanged.
+/// Then it is the time of the commit, or of the first look at an uncommitted change.
+fn edit_time(record: &MemoryRecord, known: &MemoryRecord, file: &FileState, now_ms: i64) -> i64 {
+    match record.updated > known.updated {
+        true => record.updated,
+        false => file.edited.unwrap_or_default().min(now_ms),
+    }
+}

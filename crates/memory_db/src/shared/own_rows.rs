@@ -1,0 +1,173 @@
+//! Keeps a memory that is this user's alone apart from a file, or a memory of the team, that has its id.
+//!
+//! Nothing from outside changes such a memory, and no verb on it changes the file. If the file's version is equal, the two are
+//! one memory, which is shared from then on, unless this user has taken it out of the files: then this user's memory is shown
+//! alone. A different version gets a row of its own, and both are shown as the two sides of a conflict until a person resolves
+//! it. While this user's memory is archived there is no conflict: only the version of the file, or of the team, is shown.
+
+use memod_database::DatabaseError;
+use rusqlite::params;
+use serde_json::{Map, json};
+
+use crate::access::row_access::row_handle;
+use crate::files::file_link_rows::FileLinkRows;
+use crate::files::file_rows::FileRows;
+use crate::files::sharing_rows::SharingRows;
+use crate::memory_tables::archive_rows::ArchiveRows;
+use crate::memory_tables::history_rows::HistoryRows;
+use crate::memory_tables::note_event::BESIDE;
+use crate::memory_tables::record_rows::RecordRows;
+use crate::memory_tables::version_rows::{MainRow, VersionRows};
+use crate::records::memory_event::{FROM_FILE, MemoryEvent};
+use crate::records::memory_record::MemoryRecord;
+use crate::records::record_functions::DerivedData;
+use crate::records::sharing::Sharing;
+use crate::team_exchange::team_versions::TeamVersions;
+
+row_handle! {
+    /// Memories of this user alone whose ids files or the team have, too.
+    pub struct OwnRows {
+        records: RecordRows,
+        archive: ArchiveRows,
+        versions: VersionRows,
+        history: HistoryRows,
+        files: FileRows,
+        sharing: SharingRows,
+        team_versions: TeamVersions,
+        file_links: FileLinkRows,
+    }
+}
+
+impl OwnRows<'_> {
+    /// Detaches the versions of files from this user's rows, which are about to be deleted; returns ids with the rows that
+    /// inherit them.
+    pub(crate) fn detach_files(&self, records: &[MemoryRecord]) -> Result<Vec<(String, i64)>, DatabaseError> {
+        let mut heirs = Vec::new();
+        for record in records {
+            self.files().reread_hidden_file(&record.id)?;
+            if let Some(main) = self.versions().main_row(&record.id)?.filter(MainRow::is_own)
+                && let Some(heir) = self.detach_versions(main.row)?
+            {
+                heirs.push((record.id.clone(), heir));
+            }
+        }
+        Ok(heirs)
+    }
+
+    /// Detaches the versions of files from a main row; returns the version that becomes the new main row. Links from shared
+    /// memories and the history of the files move to it.
+    fn detach_versions(&self, main: i64) -> Result<Option<i64>, DatabaseError> {
+        let Some(heir) = self.list_file_versions(main)?.first().map(|(row, _)| *row) else { return Ok(None) };
+        self.access.run(|conn| {
+            conn.execute(
+                "UPDATE memory_file SET side = 0 WHERE memory IN (SELECT row FROM memory WHERE main = ?1)",
+                [main],
+            )?;
+            conn.execute("UPDATE memory SET main = ?2 WHERE main = ?1 AND row != ?2", [main, heir])?;
+            conn.execute("UPDATE memory SET main = NULL WHERE row = ?1", [heir])?;
+            conn.execute(
+                "UPDATE OR IGNORE link SET target = ?2
+                 WHERE target = ?1 AND source IN (SELECT row FROM memory WHERE shared IN (1, 3))",
+                [main, heir],
+            )?;
+            let sql = format!(
+                "UPDATE history SET memory = ?2, fields = json_remove(fields, '$.{BESIDE}')
+                 WHERE memory = ?1 AND fields ->> '$.{BESIDE}' IS NOT NULL"
+            );
+            conn.execute(&sql, [main, heir])
+        })?;
+        Ok(Some(heir))
+    }
+
+    /// Gives a detached row the id of the memory. Its history begins with an `add` from the file unless it has changes.
+    pub(crate) fn inherit_id(&self, id: &str, heir: i64) -> Result<(), DatabaseError> {
+        self.access
+            .run(|conn| conn.execute("UPDATE memory SET id = ?2 WHERE row = ?1", params![heir, id]))?;
+        if !self.history().list_history(id)?.is_empty() {
+            return self.file_links().update_file_links();
+        }
+        let event = MemoryEvent {
+            source: FROM_FILE.to_owned(),
+            author: self.records().record_at(id)?.author,
+            ..MemoryEvent::of_daemon(self.access.now_ms(), "add")
+        };
+        self.history().note_change(id, &event)?;
+        self.file_links().update_file_links()
+    }
+
+    /// Gives a memory of this user alone another id, with its history, links and recalls. Its former id then belongs to the
+    /// versions of files and of the team.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn change_own_id(&self, id: &str, new_id: &str, event: &MemoryEvent) -> Result<(), DatabaseError> {
+        let row = self.versions().row_of(id)?;
+        self.team_versions().hide_team_side(id)?;
+        let heir = self.detach_versions(row)?;
+        self.access.run(|conn| {
+            conn.execute("UPDATE memory SET id = ?2, updated = updated + 1 WHERE id = ?1", [id, new_id])
+        })?;
+        let fields = Map::from_iter([("id".to_owned(), json!([id, new_id]))]);
+        self.history().note_change(new_id, &MemoryEvent { fields, ..event.clone() })?;
+        if let Some(heir) = heir {
+            self.inherit_id(id, heir)?;
+        }
+        self.files().reread_hidden_file(id)
+    }
+
+    /// Gives this user's archived memory a new id if a file of the worktree has a different memory under its id. Returns the new
+    /// id.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn separate_from_archived(
+        &self,
+        id: &str,
+        event: &MemoryEvent,
+    ) -> Result<Option<String>, DatabaseError> {
+        let (Some(_), Some(version)) = (
+            self.versions().main_row(id)?.filter(MainRow::is_archived_own),
+            self.versions().own_version_id(id)?,
+        ) else {
+            return Ok(None);
+        };
+        let own = self.records().record_at(id)?;
+        if self.versions().has_same_content(&own, &self.records().record_at(&version)?) {
+            return Ok(None);
+        }
+        let new_id =
+            (self.access.record_functions().new_id)(self.access.now_ms(), self.access.random_bytes()?);
+        let event = MemoryEvent { action: "part".to_owned(), ..event.clone() };
+        self.change_own_id(id, &new_id, &event)?;
+        Ok(Some(new_id))
+    }
+
+    /// Returns the rows of file versions beside a private memory, and their ids.
+    pub(crate) fn list_file_versions(&self, main: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
+        self.access.run(|conn| {
+            conn.prepare_cached("SELECT row, id FROM memory WHERE main = ?1 AND shared = 1 ORDER BY row")?
+                .query_map([main], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// Makes a memory this user's alone, so that no rule shares it. Archives it if another memory has its text.
+    pub(crate) fn keep_private(
+        &self,
+        id: &str,
+        derive: fn(&MemoryRecord) -> DerivedData,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        self.team_versions().end_conflict(id)?;
+        self.versions().copy_for_other_worktrees(id)?;
+        let record = self.records().record_at(id)?;
+        let hash = derive(&record).hash;
+        if record.archived_at.is_none() {
+            self.archive().archive_expired_twins(&record, &hash)?;
+        }
+        if record.archived_at.is_none() && self.records().has_twin(&record, &hash)? {
+            self.archive().set_archived(&[record], Some("forgotten"), event)?;
+        }
+        self.sharing().set_shared(id, Sharing::Never)
+    }
+}

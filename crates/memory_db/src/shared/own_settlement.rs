@@ -1,0 +1,119 @@
+//! Decides what is shown of a memory that is this user's alone and has a version in a file.
+
+use memod_database::DatabaseError;
+use rusqlite::params;
+use serde_json::json;
+
+use crate::access::row_access::row_handle;
+use crate::files::file_rows::FileRows;
+use crate::files::sharing_rows::SharingRows;
+use crate::memory_tables::record_rows::RecordRows;
+use crate::memory_tables::version_rows::{MainRow, VersionRows};
+use crate::records::file_version::version_id;
+use crate::records::memory_event::FROM_FILE;
+use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
+use crate::records::sharing::Sharing;
+use crate::shared::own_rows::OwnRows;
+use crate::shared::shared_rows::SharedRows;
+use crate::team_exchange::team_versions::TeamVersions;
+
+row_handle! {
+    /// What is shown of the memories of this user alone.
+    pub struct OwnSettlement {
+        records: RecordRows,
+        versions: VersionRows,
+        files: FileRows,
+        sharing: SharingRows,
+        team_versions: TeamVersions,
+        own_memories: OwnRows,
+        shared: SharedRows,
+    }
+}
+
+impl OwnSettlement<'_> {
+    /// Decides which rows are shown for each private memory that was written, or that has a version beside it which was
+    /// written. Called at the end of each transaction.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn settle_own_memories(&self) -> Result<(), DatabaseError> {
+        let (Some(_), Some(touched)) = (self.access.forms, &self.access.touched) else { return Ok(()) };
+        let rows = json!(touched.get()).to_string();
+        let ids: Vec<String> = self.access.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.id FROM json_each(?1) w CROSS JOIN memory v ON v.row = w.value
+                     CROSS JOIN memory m ON m.row = v.main WHERE v.shared = 1 AND m.shared IN (0, 2)
+                 UNION
+                 SELECT m.id FROM json_each(?1) w CROSS JOIN memory v ON v.main = w.value
+                     CROSS JOIN memory m ON m.row = v.main WHERE m.shared IN (0, 2)",
+            )?
+            .query_map([rows], |row| row.get(0))?
+            .collect()
+        })?;
+        ids.iter().try_for_each(|id| self.settle_own_memory(id))
+    }
+
+    fn settle_own_memory(&self, id: &str) -> Result<(), DatabaseError> {
+        let Some(main) = self.versions().main_row(id)?.filter(MainRow::is_own) else { return Ok(()) };
+        let own = self.records().record_at(id)?;
+        self.files().hide_conflicted_files(main.row)?;
+        let theirs = self.team_versions().find_team_side(id)?;
+        if theirs.is_some_and(|theirs| !main.is_archived && self.versions().has_same_content(&own, &theirs)) {
+            self.team_versions().hide_team_side(id)?;
+        }
+        for (row, row_id) in self.own_memories().list_file_versions(main.row)? {
+            let is_same = self.versions().has_same_content(&own, &self.records().record_at(&row_id)?);
+            if is_same && !main.is_unshared {
+                return self.adopt_file_version(id, &own, (row, &row_id));
+            }
+            let side = match (main.is_archived, is_same) {
+                (true, _) => FileSide::Whole,
+                (false, true) => FileSide::Same,
+                (false, false) => FileSide::Theirs,
+            };
+            self.access.run(|conn| {
+                conn.prepare_cached("UPDATE memory_file SET side = ?2 WHERE memory = ?1 AND side != ?2")?
+                    .execute(params![row, side as i64])
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Makes a memory of this user alone the main row of a file whose version is equal.
+    fn adopt_file_version(
+        &self,
+        id: &str,
+        own: &MemoryRecord,
+        (version, row_id): (i64, &str),
+    ) -> Result<(), DatabaseError> {
+        let adopted = MemoryRecord {
+            shared: true,
+            expires_at: None,
+            key: None,
+            ..with_local_fields(own, &self.records().record_at(row_id)?)
+        };
+        self.sharing().set_shared(id, Sharing::Repo)?;
+        self.versions().put_at(id, &adopted, &self.access.derive_data(&adopted), None)?;
+        self.files().point_file_to_main(id, version)?;
+        if own.source != FROM_FILE {
+            self.sharing().trust_memory(id)?;
+        }
+        self.shared().settle_shared(id)?;
+        self.files().delete_unshown_rows()
+    }
+
+    /// Makes a private memory the main row of the worktree's file. Its text is still this user's; the caller decides next which
+    /// version stays.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn share_conflicting(&self, id: &str) -> Result<(), DatabaseError> {
+        let version = version_id(id, self.access.current_worktree()?, FileSide::Whole);
+        self.sharing().set_shared(id, Sharing::Repo)?;
+        self.files().point_file_to_main(id, self.versions().row_of(&version)?)?;
+        // Without a version, the row is not taken for the content of the file.
+        self.access
+            .run(|conn| conn.execute("UPDATE memory SET version = NULL WHERE id = ?1", [id]).map(drop))?;
+        self.files().delete_unshown_rows()
+    }
+}

@@ -1,0 +1,227 @@
+//! Keeps the main row of a shared memory equal to the files that show it.
+//!
+//! The file in a worktree is the truth. The main row of a memory holds the latest version, with history, links and recalls. A
+//! worktree whose file differs has a version row of its own, so that words and vectors find it there and nowhere else. No file
+//! changes the main row of a memory that is this user's alone: see `own_rows`. Archives shared memories without a file, and
+//! restores them when a file comes back.
+
+use memod_database::DatabaseError;
+use rusqlite::params;
+use serde_json::Map;
+
+use crate::access::row_access::row_handle;
+use crate::files::file_rows::FileRows;
+use crate::files::sharing_rows::SharingRows;
+use crate::files::worktree_notices::GONE;
+use crate::memory_tables::archive_rows::ArchiveRows;
+use crate::memory_tables::history_rows::HistoryRows;
+use crate::memory_tables::record_rows::RecordRows;
+use crate::memory_tables::version_rows::{MainRow, VersionRows};
+use crate::records::file_version::add_remarks;
+use crate::records::memory_event::{FROM_FILE, MemoryEvent};
+use crate::records::memory_record::MemoryRecord;
+use crate::records::sharing::Sharing;
+use crate::shared::conflict_rows::ConflictRows;
+use crate::shared::deletion_rows::DeletionRows;
+use crate::shared::own_rows::OwnRows;
+
+row_handle! {
+    /// Memories that are shared through files.
+    pub struct SharedRows {
+        records: RecordRows,
+        archive: ArchiveRows,
+        versions: VersionRows,
+        history: HistoryRows,
+        files: FileRows,
+        sharing: SharingRows,
+        own_memories: OwnRows,
+        conflicts: ConflictRows,
+        deletions: DeletionRows,
+    }
+}
+
+impl SharedRows<'_> {
+    /// Archives a shared memory that no worktree has any more, restores one that a worktree has again, and gives the main row
+    /// the version of a worktree.
+    pub(crate) fn settle_shared(&self, id: &str) -> Result<(), DatabaseError> {
+        let Some(MainRow { row, is_shared: true, is_archived, .. }) = self.versions().main_row(id)? else {
+            return Ok(());
+        };
+        let shown: Vec<(i64, String)> = self.access.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT v.row, v.id FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
+                 WHERE v.row = ?1 OR v.main = ?1 ORDER BY f.side, v.row",
+            )?
+            .query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        match shown.first() {
+            None if !is_archived => {
+                let record = self.records().record_at(id)?;
+                if let Some((updated, at)) = self.deletions().find_deletion(id)?
+                    && !self.history().has_changed_since(&record, updated, at)?
+                {
+                    return self
+                        .deletions()
+                        .delete_memories(&[record], &MemoryEvent::of_file(self.access.now_ms(), "purge")); // another database has deleted it
+                }
+                self.forget_switch_cycle(row)?;
+                return self.archive().set_archived(
+                    &[self.records().record_at(id)?],
+                    Some(GONE),
+                    &MemoryEvent::of_file(self.access.now_ms(), "forget"),
+                );
+            }
+            None => return Ok(()),
+            Some(_) if shown.iter().any(|(shown, _)| *shown == row) => {}
+            Some((version, at)) => self.promote_version(id, row, *version, at)?,
+        }
+        if is_archived {
+            self.archive().restore_memories(
+                &[self.records().record_at(id)?],
+                &MemoryEvent::of_file(self.access.now_ms(), "restore"),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Copies the version row of a worktree into the main row, and points its files at that.
+    fn promote_version(&self, id: &str, main: i64, version: i64, row_id: &str) -> Result<(), DatabaseError> {
+        let (known, new) = (self.records().record_at(id)?, self.records().record_at(row_id)?);
+        let shown = MemoryRecord {
+            archived_at: known.archived_at,
+            archived_why: known.archived_why.clone(),
+            updated: new.updated.max(known.updated + 1),
+            ..new
+        };
+        // The former version, which no worktree has any more, goes into the history.
+        let mut fields =
+            self.access.diff_records(&known, &MemoryRecord { side: known.side, ..shown.clone() });
+        add_remarks(&mut fields, self.versions().remarks_at(id)?, self.versions().remarks_at(row_id)?);
+        let event = MemoryEvent {
+            fields,
+            source: FROM_FILE.to_owned(),
+            ..MemoryEvent::of_daemon(self.access.now_ms(), "update")
+        };
+        self.versions().put_at(
+            id,
+            &shown,
+            &self.access.derive_data(&shown),
+            (!event.fields.is_empty()).then_some(&event),
+        )?;
+        self.versions().copy_version(version, main)?;
+        self.access.run(|conn| {
+            conn.execute("UPDATE memory_file SET memory = ?1 WHERE memory = ?2", [main, version]).map(drop)
+        })
+    }
+
+    /// Removes the last two changes of a history if a file was gone and came back in them, so that frequent switches of branches
+    /// do not fill it.
+    fn forget_switch_cycle(&self, row: i64) -> Result<(), DatabaseError> {
+        self.access.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM history WHERE row IN (SELECT row FROM history WHERE memory = ?1 ORDER BY row DESC LIMIT 2)
+                 AND 2 = (SELECT count(*) FROM (SELECT action, source, row_number() OVER (ORDER BY row DESC) n
+                     FROM history WHERE memory = ?1 ORDER BY row DESC LIMIT 2)
+                     WHERE source = ?2 AND action = iif(n = 1, 'restore', 'forget'))",
+            )?
+            .execute(params![row, FROM_FILE])
+            .map(drop)
+        })
+    }
+
+    /// Takes a shared memory out of the worktree; archives it if no other worktree has it. The version of this worktree and the
+    /// other side of a conflict go into its history. A memory of this user alone with the same id stays.
+    pub(crate) fn take_out_of_worktree(
+        &self,
+        record: &MemoryRecord,
+        why: &str,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        self.own_memories().separate_from_archived(&record.id, event)?;
+        self.conflicts().note_conflict(record, event)?;
+        let row_id = self.versions().own_version_id(&record.id)?;
+        let remarks = self.versions().remarks_at(row_id.as_ref().unwrap_or(&record.id))?;
+        let Some(main) = self.versions().main_row(&record.id)? else { return Ok(()) };
+        self.files().delete_memory_file(&record.id)?;
+        let MemoryRecord { archived_at, archived_why, shared, .. } = record.clone();
+        let known = MemoryRecord {
+            side: record.side,
+            archived_at,
+            archived_why,
+            shared,
+            ..self.records().record_at(&record.id)?
+        };
+        let mut fields = self.access.diff_records(record, &known);
+        add_remarks(&mut fields, remarks, self.versions().remarks_at(&record.id)?);
+        let event = MemoryEvent { fields, ..event.clone() };
+        if !main.is_archived && !main.is_own() && !self.files().is_shown_by_file(main.row)? {
+            return self.archive().set_archived(std::slice::from_ref(record), Some(why), &event);
+        }
+        self.history().note_change(&record.id, &event)?;
+        self.settle_shared(&record.id)
+    }
+
+    /// Makes the worktree's version of a memory this user's alone; its file is about to be removed. Other worktrees keep their
+    /// files.
+    ///
+    /// # Errors
+    /// When the database cannot be written, also where a living memory has the same text.
+    pub fn unshare_memory(&self, id: &str, event: &MemoryEvent) -> Result<(), DatabaseError> {
+        self.own_memories().separate_from_archived(id, event)?;
+        self.versions().copy_for_other_worktrees(id)?;
+        let main = self.records().record_at(id)?;
+        let own = self.versions().own_version_id(id)?;
+        self.sharing().set_shared(id, Sharing::Never)?;
+        self.files().delete_memory_file(id)?;
+        let mut fields = Map::new();
+        if let Some(row_id) = own {
+            let own = MemoryRecord {
+                updated: main.updated + 1,
+                side: main.side,
+                ..self.records().record_at(&row_id)?
+            };
+            fields = self.access.diff_records(&main, &own);
+            add_remarks(&mut fields, self.versions().remarks_at(id)?, self.versions().remarks_at(&row_id)?);
+            self.versions().put_at(
+                id,
+                &MemoryRecord { shared: false, ..own.clone() },
+                &self.access.derive_data(&own),
+                None,
+            )?;
+            self.versions().copy_version(self.versions().row_of(&row_id)?, self.versions().row_of(id)?)?; // this confirms no further version
+        }
+        self.history().note_change(id, &MemoryEvent { fields, ..event.clone() })?;
+        self.files().delete_unshown_rows()
+    }
+
+    /// Forgets a worktree that is gone, and archives the memories that only it had; returns their ids.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_worktree(&self, worktree: i64) -> Result<Vec<String>, DatabaseError> {
+        let ids: Vec<String> = self.access.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT m.id FROM memory_file f JOIN memory v ON v.row = f.memory
+                 JOIN memory m ON m.row = coalesce(v.main, v.row) WHERE f.worktree = ?1",
+            )?
+            .query_map([worktree], |row| row.get(0))?
+            .collect()
+        })?;
+        let entered = self.access.current_worktree()?;
+        self.access.enter_worktree(worktree);
+        ids.iter().try_for_each(|id| self.conflicts().note_conflict_of_gone(id))?;
+        self.access.enter_worktree(entered);
+        self.access.run(|conn| conn.execute("DELETE FROM worktree WHERE id = ?1", [worktree]).map(drop))?;
+        let mut archived = Vec::new();
+        for id in ids {
+            let was_archived = self.versions().main_row(&id)?.is_some_and(|main| main.is_archived);
+            self.settle_shared(&id)?;
+            if !was_archived && self.versions().main_row(&id)?.is_some_and(|main| main.is_archived) {
+                archived.push(id);
+            }
+        }
+        self.files().delete_unshown_rows()?;
+        Ok(archived)
+    }
+}

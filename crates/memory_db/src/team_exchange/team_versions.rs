@@ -1,0 +1,294 @@
+//! Stores the team's versions of memories.
+//!
+//! The row of a memory is this user's version; `team_memory` has the same as a text, as it is sent and compared. A change is
+//! committed together with its row in `outbox`, so every acknowledged change is sent eventually.
+
+use memod_database::DatabaseError;
+use rusqlite::{OptionalExtension, params};
+use serde_json::Map;
+
+use crate::access::row_access::row_handle;
+use crate::files::file_link_rows::FileLinkRows;
+use crate::files::file_rows::FileRows;
+use crate::files::sharing_rows::SharingRows;
+use crate::memory_tables::archive_rows::ArchiveRows;
+use crate::memory_tables::record_rows::RecordRows;
+use crate::memory_tables::version_rows::VersionRows;
+use crate::records::file_version::FileVersion;
+use crate::records::memory_event::{FROM_TEAM, MemoryEvent};
+use crate::records::memory_record::{MemoryRecord, with_local_fields};
+use crate::records::sharing::Sharing;
+use crate::team_exchange::outbox_rows::{OutboxRows, sha256_of};
+
+/// Why a memory of the team is not shown: a file of the worktree has its id.
+const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files, and then `memo share --team` gives it to the team";
+
+/// Why the team's text is not this user's memory: that was never the team's, or has left it, and differs.
+const OWN_HAS_ID: &str = "a memory of yours alone has its id and says something else: `memo get ID` shows both, `memo resolve ID \
+     --ours|--theirs|--both` ends it; while yours is in the archive, `memo restore ID` comes first";
+
+/// Why the team's text is not this user's memory: that has left the team.
+const TAKEN_BACK: &str = "you have taken it back: `memo share --team` gives it to the team again";
+
+/// The reason in the archive for a memory that the team has archived.
+const ARCHIVED: &str = "team";
+
+row_handle! {
+    /// The team's versions of memories.
+    pub struct TeamVersions {
+        records: RecordRows,
+        archive: ArchiveRows,
+        versions: VersionRows,
+        files: FileRows,
+        sharing: SharingRows,
+        outbox: OutboxRows,
+        file_links: FileLinkRows,
+    }
+}
+
+/// The state of a memory of the team.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamRow {
+    /// This user's text; empty if it is archived.
+    pub text: String,
+    /// The team's text before the unsent changes; `None` if all are sent.
+    pub base: Option<String>,
+    /// The team's side of a conflict.
+    pub theirs: Option<String>,
+    /// Why it shows no memory.
+    pub why: Option<String>,
+}
+
+impl TeamVersions<'_> {
+    /// Returns the state of a memory of the team.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn find_team_row(&self, id: &str) -> Result<Option<TeamRow>, DatabaseError> {
+        self.access.run(|conn| {
+            conn.prepare_cached("SELECT text, base, theirs, why FROM team_memory WHERE id = ?1")?
+                .query_row([id], |row| {
+                    Ok(TeamRow {
+                        text: row.get(0)?,
+                        base: row.get(1)?,
+                        theirs: row.get(2)?,
+                        why: row.get(3)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Stores the team's text of a memory; `version` is that text as it was parsed, or why it cannot be. An empty text archives
+    /// the memory. Its queued changes stay.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn apply_team_text(
+        &self,
+        id: &str,
+        text: &str,
+        version: Result<&FileVersion, &str>,
+        author: &str,
+    ) -> Result<(), DatabaseError> {
+        self.remove_team_side(id)?;
+        let why = match (self.versions().main_row(id)?, version) {
+            (Some(main), _)
+                if !text.is_empty() && main.is_shared && self.files().is_shown_by_file(main.row)? =>
+            {
+                Some(FILE_HAS_ID)
+            }
+            (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
+                let record = self.records().record_at(id)?;
+                self.archive().set_archived(&[record], Some(ARCHIVED), &self.team_event("forget", author))?;
+                None
+            }
+            (_, _) if text.is_empty() => None,
+            (_, Err(why)) => Some(why),
+            (Some(main), Ok(version)) if main.is_own() && !self.is_same_and_living(version)? => {
+                self.put_their_row(id, version)?;
+                Some(OWN_HAS_ID)
+            }
+            (Some(main), Ok(_)) if main.is_unshared => Some(TAKEN_BACK),
+            (main, Ok(version)) => {
+                self.put_team_version(main.map(|main| main.is_archived), version, author)?;
+                None
+            }
+        };
+        self.access.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO team_memory(id, text, hash, updated, why)
+                 VALUES(?1, ?2, ?3, (SELECT updated FROM memory WHERE id = ?1), ?4)",
+            )?
+            .execute(params![id, text, sha256_of(text), why])
+            .map(drop)
+        })
+    }
+
+    /// Returns whether the present memory is not archived and equals a version.
+    fn is_same_and_living(&self, version: &FileVersion) -> Result<bool, DatabaseError> {
+        let known = self.records().record_at(&version.record.id)?;
+        Ok(known.archived_at.is_none() && self.versions().has_same_content(&known, &version.record))
+    }
+
+    fn put_team_version(
+        &self,
+        is_archived: Option<bool>,
+        version: &FileVersion,
+        author: &str,
+    ) -> Result<(), DatabaseError> {
+        let record = &version.record;
+        let id = &record.id;
+        let Some(is_archived) = is_archived else {
+            let record = as_team_record(record, self.access.now_ms());
+            let event = self.team_event("add", author);
+            self.versions().put_at(id, &record, &self.access.derive_data(&record), Some(&event))?;
+            return self.versions().set_version(id, version);
+        };
+        let known = self.records().record_at(id)?;
+        let new = as_team_record(record, self.access.now_ms());
+        let new = MemoryRecord {
+            source: known.source.clone(),
+            updated: new.updated.max(known.updated + 1),
+            last_access: known.last_access,
+            access_count: known.access_count,
+            archived_at: known.archived_at,
+            archived_why: known.archived_why.clone(),
+            ..new
+        };
+        let fields = self.access.diff_records(&known, &with_local_fields(&known, &new));
+        self.sharing().set_shared(id, Sharing::Team)?;
+        let event = MemoryEvent { fields, ..self.team_event("update", author) };
+        let is_noted = !event.fields.is_empty();
+        self.versions().put_at(id, &new, &self.access.derive_data(&new), is_noted.then_some(&event))?;
+        self.versions().set_version(id, version)?;
+        if is_archived {
+            self.archive().set_archived(&[new], None, &self.team_event("restore", author))?;
+        }
+        Ok(())
+    }
+
+    /// Shows the team's side of a conflict beside this user's memory, or records why it shows none. The memory is not sent until
+    /// the conflict is resolved.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_team_conflict(
+        &self,
+        id: &str,
+        theirs: &str,
+        version: Result<&FileVersion, &str>,
+    ) -> Result<(), DatabaseError> {
+        self.remove_team_side(id)?;
+        self.outbox().delete_outgoing(id)?;
+        if let Ok(version) = version {
+            self.put_their_row(id, version)?;
+        }
+        self.access.run(|conn| {
+            conn.prepare_cached("UPDATE team_memory SET theirs = ?2, why = ?3 WHERE id = ?1")?
+                .execute(params![id, theirs, version.err()])
+                .map(drop)
+        })
+    }
+
+    fn put_their_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
+        let row_id = theirs_id(id);
+        let record = &version.record;
+        let record =
+            MemoryRecord { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
+        self.versions().put_at(&row_id, &record, &self.access.derive_data(&record), None)?;
+        self.versions().set_version(&row_id, &FileVersion { links: Vec::new(), ..version.clone() })
+    }
+
+    /// Returns the team's side of a conflict, if it is shown.
+    pub(crate) fn find_team_side(&self, id: &str) -> Result<Option<MemoryRecord>, DatabaseError> {
+        let row_id = theirs_id(id);
+        self.records().find_record_at(&row_id)
+    }
+
+    /// Hides the team's side of a conflict, which stays unresolved.
+    pub(crate) fn hide_team_side(&self, id: &str) -> Result<(), DatabaseError> {
+        let row_id = theirs_id(id);
+        self.access.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
+            )?
+            .execute([&row_id])?;
+            conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?.execute([&row_id]).map(drop)
+        })
+    }
+
+    /// Ends a conflict of two changes: only this user's side is left. A team text beside an unrelated memory with its id stays.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn end_conflict(&self, id: &str) -> Result<(), DatabaseError> {
+        match self.find_team_row(id)? {
+            Some(TeamRow { theirs: None, why: Some(_), .. }) => Ok(()),
+            _ => self.remove_team_side(id),
+        }
+    }
+
+    pub(crate) fn remove_team_side(&self, id: &str) -> Result<(), DatabaseError> {
+        self.hide_team_side(id)?;
+        self.access.run(|conn| {
+            conn.prepare_cached("UPDATE team_memory SET theirs = NULL, why = NULL WHERE id = ?1")?
+                .execute([id])
+                .map(drop)
+        })
+    }
+
+    fn team_event(&self, action: &str, author: &str) -> MemoryEvent {
+        MemoryEvent {
+            at: self.access.now_ms(),
+            action: action.to_owned(),
+            author: author.to_owned(),
+            source: FROM_TEAM.to_owned(),
+            fields: Map::new(),
+        }
+    }
+
+    /// Records the present version of a memory of the team, and whether this user trusts it. A new link is a new version, but no
+    /// change of the memory; so the time of the version is stored here, limited to now.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_team_version(&self, version: &FileVersion, is_trusted: bool) -> Result<(), DatabaseError> {
+        let FileVersion { hash, record, links, .. } = version;
+        self.versions().set_version(&record.id, version)?;
+        self.file_links().set_linked(&record.id, links)?;
+        self.access.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET updated = max(updated, ?2) WHERE id = ?1")?
+                .execute(params![record.id, record.updated.min(self.access.now_ms())])
+        })?;
+        match is_trusted {
+            true => self.sharing().trust_version(&record.id, hash),
+            false => Ok(()),
+        }
+    }
+
+    /// Deletes the team row of a memory, and its queued changes.
+    pub(crate) fn delete_team_row(&self, id: &str) -> Result<(), DatabaseError> {
+        self.remove_team_side(id)?;
+        self.outbox().delete_outgoing(id)?;
+        self.access
+            .run(|conn| conn.prepare_cached("DELETE FROM team_memory WHERE id = ?1")?.execute([id]).map(drop))
+    }
+}
+
+/// Returns a record as one of the team's.
+fn as_team_record(record: &MemoryRecord, now_ms: i64) -> MemoryRecord {
+    MemoryRecord {
+        source: FROM_TEAM.to_owned(),
+        created: record.created.min(now_ms),
+        updated: record.updated.min(now_ms), // limited to now, for a clock that was ahead
+        shared: false,
+        team: true,
+        ..record.clone()
+    }
+}
+
+/// Returns the id of the row for the team's side of a conflict.
+fn theirs_id(id: &str) -> String {
+    format!("{id}#team")
+}
