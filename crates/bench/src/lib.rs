@@ -2,6 +2,7 @@
 
 mod asked_definitions;
 mod bench_args;
+mod bench_arm;
 mod bootstrap_means;
 mod candidate_rows;
 mod find_tree;
@@ -27,8 +28,9 @@ use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 pub use bench_args::BenchArgs;
 use bench_args::{BenchVerb, QualityArgs};
+use bench_arm::BenchArm;
 use quality_report::{FailedSet, QualityReport};
-use question_runner::{BenchArm, SetMeasurement, measure_in_worktree};
+use question_runner::{SetMeasurement, measure_in_worktree};
 use question_sets::QuestionSet;
 use run_files::RunFiles;
 

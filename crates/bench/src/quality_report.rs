@@ -7,8 +7,9 @@ use memod_proto::SearchMode;
 use serde::Serialize;
 
 use crate::asked_definitions::{DEFINITION_METRICS, DefinitionFigures, DefinitionScores};
+use crate::bench_arm::BenchArm;
 use crate::bootstrap_means::{MeanEstimate, estimate_means};
-use crate::question_runner::{ArmAnswers, BenchArm, SetMeasurement};
+use crate::question_runner::{ArmAnswers, SetMeasurement};
 use crate::rank_scores::{RANK_METRICS, RankScores};
 
 /// All figures; scores are 0 to 1.

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use memod_base::paths::PathError;
-use memod_base::types::RankingPart;
 use memod_client::Client;
-use memod_proto::{FreshnessLevel, Hit, SearchMode, SearchParams, SearchResult, StatusParams, StatusResult};
+use memod_proto::{FreshnessLevel, Hit, SearchParams, SearchResult, StatusParams, StatusResult};
 use memod_terminal::progress;
 use memod_terminal::{CliError, CommandContext, Output};
-use serde::Serialize;
 
 use crate::asked_definitions::{DEFINITION_CUT, DefinitionFigures};
+use crate::bench_arm::BenchArm;
 use crate::find_tree::{haystack_glob, resolve_labels};
 use crate::labelled_question::{FoundSpan, LabelledQuestion};
 use crate::question_sets::QuestionSet;
@@ -22,24 +21,6 @@ use crate::run_files::RunFiles;
 
 /// Number of hits asked for: several may be of one record, or of none.
 const N_HITS: usize = 50;
-
-/// A way to search that is compared with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct BenchArm {
-    pub(crate) mode: SearchMode,
-    /// The part of the ranking that is left out.
-    pub(crate) without: Option<RankingPart>,
-}
-
-impl BenchArm {
-    /// Returns the name of the arm for folders and messages: `hybrid`, `hybrid-without-path`.
-    pub(crate) fn name(self) -> String {
-        match self.without {
-            Some(part) => format!("{}-without-{}", self.mode.as_str(), part.as_str()),
-            None => self.mode.as_str().to_owned(),
-        }
-    }
-}
 
 /// The scores of a set, and how it was asked.
 pub(crate) struct SetMeasurement {

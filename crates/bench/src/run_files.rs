@@ -10,8 +10,8 @@ use memod_base::paths::{IoContext, canonical};
 use memod_base::types::escape;
 use memod_terminal::CliError;
 
+use crate::bench_arm::BenchArm;
 use crate::labelled_question::{FoundSpan, QuestionCorpus};
-use crate::question_runner::BenchArm;
 use crate::question_sets::QuestionSet;
 
 /// The folder for run files; without one, nothing is written.

@@ -12,9 +12,10 @@ use serde::Serialize;
 
 use crate::asked_definitions::DEFINITION_CUT;
 use crate::bench_args::CandidatesArgs;
+use crate::bench_arm::BenchArm;
 use crate::candidate_rows::{CandidateRows, CandidatesLine, HeaderRow};
 use crate::quality_table::missing_warning;
-use crate::question_runner::{BenchArm, QuestionRunner, build_search_params, prepare_set};
+use crate::question_runner::{QuestionRunner, build_search_params, prepare_set};
 use crate::question_sets::{self, QuestionSet};
 use crate::run_files::check_outside;
 

@@ -8,6 +8,7 @@ mod daemon_args;
 mod exchange_args;
 mod memo_verb;
 mod memory_args;
+mod parse_share;
 mod relation_args;
 mod uses_args;
 mod verb_groups;

@@ -29,6 +29,7 @@ mod reached_definitions;
 mod references;
 mod rpc;
 mod search;
+mod search_mode;
 mod serve;
 mod shown_part;
 pub mod team;
@@ -72,8 +73,9 @@ pub use self::rpc::{
 };
 pub use self::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, NO_FILE_MATCHES,
-    Parsed, ParsedFilter, SearchMode, SearchParams, SearchResult, Signal,
+    Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
 };
+pub use self::search_mode::SearchMode;
 pub use self::serve::{ServeParams, ServeResult};
 pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::agent_table::{AGENTS, Agent};
 use super::place::AgentDirs;
-use super::run::Scope;
+use super::scope::Scope;
 
 /// The result of looking for one agent.
 #[derive(Debug, Serialize)]

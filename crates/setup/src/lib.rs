@@ -21,6 +21,7 @@ mod place;
 mod records;
 mod report;
 mod run;
+mod scope;
 mod target_file;
 mod text_lines;
 mod unified_diff;
@@ -30,7 +31,8 @@ use memod_base::paths::PathError;
 pub use self::detect::{DetectedAgent, detect_agents};
 pub use self::place::AgentDirs;
 pub use self::report::{Action, AgentReport, FileReport};
-pub use self::run::{Scope, SetupError, SetupRequest, agent_ids, run_setup};
+pub use self::run::{SetupError, SetupRequest, agent_ids, run_setup};
+pub use self::scope::Scope;
 
 /// Why a file is left alone.
 #[derive(Debug, thiserror::Error)]

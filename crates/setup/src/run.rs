@@ -9,24 +9,16 @@ use std::time::Duration;
 use memod_base::paths::{PathError, canonical, create_private_dir, lock_within, open_lock};
 
 use super::Refusal;
-use super::agent_table::{AGENTS, Agent, FileSpec};
+use super::agent_table::{AGENTS, Agent};
 use super::detect::detect_agents;
 use super::document::{FileContent, install_content, is_bare, uninstall_content};
 use super::entries::{AgentCommand, build_contents};
 use super::place::AgentDirs;
 use super::records::{Record, Records};
 use super::report::{Action, AgentReport, FileOutcome, FileReport};
+use super::scope::Scope;
 use super::target_file::{TargetFile, remove_empty_dirs};
 use super::unified_diff::unified_diff;
-
-/// The owner of the files that are changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The user's, for all projects.
-    User,
-    /// The project's, which are usually shared by all who work on it.
-    Project,
-}
 
 /// The request for a run.
 #[derive(Debug)]
@@ -64,23 +56,6 @@ pub enum SetupError {
 /// Returns the names of all agents.
 pub fn agent_ids() -> impl Iterator<Item = &'static str> {
     AGENTS.iter().map(|agent| agent.id)
-}
-
-impl Scope {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-
-    pub(super) fn files(self, agent: &Agent) -> &'static [FileSpec] {
-        match self {
-            Self::User => agent.user,
-            Self::Project => agent.project,
-        }
-    }
 }
 
 /// Does what is asked for, and returns what was done to each file.

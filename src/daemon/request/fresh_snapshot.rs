@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::SourceKey;
 use memod_database::DatabaseError;
-use memod_engine::FreshnessRequest;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
+use memod_engine::freshness::FreshnessRequest;
 use memod_index_db::IndexReader;
 use memod_proto::FreshnessLevel;
 

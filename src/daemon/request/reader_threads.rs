@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use memod_base::threads::lock;
-use memod_engine::disk_reads::{SLOW, TICK, unanswered_reason};
 use memod_engine::errors::RpcResult;
 use memod_engine::errors::busy_error;
-use memod_engine::gates::{GateError, GatePass};
-use memod_engine::loop_event::Freshness;
+use memod_engine::file_access::disk_reads::{SLOW, TICK, unanswered_reason};
+use memod_engine::file_access::gates::{GateError, GatePass};
+use memod_engine::freshness::Freshness;
 use memod_proto::{AnswerPart, RpcError, code};
 use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};

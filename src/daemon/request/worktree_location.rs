@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use memod_base::paths::RepoLayout;
 use memod_engine::errors::{RpcResult, stopping_error};
-use memod_engine::gates::GateError;
+use memod_engine::file_access::gates::GateError;
 use memod_engine::own_files;
 
 use crate::daemon::request::reader_threads::{LOCATE_WAIT, admission_error, run_on_disk};

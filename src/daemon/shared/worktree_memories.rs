@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use memod_base::clock::now_ms;
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
-use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_memory_db::{IntegrityReport, MemoryRows, MemoryStore};
 use memod_proto::{Check, RpcError};

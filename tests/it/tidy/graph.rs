@@ -90,7 +90,8 @@ impl Graph {
         groups.into_iter().filter(|group| group.len() > most).collect()
     }
 
-    /// Returns the rooms of each folder, files and folders in it, that use each other in a circle: `folder: one, two`.
+    /// Returns the rooms of each folder, files and folders in it, that use each other in a circle: `folder: one, two`. A circle of
+    /// files alone is one of [`Self::cycles`].
     pub(crate) fn room_circles(&self) -> Vec<String> {
         let mut folders: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
         for (file, imported) in &self.edges {
@@ -111,13 +112,18 @@ impl Graph {
                 .map(|room| (*room, follow(room, |room| uses.get(room).into_iter().flatten().copied())))
                 .collect();
             let in_circle = reached.iter().filter(|(room, ahead)| ahead.contains(*room));
-            let groups: BTreeSet<String> = in_circle
+            let groups: BTreeSet<Vec<&str>> = in_circle
                 .map(|(room, ahead)| {
                     let back = |other: &&&str| reached.get(**other).is_some_and(|ahead| ahead.contains(room));
-                    ahead.iter().filter(back).copied().collect::<Vec<_>>().join(", ")
+                    ahead.iter().filter(back).copied().collect()
                 })
                 .collect();
-            groups.into_iter().map(move |group| format!("{folder}: {group}"))
+            let with_folders = groups.into_iter().filter(|group| {
+                group
+                    .iter()
+                    .any(|room| self.edges.keys().any(|file| file.starts_with(&format!("{folder}{room}/"))))
+            });
+            with_folders.map(|group| format!("{folder}: {}", group.join(", "))).collect::<Vec<_>>()
         });
         circles.collect()
     }

@@ -6,6 +6,7 @@ use memod_base::types::{ChunkKind, FileClass};
 use memod_terminal::{ModeArg, RowsArgs};
 
 use super::memory_args::MemoryScopeArgs;
+use super::parse_share::parse_share;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncLevel {
@@ -263,12 +264,6 @@ pub(crate) struct BriefArgs {
 fn kind_parser() -> impl TypedValueParser<Value = ChunkKind> {
     PossibleValuesParser::new(ChunkKind::ALL.map(ChunkKind::as_str))
         .map(|word| ChunkKind::parse(&word).expect("the parser lets only kinds through"))
-}
-
-/// Parses a number from 0 to 1. NaN is refused: every score would pass it.
-pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "not between 0 and 1".to_owned())
 }
 
 fn lines_parser() -> impl TypedValueParser<Value = usize> {

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use memod_proto::memory::LinkKind;
 use memod_terminal::RowsArgs;
 
-use super::code_args::parse_share;
+use super::parse_share::parse_share;
 
 /// How to treat a text that nearly equals another memory.
 #[derive(Debug, Args)]

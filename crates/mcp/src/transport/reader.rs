@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use super::in_flight::InFlight;
-use super::stdio::OutgoingMessage;
+use super::outgoing_message::OutgoingMessage;
 
 /// Longest line that is read, bytes; the daemon takes 8 MiB.
 const MAX_LINE: usize = 16 << 20;

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::hang_up;
 use super::in_flight::InFlight;
+use super::outgoing_message::{OutgoingMessage, encode_line};
 use super::reader::MessageReader;
 
 /// Messages that wait to be served, or to be written. When there are more, the client or the server waits.
@@ -43,25 +44,6 @@ pub(crate) struct StreamEnds {
     pub(crate) input: InputEnd,
     /// Why nothing can be written any more.
     pub(crate) output: mpsc::Receiver<io::Error>,
-}
-
-/// A message to be written.
-pub(crate) struct OutgoingMessage {
-    line: Vec<u8>,
-    /// The request in flight that it answers.
-    answers: Option<RequestId>,
-    /// Wants to know that it is written.
-    written: Option<oneshot::Sender<io::Result<()>>>,
-}
-
-impl OutgoingMessage {
-    /// Returns an answer to what never was in flight.
-    ///
-    /// # Errors
-    /// When it has no form in JSON.
-    pub(crate) fn new_refusal(message: &ServerJsonRpcMessage) -> io::Result<Self> {
-        Ok(Self { line: encode_line(message)?, answers: None, written: None })
-    }
 }
 
 impl StdioTransport {
@@ -127,13 +109,6 @@ impl Transport<RoleServer> for StdioTransport {
     async fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Returns a message as a line of JSON.
-fn encode_line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    Ok(line)
 }
 
 /// Returns the error for an output that nobody writes any more.

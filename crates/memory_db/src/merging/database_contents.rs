@@ -7,6 +7,7 @@ use memod_database::{DatabaseError, corruption_error};
 
 use crate::database::open_database::MemoryDb;
 use crate::memory_tables::link_rows::MemoryLink;
+use crate::merging::if_readable::if_readable;
 use crate::merging::saved_sharing::SavedSharing;
 use crate::records::file_version::FileColumns;
 use crate::records::memory_event::MemoryEvent;
@@ -210,16 +211,5 @@ impl MemoryDb {
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
                 .collect()
         })
-    }
-}
-
-/// Returns the value that was read; `None` where damage hides it or the database does not have it.
-///
-/// # Errors
-/// When it may be read another time.
-pub(crate) fn if_readable<T>(read: Result<T, DatabaseError>) -> Result<Option<T>, DatabaseError> {
-    match read {
-        Err(error) if error.is_transient() => Err(error),
-        read => Ok(read.ok()),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::database::open_database::MemoryDb;
 use crate::memory_rows::MemoryRows;
-use crate::merging::database_contents::if_readable;
+use crate::merging::if_readable::if_readable;
 use crate::records::file_version::FileHash;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;

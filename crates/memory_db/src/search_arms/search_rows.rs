@@ -238,7 +238,6 @@ fn compare_ranked<K: Ord>(one: &(f64, K), other: &(f64, K)) -> std::cmp::Orderin
 mod tests {
     use super::*;
     use crate::MemoryDb;
-    use crate::MemoryDb;
 
     #[test]
     fn words_of_most_memories_are_left_out_unless_they_are_needed() {

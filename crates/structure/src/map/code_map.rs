@@ -103,6 +103,11 @@ impl CodeMap {
         &self.names[number as usize]
     }
 
+    #[cfg(test)]
+    pub(super) fn n_names(&self) -> usize {
+        self.names.len()
+    }
+
     /// Returns whether a path is a file of the map, or a folder with one.
     pub fn has_path(&self, path: &str) -> bool {
         self.files.iter().any(|file| contains_path(path, file.path()))

@@ -38,7 +38,8 @@ pub(in crate::daemon::memories) fn write_outcome(
     let n_former = rows.history().list_history(id)?.len();
     rows.file_updates().apply_files(&[resolved], &BTreeSet::new())?;
     // The change was noted only if the memory differs from before, and without the text of theirs.
-    let is_noted = rows.history().list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
+    let is_noted =
+        rows.history().list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
     if theirs.is_some() || !is_noted {
         rows.conflicts().note_their_side(theirs, &find_memory(rows, id)?, &event)?;
     }

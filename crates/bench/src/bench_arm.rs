@@ -1,0 +1,23 @@
+//! Names what a question is asked of.
+
+use memod_base::types::RankingPart;
+use memod_proto::SearchMode;
+use serde::Serialize;
+
+/// A way to search that is compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct BenchArm {
+    pub(crate) mode: SearchMode,
+    /// The part of the ranking that is left out.
+    pub(crate) without: Option<RankingPart>,
+}
+
+impl BenchArm {
+    /// Returns the name of the arm for folders and messages: `hybrid`, `hybrid-without-path`.
+    pub(crate) fn name(self) -> String {
+        match self.without {
+            Some(part) => format!("{}-without-{}", self.mode.as_str(), part.as_str()),
+            None => self.mode.as_str().to_owned(),
+        }
+    }
+}
