@@ -6,7 +6,7 @@
 //!  start-up scan ─┘   (what must be redone)            └─ (embed lags behind)
 //! ```
 //!
-//! Commits are indexed as `HEAD` moves, and are sources like files. Extraction runs in a process of its own. Memories
+//! Commits are indexed as `HEAD` moves, and are sources like files. Extraction runs in a separate process. Memories
 //! bypass the index: they have their own thread and database.
 //!
 //! This package has the daemon, and the programs `memod` and `memo`; `memo` is `memod_cli` alone. What can be understood alone is a
@@ -14,7 +14,7 @@
 //!
 //! These must never happen:
 //!
-//! - an answer that claims to be fresh and misses what was written before it was asked for ([`daemon`]);
+//! - an answer that claims to be fresh and misses what was written before the request ([`daemon`]);
 //! - a hit that shows a line the file no longer has: each is read again before it is shown;
 //! - a change that is silently lost: a full queue, a failed watch or a failed reconcile causes a walk;
 //! - an acknowledged memory that is lost, or silent damage of memory.db (`memod_memory_db`);

@@ -40,18 +40,18 @@ enum DaemonVerb {
         #[arg(long, hide = true)]
         index_on_demand: bool,
     },
-    /// Measure answers to questions of your own
+    /// Measure answers to your own questions
     ///
     /// Example: memod bench quality questions.jsonl
     Bench(BenchArgs),
-    /// Say whether a daemon could serve the repository, as it says that it is ready; another may be serving.
+    /// Check whether a daemon could serve the repository, even if another serves it. Prints the line of a ready daemon.
     #[command(hide = true)]
     Check {
         /// A directory in the worktree.
         #[arg(long, default_value = ".")]
         root: PathBuf,
     },
-    /// Write all memories to stdout, for the parent of this process, which lets no daemon run.
+    /// Write all memories to stdout for the parent process, which prevents daemons from running.
     #[command(hide = true)]
     Memories {
         /// A directory in the worktree.
@@ -61,35 +61,35 @@ enum DaemonVerb {
     /// Extract texts for the daemon that is the parent of this process.
     #[command(hide = true)]
     Extract,
-    /// Download what `memo` asks for, and say how far that is.
+    /// Download a runtime or a model for `memo`, and report the progress.
     #[command(hide = true)]
     Fetch {
         /// Directory of caches.
         #[arg(long)]
         cache_dir: PathBuf,
-        /// Library of ONNX Runtime, as the settings name it.
+        /// Path of the library of ONNX Runtime in the settings.
         #[arg(long)]
         runtime: Option<PathBuf>,
-        /// Name of the model that is to be installed.
+        /// Name of the model to install.
         #[arg(long)]
         model: Option<String>,
-        /// Longest time without a byte, seconds.
+        /// Maximum time without received data, in seconds.
         #[arg(long, default_value_t = 30)]
         patience: u64,
     },
     /// Run a model for the daemon that is the parent of this process.
     #[command(hide = true)]
     Embed {
-        /// Its directory.
+        /// Directory of the model.
         #[arg(long)]
         model: PathBuf,
-        /// Identity of the model that must be there.
+        /// Identity that the model must have.
         #[arg(long)]
         identity: String,
         /// Library of ONNX Runtime.
         #[arg(long)]
         runtime: PathBuf,
-        /// Give way to other processes.
+        /// Run with a low priority.
         #[arg(long)]
         in_background: bool,
     },
@@ -206,8 +206,8 @@ fn release_stdout() {
 fn detach_stdio() {
     #[cfg(unix)]
     {
-        rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO); // all we make is ours alone
-        let _ = rustix::process::setsid(); // it fails for the leader of a group, who needs it least
+        rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO); // only this user may read the files
+        let _ = rustix::process::setsid(); // fails for the leader of a process group, which does not need it
         close_inherited();
     }
 }

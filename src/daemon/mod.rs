@@ -1,6 +1,6 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
-//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP where that is asked for. The crate `engine` keeps
+//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP after `memo serve`. The crate `engine` keeps
 //! the index current and says how fresh it is; the folders here answer, each about one subject.
 
 mod completing;
@@ -49,7 +49,7 @@ pub use crate::daemon::request::request_errors::hint_of;
 use crate::daemon::server::socket_listener::SocketListener;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::memory_thread::MemoryThread;
-use crate::daemon::shared_observer::SharedObserver;
+use crate::daemon::shared_observer::WeakSharedObserver;
 use crate::daemon::subscribing::event_counts;
 pub use memod_engine::errors::error_chain;
 
@@ -124,7 +124,7 @@ fn serve_repository(
     let engine = unstarted.engine();
     let memories = MemoryThread::start(&engine, RECORD_FUNCTIONS)?;
     let shared = Arc::new(Shared::new(engine, memories));
-    shared.engine.set_observer(Box::new(SharedObserver(Arc::downgrade(&shared))));
+    shared.engine.set_observer(Box::new(WeakSharedObserver(Arc::downgrade(&shared))));
     daemon_lock::publish_socket(&shared.engine.layout, &shared.engine.socket)?;
 
     let (stop, stopped) = tokio::sync::watch::channel(false);
@@ -186,7 +186,7 @@ fn path_setting(setting: &str) -> Option<PathBuf> {
     (!setting.is_empty()).then(|| PathBuf::from(setting))
 }
 
-/// Runs code on a thread of its own; the receiver gets a message when it is done.
+/// Runs code on a separate thread; the receiver gets a message when it is done.
 fn run_on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
     let (done, ended) = channel();
     // Without a thread nothing is sent, as if it hung.

@@ -65,7 +65,7 @@ pub(super) async fn answer_search(
     }
     if params.query.trim().is_empty() && !params.has_filters() {
         return Err(bad_params_error("query: empty")
-            .with_hint("say what to look for; or a filter alone lists all that it lets pass"));
+            .with_hint("give words to search for, or only filters: then every match is listed"));
     }
     let threshold = params.threshold.unwrap_or(request.shared.engine.config.search.threshold);
     if !(0.0..=1.0).contains(&threshold) {
@@ -360,7 +360,7 @@ fn search_index(
         let reranked = match stale.is_empty() {
             true => reranking::rerank_hits(shared, scope.query.text(), &mut hits, &texts),
             // Most likely the search runs again.
-            false => Err("rerank: files have changed meanwhile".to_owned()),
+            false => Err("rerank: files changed during the search".to_owned()),
         };
         degraded.extend(reranked.err());
     }

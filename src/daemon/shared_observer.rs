@@ -13,10 +13,10 @@ use crate::daemon::memories::worktree_files::take_edits::{
 };
 use crate::daemon::shared::Shared;
 
-/// Holds [`Shared`] weakly, because that holds the engine.
-pub(super) struct SharedObserver(pub(super) Weak<Shared>);
+/// The observer of the engine's events. Holds [`Shared`] weakly, because [`Shared`] holds the engine.
+pub(super) struct WeakSharedObserver(pub(super) Weak<Shared>);
 
-impl SharedObserver {
+impl WeakSharedObserver {
     fn with_shared(&self, what: impl FnOnce(&Arc<Shared>)) {
         if let Some(shared) = self.0.upgrade() {
             what(&shared);
@@ -24,7 +24,7 @@ impl SharedObserver {
     }
 }
 
-impl EngineObserver for SharedObserver {
+impl EngineObserver for WeakSharedObserver {
     fn memory_files_saved(&self, layout: &RepoLayout) {
         self.with_shared(|shared| take_edits(shared, layout));
     }

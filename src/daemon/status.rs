@@ -189,7 +189,7 @@ pub(super) fn run_checks(shared: &Shared, views: &[WorktreeReport]) -> DoctorRes
 /// Reports how many memories should be checked; empty if no memory has anchors.
 pub(super) fn check_anchors(states: &StateCounts) -> Option<Check> {
     let detail = states.to_string();
-    let hint = "`memo list --state drifted` shows which; `memo confirm ID` says that one still holds";
+    let hint = "`memo list --state drifted` lists them; confirm one that still holds with `memo confirm ID`";
     let is_bad = states.drifted + states.orphaned > 0;
     (!detail.is_empty()).then(|| Check {
         name: "anchors".to_owned(),

@@ -36,7 +36,7 @@ pub(super) async fn open_subscription(
     Ok(subscription)
 }
 
-/// Returns what is asked for: the topics, and the root of the worktree.
+/// Returns the requested topics, and the root of the worktree.
 async fn resolve_topics(
     request: &Arc<RequestContext>,
     params: &SubscribeParams,

@@ -23,7 +23,7 @@ const CASES: &[Case] = &[
     ("rm mem_1", 2, "is no command", "memo forget does that; to find the words: memo search \"rm mem_1\""),
     ("search -C 2 x", 2, "open 2: No such file", "`--context 2` prints 2 lines around"),
     ("search", 2, "required arguments were not provided: <QUERY>", "for example: memo search"),
-    ("search -n 3 ", 2, "query: empty", "a filter alone lists all"),
+    ("search -n 3 ", 2, "query: empty", "or only filters: then every match is listed"),
     ("list --limit 0", 2, "0 is not in 1..=1000", "`memo list --help` lists"),
     ("hooks instal", 2, "unrecognized subcommand 'instal'", "did you mean memo hooks install?"),
     ("hooks x", 2, "unrecognized subcommand 'x'", "there are: install, uninstall, status"),
@@ -42,7 +42,7 @@ const CASES: &[Case] = &[
     ),
     ("explain -l x", 2, "unexpected argument '-l'", "-l is a flag of memo search"),
     ("explain --files x", 2, "unexpected argument '--files'", "--files is a flag of memo search"),
-    ("map --limt 3", 2, "unexpected argument '--limt'", "`memo map --help` lists what it takes"),
+    ("map --limt 3", 2, "unexpected argument '--limt'", "`memo map --help` lists its arguments"),
     ("search --limt 3 x", 2, "unexpected argument '--limt'", "did you mean --limit?"),
     (
         "search --mode keywrd x",

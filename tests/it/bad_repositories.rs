@@ -32,8 +32,8 @@ fn expect_watched(live: &Live, number: usize, what: &str) {
 fn damaged_files_of_gits() {
     // What is done to it, and what is said of it.
     let cases = [
-        ("printf garbage > .git/index", "what git tracks is not known, its ignore files decide"),
-        ("head -c 60 .git/index > i; mv i .git/index", "what git tracks is not known"),
+        ("printf garbage > .git/index", "tracked files are unknown, so the ignore files decide"),
+        ("head -c 60 .git/index > i; mv i .git/index", "tracked files are unknown"),
         ("printf '[core\nno' > .git/config", "[TOP]/work/.git/config: "),
         ("git config extensions.objectFormat md5", "object format md5 is not supported"),
         ("printf xyz > .git/HEAD", ""),

@@ -157,7 +157,7 @@ fn anchors_and_errors_name_paths_as_they_would_be_typed() {
     let id = run(&["add", "the cart is cheap", "--about", "cart.rs#alpha_of_cart", "--tag", "pinned", "-q"]);
     let id = id.lines().next().unwrap();
     assert!(run(&["get", id]).contains("about      cart.rs#alpha_of_cart, fresh"), "{}", run(&["get", id]));
-    assert!(run(&["confirm", id]).contains("holds for cart.rs#alpha_of_cart"));
+    assert!(run(&["confirm", id]).contains("confirmed for the current state of cart.rs#alpha_of_cart"));
     assert!(run(&["why", "cart.rs"]).contains("  cart.rs#alpha_of_cart"), "{}", run(&["why", "cart.rs"]));
     live.write("src/cart.rs", "pub fn alpha_of_cart() -> u32 {\n    4\n}\n");
     assert!(

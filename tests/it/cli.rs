@@ -21,7 +21,7 @@ fn check(sandbox: &Sandbox, line: &str, expected: &str) {
 #[test]
 fn wrong_usage_is_explained() {
     let sandbox = Sandbox::new();
-    let help = "`memo search --help` lists what it takes";
+    let help = "`memo search --help` lists its arguments";
     let cases = [
         ("search -n ten x", "invalid value 'ten' for '--limit <N>': not a whole number", help),
         ("search -n 0 x", "invalid value '0' for '--limit <N>': 0 is not in 1..=200", help),
@@ -44,7 +44,7 @@ fn wrong_usage_is_explained() {
         "search --json -n 0 x",
         "exit 2\nout: {\"error\":{\"code\":\"usage\",\
          \"message\":\"invalid value '0' for '--limit <N>': 0 is not in 1..=200\",\
-         \"hint\":\"`memo search --help` lists what it takes\"}}\n",
+         \"hint\":\"`memo search --help` lists its arguments\"}}\n",
     );
 }
 

@@ -107,7 +107,7 @@ fn what_no_candidates_can_be_written_of_is_said() {
         assert!(output.status.code() == Some(2) && told.contains(expected), "{told}");
     };
     let inside = live.root().join("candidates.jsonl").display().to_string();
-    check(&file, &inside, "is in the worktree whose index is asked");
+    check(&file, &inside, "is in the worktree whose index answers");
     let outside = live.sandbox.path("candidates.jsonl").display().to_string();
     let own = live.sandbox.path("own.jsonl");
     fs::write(&own, "{\"query\": \"q\", \"relevant\": [\"a.rs\"]}\n").unwrap();

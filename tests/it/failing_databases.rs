@@ -128,7 +128,7 @@ fn an_index_that_cannot_be_read_at_all_is_told_of() {
     let said: Ready = serde_json::from_slice(&output.stdout).unwrap();
     let error = said.error.unwrap();
     assert!(!said.ready && error.contains(SAID) && error.contains("index.db"), "{error}");
-    assert!(said.hint.unwrap().contains("look at that file system and its disk"));
+    assert!(said.hint.unwrap().contains("check that file system and its disk"));
     assert!(fs::read(&index_db).unwrap() == before, "it is as it was");
     live.start();
     live.expect("alpha", "a.md", "after");

@@ -247,7 +247,7 @@ fn what_differs_is_said_and_nothing_is_lost() {
     let before = file(&live, "before.jsonl", &export(&live));
     live.call("memory.update", json!({ "id": id, "content": "new" }));
     let answer = import(&live, &[&before], &json!({ "added": 0, "same": 0 }));
-    assert!(refused(&answer)[0].1.contains("differs in content; the one here is newer"), "{answer}");
+    assert!(refused(&answer)[0].1.contains("differs in content; the stored version is newer"), "{answer}");
     import(&live, &[&before, "--merge"], &json!({ "older": 1 }));
     assert_eq!(texts(&live), ["new"]);
     let after = file(&live, "after.jsonl", &export(&live));

@@ -99,7 +99,7 @@ fn a_line_for_which_there_is_no_memory_is_refused() {
     let error = &refused["error"];
     assert_eq!(error["code"], code::BUSY, "{error}");
     assert!(
-        error["message"].as_str().unwrap().starts_with("no memory for so long a line: the limit"),
+        error["message"].as_str().unwrap().starts_with("not enough memory for such a long line: the limit"),
         "{error}"
     );
     drop(peers);

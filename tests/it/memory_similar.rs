@@ -219,5 +219,5 @@ fn a_memory_on_its_own_has_nothing_related() {
     let output = live.memo(&["related", &lone]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains(&format!("no memory is linked to {lone}, and none is near it")), "{said}");
+    assert!(said.contains(&format!("no memory is linked to {lone}, and no memory is near it")), "{said}");
 }

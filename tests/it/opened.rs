@@ -67,7 +67,7 @@ fn a_hit_of_the_last_search_is_opened_at_its_line() {
     let (_, said, exit) = open(&live, "1");
     assert_eq!(
         (said.as_str(), exit),
-        ("memo: src/renew.rs has changed since the search; line 6 may be another one\n", 0)
+        ("memo: src/renew.rs has changed since the search; line 6 may be a different one\n", 0)
     );
 }
 
@@ -101,7 +101,7 @@ fn what_has_come_into_the_place_of_a_hit_is_not_opened() {
     let refused = || {
         let (opened, said, exit) = open(&live, "1");
         assert_eq!((opened.as_str(), exit), ("", 1), "{said}");
-        assert!(said.contains("src/renew.rs: no regular file any more"), "{said}");
+        assert!(said.contains("src/renew.rs: not a regular file any more"), "{said}");
     };
     std::fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink(outside.join("renew.rs"), &file).unwrap();

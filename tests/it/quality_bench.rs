@@ -235,7 +235,7 @@ fn what_is_wrong_with_a_set_is_said() {
     check("", &[], "no questions in it");
     let fine = "{\"query\": \"q\", \"relevant\": [\"a.rs\"]}\n";
     let inside = live.root().join("new/runs").display().to_string();
-    check(fine, &["--runs", &inside], "is in the worktree whose index is asked");
+    check(fine, &["--runs", &inside], "is in the worktree whose index answers");
     assert!(!live.root().join("new").exists());
     check(
         &fine.replace("a.rs", "a.rs#L9-L3"),

@@ -299,7 +299,7 @@ pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
     check_private(dir)
 }
 
-/// As [`create_private_dir`], but only in a directory that is there.
+/// As [`create_private_dir`], but only in a directory that exists.
 ///
 /// # Errors
 /// As [`create_private_dir`], and when the directory around it is gone.

@@ -350,8 +350,8 @@ pub struct MachineUptime {
 /// Memories that one transaction has changed in one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotedChange {
-    /// The action of their history, such as `add`; `purge`, `reset` or `expire` for deleted ones.
+    /// The action that the history of the memories records, such as `add`; `purge`, `reset` or `expire` for deleted ones.
     pub action: String,
-    /// Their ids. None where every memory may have changed: the database was replaced.
+    /// Ids of the memories. Empty if every memory may have changed, because the database was replaced.
     pub ids: Vec<String>,
 }

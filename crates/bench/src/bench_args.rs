@@ -27,7 +27,7 @@ pub(crate) enum BenchVerb {
     ///
     /// Example: memod bench quality questions.jsonl --leave-out
     Quality(QualityArgs),
-    /// Write the best hits of each question, with all that they were ranked by
+    /// Write the best hits of each question, with everything that ranked them
     ///
     /// Writes a line of JSON for each question with its first 100 hits: signals, factors and score as in `memo explain`, and which
     /// of the answers that you name each is. Each chunk that is a hit has a line of its own, with the tokens that the builtin model
@@ -39,7 +39,7 @@ pub(crate) enum BenchVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct QualityArgs {
-    /// A file of questions, a folder with `queries.jsonl`, or a folder of such folders
+    /// File of questions, a folder with `queries.jsonl`, or a folder of such folders
     #[arg(value_name = "SET")]
     pub(crate) sets: PathBuf,
     /// Ask each set in the worktree DIR/SUITE/SET or DIR/SET [default: the current worktree]
@@ -51,14 +51,14 @@ pub(crate) struct QualityArgs {
     /// Compare with the ranking without a part of it, as `memo explain` names them: each in turn, or these (comma-separated)
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parse_part_list)]
     pub(crate) leave_out: Option<PartList>,
-    /// Write the hits to DIR, a file for each set in a folder for each way to search
+    /// Write the hits to DIR, one folder per mode, with one file per set
     #[arg(long, value_name = "DIR")]
     pub(crate) runs: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CandidatesArgs {
-    /// A file of questions with `answers`, or a folder with `queries.jsonl`
+    /// File of questions with `answers`, or a folder with `queries.jsonl`
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
     /// The file to write, outside of the worktree

@@ -85,7 +85,7 @@ fn measure_quality(
         }
     }
     let report = QualityReport::from_measurements(&arms, measured, failed);
-    output.full_value(&report, |output| match report.sets.is_empty() {
+    output.write_full_value(&report, |output| match report.sets.is_empty() {
         true => Ok(()),
         false => quality_table::print_report(&report, output),
     })?;

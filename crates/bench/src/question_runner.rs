@@ -198,7 +198,9 @@ impl<'a> QuestionRunner<'a> {
     pub(crate) fn warn_of_answers(self, output: &Output) {
         let name = &self.set.name;
         if self.clocks.len() > 1 {
-            output.warn(&format!("{name}: files changed while it was asked; ask again for exact figures"));
+            output.warn(&format!(
+                "{name}: files changed while its questions were asked; repeat the run for exact figures"
+            ));
         }
         for why in self.degraded {
             output.warn(&format!("{name}: degraded: {why}"));

@@ -77,7 +77,7 @@ pub(crate) fn check_outside(option: &str, path: &Path, root: &Path) -> Result<()
     if !existing.is_some_and(|ancestor| ancestor.starts_with(root)) {
         return Ok(());
     }
-    let message = format!("{option} {}: is in the worktree whose index is asked", path.display());
+    let message = format!("{option} {}: is in the worktree whose index answers", path.display());
     Err(CliError::Usage { message, hint: "name a place outside of it" })
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn write_candidates(
     let bytes_written = fs::metadata(&typed.out).at("read", &typed.out)?.len();
     let summary =
         CandidatesSummary { file: typed.out.display().to_string(), bytes: bytes_written, ..summary };
-    output.full_value(&summary, |output| {
+    output.write_full_value(&summary, |output| {
         let questions = format_count(summary.questions as u64, "question", "questions");
         let candidates = format_count(summary.candidates as u64, "candidate", "candidates");
         let chunks = format_count(summary.chunks as u64, "chunk", "chunks");

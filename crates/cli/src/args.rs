@@ -34,8 +34,8 @@ pub(super) use exchange_args::{
 };
 pub(super) use memo_verb::MemoVerb;
 pub(super) use memory_args::{
-    AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
+    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
+    RecentArgs, RemovalConfirmArgs, RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
     TextArgs, UpdateArgs,
 };
 pub(super) use relation_args::{

@@ -21,7 +21,7 @@ const LEEWAY: Duration = Duration::from_secs(30);
 pub(super) fn show_llm_status(context: &CommandContext, output: &mut Output) -> CliResult {
     let params = CwdParams { cwd: context.cwd.clone() };
     let status: LlmStatusResult = context.connect_to_memories()?.call("llm.status", &params)?;
-    output.full_value(&status, |output| {
+    output.write_full_value(&status, |output| {
         if !status.url.is_empty() {
             print_row("server", &escape(&status.url), output)?;
             let model = if status.model.is_empty() { "the server chooses" } else { &status.model };

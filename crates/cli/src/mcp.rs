@@ -42,7 +42,7 @@ pub(super) fn serve_agent(typed: &McpArgs, global: &GlobalArgs, run_captured: Ru
 
 /// Returns the error for `memo mcp` in a process that is not a server of its own.
 pub(super) fn nested_server_error() -> CliError {
-    refused_error("memo mcp serves agents on stdin and stdout", "run it as a program of its own")
+    refused_error("memo mcp serves agents on stdin and stdout", "run it as a separate program")
 }
 
 /// Runs verbs on the threads of this process.

@@ -7,11 +7,11 @@ use semver::{BuildMetadata, Version};
 /// How the daemon's version relates to the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VersionSkew {
-    /// The same.
+    /// Client and daemon have the same version.
     Equal,
-    /// The client may replace the daemon.
+    /// The daemon is older; the client may replace it.
     DaemonOlder,
-    /// The daemon stays.
+    /// The daemon is newer, and keeps running.
     DaemonNewer,
 }
 

@@ -88,11 +88,11 @@ pub struct MemorySettings {
     pub container: String,
     /// Minutes that a memory of tier `short` lasts.
     pub short_minutes: u64,
-    /// The same for `mid`.
+    /// Minutes that a memory of tier `mid` lasts.
     pub mid_minutes: u64,
     /// Minutes that each recall adds to one of tier `short`.
     pub short_extension_minutes: u64,
-    /// The same for `mid`.
+    /// Minutes that each recall adds to one of tier `mid`.
     pub mid_extension_minutes: u64,
     /// The recall that makes one of tier `mid` a `long` one.
     pub promote_at: u64,
@@ -120,9 +120,9 @@ impl MemorySettings {
 /// Settings of memories that are shared through files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShareSettings {
-    /// A memory with one of these tags is shared as it is written: names with commas between them.
+    /// A memory with one of these tags is shared when it is written: names with commas between them.
     pub tags: String,
-    /// The same for memories in these containers.
+    /// A memory in one of these containers is shared when it is written: names with commas between them.
     pub containers: String,
 }
 
@@ -137,9 +137,9 @@ pub struct TeamSettings {
     pub follow: String,
     /// PEM file with the certificates that vouch for the server; empty: those of the system do.
     pub certificate: String,
-    /// A memory with one of these tags is the team's as it is written: names with commas between them.
+    /// A memory with one of these tags becomes the team's when it is written: names with commas between them.
     pub tags: String,
-    /// The same for memories in these containers.
+    /// A memory in one of these containers becomes the team's when it is written: names with commas between them.
     pub containers: String,
 }
 

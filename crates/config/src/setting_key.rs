@@ -173,7 +173,9 @@ pub const KEYS: &[SettingKey] = &[
     list_key("team.containers", |config| &mut config.team.containers),
     text_key("llm.url", "an address, or nothing", |config| &mut config.llm.url),
     text_key("llm.model", "the name of a model, or nothing", |config| &mut config.llm.model),
-    text_key("llm.key_env", "the name of a variable, or nothing", |config| &mut config.llm.key_env),
+    text_key("llm.key_env", "the name of an environment variable, or nothing", |config| {
+        &mut config.llm.key_env
+    }),
     switch_key("llm.enabled", |config| &mut config.llm.enabled),
     switch_key("llm.plain_http", |config| &mut config.llm.plain_http),
     number_key("llm.tokens_a_day", 0, 1_000_000_000, |config| &mut config.llm.tokens_a_day),

@@ -38,7 +38,7 @@ pub(crate) fn open_without_waiting(path: &Path, flags: OpenFlags) -> Result<Conn
     match conn.pragma_query_value(None, "schema_version", |_| Ok(())) {
         Err(error) if cfg!(unix) && is_shm_too_short(&error) => {
             drop(conn);
-            tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process alone");
+            tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process only");
             Connection::open_with_flags_and_vfs(path, flags, "unix-excl")
         }
         _ => Ok(conn), // its first use reports the error

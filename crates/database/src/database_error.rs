@@ -57,19 +57,19 @@ impl DatabaseError {
         let usual = "`memo doctor` checks the disk and the databases";
         match self {
             Self::Newer { path, .. } if path.ends_with("index.db") => {
-                "install the version of memod that wrote it, or a later one; or delete it: it is built anew, and no memory is in it"
+                "install the version of memod that wrote it, or a later one; or delete it: it has no memories, and memod builds a new one"
             }
             Self::Newer { .. } => "install the version of memod that wrote it, or a later one",
             Self::Corrupt { .. } => usual,
             Self::Full { .. } => {
-                "free some space on that file system (`df` shows it); what was acknowledged is kept"
+                "free some space on that file system (`df` shows it); acknowledged changes are kept"
             }
             Self::File { source, .. } => paths::io_hint(source).unwrap_or(usual),
             Self::Sqlite { path, source } => match source.sqlite_error_code() {
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
                     if cfg!(windows) =>
                 {
-                    "end what has that file open, or check the permissions of it and of its directory"
+                    "close the program that has the file open, or check the permissions of the file and its directory"
                 }
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                     "check the owner and the permissions of that file and of its directory"
@@ -78,14 +78,14 @@ impl DatabaseError {
                     "another program holds it open: end that, or try again"
                 }
                 Some(ErrorCode::SystemIoFailure) if path.ends_with("index.db") => {
-                    "look at that file system and its disk; the system's log may say more; index.db may be deleted, \
+                    "check that file system and its disk; the log of the system may say more; index.db may be deleted, \
                      and is built again then"
                 }
                 Some(ErrorCode::SystemIoFailure) => {
-                    "look at that file system and its disk; the system's log may say more; a backup that \
+                    "check that file system and its disk; the log of the system may say more; a backup that \
                      cannot be read may be moved elsewhere"
                 }
-                Some(ErrorCode::OutOfMemory) => "free some memory, or raise the limit of it (`ulimit -v`)",
+                Some(ErrorCode::OutOfMemory) => "free some memory, or raise its limit (`ulimit -v`)",
                 _ => usual,
             },
         }

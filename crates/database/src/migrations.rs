@@ -72,7 +72,7 @@ fn explain_mismatch(error: Error, version: i64) -> Error {
     };
     match code {
         Some(ErrorCode::Unknown | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
-            corruption_error(format!("its tables are not those of schema {version}: {}", first_line(&error)))
+            corruption_error(format!("its tables differ from schema {version}: {}", first_line(&error)))
         }
         _ => error,
     }
@@ -92,9 +92,13 @@ fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
     match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
-        (0, (1_u64.., _)) => Err(corruption_error("tables without our version".to_owned())),
-        (..0, _) => Err(corruption_error("a version that is below zero".to_owned())),
-        (1.., (_, 0_u64)) => Err(corruption_error("a version of ours without our tables".to_owned())),
+        (0, (1_u64.., _)) => {
+            Err(corruption_error("it has tables, but no schema version of memod".to_owned()))
+        }
+        (..0, _) => Err(corruption_error("its schema version is below zero".to_owned())),
+        (1.., (_, 0_u64)) => {
+            Err(corruption_error("it has a schema version of memod, but no tables of memod".to_owned()))
+        }
         _ => Ok(()),
     }
 }

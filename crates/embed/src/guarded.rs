@@ -37,7 +37,7 @@ impl GuardedModel {
                 let model = model.into_inner().unwrap_or_else(PoisonError::into_inner);
                 *self.model.write().unwrap_or_else(PoisonError::into_inner) = model;
             }
-            Err(error) => tracing::error!(%error, "the model panicked, and cannot be loaded anew"),
+            Err(error) => tracing::error!(%error, "the model panicked, and cannot be loaded again"),
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn run_embedding(engine: &Engine, rounds: &Receiver<u64>, jobs: &Send
             catch_panic(|| embed_missing(engine, jobs)).unwrap_or_else(|why| Err(anyhow!("panicked: {why}")));
         let error = done.err().map(|error| line_with_hint(&error_chain(&error), hint_of(&error)));
         if let Some(error) = &error {
-            tracing::warn!(error, "embedding stopped; keyword search goes on");
+            tracing::warn!(error, "embedding stopped; keyword search still works");
         }
         engine.send_event(LoopEvent::Embedded { round, error });
         next_model::prepare_next_model(engine, jobs, || {

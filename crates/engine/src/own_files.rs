@@ -13,19 +13,19 @@ use memod_base::threads::catch_panic;
 use memod_scan::lstat;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
-pub const LOST: &str = "its state dir, its socket or its index is gone, or is looked for elsewhere";
+pub const LOST: &str = "its state dir, its socket or its index is gone, or clients look for it elsewhere";
 
 /// Lock, socket and index.db, identified by inode: another file under the same name is not ours.
 pub(crate) struct OwnFiles([(PathBuf, u64); 3]);
 
 impl OwnFiles {
-    /// Records the present files as ours.
+    /// Records the inodes of the daemon's lock, socket and index.db.
     pub(crate) fn new(layout: &RepoLayout, socket: &Path, index_db: &Path) -> Self {
         let files = [layout.daemon_lock_file(), socket.to_owned(), index_db.to_owned()];
         Self(files.map(|path| (path.clone(), current_inode(&path).unwrap_or_default())))
     }
 
-    /// Returns whether clients still find them.
+    /// Returns whether clients still find these files.
     pub(crate) fn are_found(&self, ours: &RepoLayout, env: &Env) -> bool {
         let Self(files) = self;
         let now = RepoLayout::locate(&ours.root, env);

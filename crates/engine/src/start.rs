@@ -30,7 +30,7 @@ impl OpenedIndex {
     /// Opens index.db, or begins a new one where it is damaged. `n_commits` are indexed.
     ///
     /// # Errors
-    /// When it cannot be opened, or the one that is there not be removed.
+    /// When index.db cannot be opened, or a damaged one cannot be removed.
     pub fn open(index_db: &Path, n_commits: usize, progress: &Arc<Progress>) -> anyhow::Result<Self> {
         index_file::retry_transient(|| {
             let writer = index_file::open_or_rebuild(index_db)?;
@@ -90,7 +90,7 @@ impl UnstartedEngine {
         let main_loop = MainLoop::new(Arc::clone(&engine), jobs, rounds, own_files);
         let looping = spawn_thread("loop", move || {
             let why = catch_panic(move || main_loop.run(&events, index_on_demand))
-                .unwrap_or("the loop panicked, and it alone knows what is fresh");
+                .unwrap_or("the loop panicked, so freshness is unknown");
             tracing::info!(why, "stopping");
             engine.progress.cancelled.store(true, Ordering::Relaxed);
             let _ = last_job.send(WriterJob::Stop); // it may have ended

@@ -274,7 +274,7 @@ pub(super) fn refine_language(language: &'static Language, path: &str, text: &st
 }
 
 /// Returns the names that `--lang` understands, without aliases, sorted.
-pub fn format_names() -> Vec<&'static str> {
+pub fn list_format_names() -> Vec<&'static str> {
     let code = LANGUAGES.iter().map(|language| language.name);
     let text = TEXTS.iter().map(|(name, _)| *name);
     let documents = DOCUMENTS.iter().map(|(markup, _)| markup.name());
@@ -286,7 +286,7 @@ pub fn format_names() -> Vec<&'static str> {
 /// Returns the name of a format by its name, an alias or an extension (`ts`, `py`, `c++`), in any case.
 pub fn canonical_name(word: &str) -> Option<&'static str> {
     let word = word.trim_start_matches('.').to_ascii_lowercase();
-    let named = format_names().into_iter().find(|name| *name == word);
+    let named = list_format_names().into_iter().find(|name| *name == word);
     named
         .or_else(|| format_by_files(|files| has_word(files.aliases, &word))?.name())
         .or_else(|| format_by_files(|files| has_word(files.extensions, &word))?.name())
@@ -298,7 +298,7 @@ const SIMILAR: f64 = 0.8;
 /// Returns the name with the spelling most similar to `word`, if any is similar.
 pub fn most_similar(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
-    let alike = format_names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
+    let alike = list_format_names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
     let (likeness, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (likeness >= SIMILAR).then_some(name)
 }

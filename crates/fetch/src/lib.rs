@@ -1,7 +1,7 @@
 //! Downloads models and the library that runs them.
 //!
 //! This runs in a process that `memo` starts in the foreground: with the proxies, certificates and mirrors of the user's own
-//! environment, and ended by Ctrl-C. The part that was downloaded until then is kept, and the next run goes on there.
+//! environment, and ended by Ctrl-C. The part that was downloaded until then is kept, and the next run continues there.
 
 mod checksum;
 mod http;
@@ -104,21 +104,19 @@ impl FetchError {
             Self::Io(error) => error.hint(),
             Self::Onnx(error) => error.hint(),
             Self::Index(_) => Some(
-                "name a mirror in PIP_INDEX_URL or `model.index`; or `pip install onnxruntime`, and name its file in \
+                "name a mirror in PIP_INDEX_URL or `model.index`; or run `pip install onnxruntime`, and name its library in \
                  `model.runtime`",
             ),
             Self::Hub { is_refused: true, .. } => Some(
-                "HF_TOKEN has the token of who may have the model; or `memo model import` takes a folder that you have",
+                "set HF_TOKEN to the token of an account that may download the model; or install a local folder with `memo model import`",
             ),
             Self::Hub { .. } => Some(
-                "name a mirror in HF_ENDPOINT or `model.hub`; or `memo model import` takes a folder that you have",
+                "name a mirror in HF_ENDPOINT or `model.hub`; or install a local folder with `memo model import`",
             ),
             Self::NoPlatform => {
                 Some("build libonnxruntime 1.24 or later, and name its file in `model.runtime`")
             }
-            Self::BadWheel { .. } => {
-                Some("another index may have a better one: PIP_INDEX_URL or `model.index`")
-            }
+            Self::BadWheel { .. } => Some("set PIP_INDEX_URL or `model.index` to another index"),
             Self::Busy(_) => Some("wait for it, or end it"),
             Self::Unwanted => None,
         }

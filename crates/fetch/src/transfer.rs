@@ -1,4 +1,4 @@
-//! Downloads one file, and goes on where an earlier attempt ended.
+//! Downloads one file, and continues where an earlier attempt ended.
 //!
 //! Beside an incomplete file, `NAME.part`, is `NAME.part.json`: the description of the file by the server. A later attempt asks
 //! for the rest only if the server has the same file; otherwise it starts from the first byte.

@@ -64,7 +64,7 @@ impl Hooks<'_> {
 
     pub(super) fn uninstall_files(&self, done: &mut InstallOutcome) {
         let backups = Backups::new(self.layout);
-        for (event, path) in self.possible_files(&backups) {
+        for (event, path) in self.files_to_clean(&backups) {
             match uninstall_file(&path) {
                 Err(error) => done.failures.push((event, error)),
                 Ok(was_there) => {
@@ -75,8 +75,8 @@ impl Hooks<'_> {
         }
     }
 
-    /// Returns every path that may have something of ours, with its hook.
-    fn possible_files(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
+    /// Returns every path where memod may have written a hook, with the name of the hook.
+    fn files_to_clean(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
         let on_record =
             backups.recorded_hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
         let mut dirs: Vec<_> = on_record.chain([self.own_dir.clone(), self.dir.clone()]).collect();

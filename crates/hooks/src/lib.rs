@@ -46,7 +46,7 @@ pub enum HooksError {
     #[error("{}: git has locked its configuration, which stays unchanged", .0.display())]
     Locked(PathBuf),
     /// The changed configuration would not parse as intended.
-    #[error("{}: a hook at its end would not be read back; look at its last lines", .0.display())]
+    #[error("{}: git would not read a hook at its end; check its last lines", .0.display())]
     Unreadable(PathBuf),
 }
 

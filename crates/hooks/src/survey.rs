@@ -97,8 +97,10 @@ impl Hooks<'_> {
                 let note = "written by another version; `memo hooks install` renews it".to_owned();
                 return (HookMethod::Chained, Some(note));
             }
-            HookKind::Shell => format!("another hook is there; {CHAIN} adds a block to it"),
-            HookKind::Foreign(what) => format!("another hook is there, and {what}: it cannot take a block"),
+            HookKind::Shell => format!("there is another hook; {CHAIN} adds a block to it"),
+            HookKind::Foreign(what) => {
+                format!("there is another hook, and {what}: no block can be added to it")
+            }
         };
         let event = path.file_name().unwrap_or_default().to_string_lossy();
         let moved =

@@ -271,8 +271,7 @@ impl Commits {
 
 /// Returns the note about commits that are indexed without their changed paths, if there are any.
 fn describe_pathless(n_pathless: usize) -> Option<String> {
-    let note =
-        "without their changed paths: what is needed to tell them is not in this shallow or partial clone";
+    let note = "without their changed paths: this shallow or partial clone lacks objects that are needed to find them";
     (n_pathless > 0).then(|| format!("{n_pathless} commits are searched {note}"))
 }
 

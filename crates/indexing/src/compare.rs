@@ -44,7 +44,7 @@ impl<'a> Comparison<'a> {
         let mut todo = TodoList::default();
         let admission = match Admission::open(layout, max_file_bytes) {
             Err(error) if !error.is_transient() => {
-                todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
+                todo.problems.push(format!("{error}; tracked files are unknown, so the ignore files decide"));
                 Admission::open_untracked(layout, &UserDirs::read(), max_file_bytes)?
             }
             opened => opened?,

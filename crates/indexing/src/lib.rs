@@ -51,7 +51,7 @@ pub enum IndexError {
     #[error("the daemon is stopping")]
     Cancelled,
     /// The index was emptied, or the worktree reopened, since the reconcile began, so its comparison is void.
-    #[error("the index was emptied meanwhile")]
+    #[error("the index was emptied while files were compared")]
     Outdated,
 }
 

@@ -153,7 +153,7 @@ impl Reconciler {
         // Removals come last: a renamed file keeps its old name until it has the new one, so it is never missing. The old
         // name is not shown, because each hit is checked against the disk.
         batches.put_all(removals.into_iter().map(|(key, stat)| {
-            let is_secret = secrets.iter().any(|secret| secret_files::may_hold(secret, &stat));
+            let is_secret = secrets.iter().any(|secret| secret_files::may_have_content_of(secret, &stat));
             ManifestChange::Remove { key, is_secret }
         }))?;
         Ok(batches.outcome)

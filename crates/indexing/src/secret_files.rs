@@ -47,8 +47,8 @@ fn is_recent(met: Option<Instant>) -> bool {
     met.is_some_and(|met| met.elapsed() < RECENT)
 }
 
-/// Returns whether a file with a secret name may hold the former content of another file.
-pub(super) fn may_hold(secret: &Stat, other: &Stat) -> bool {
+/// Returns whether a file with a secret name may have the former content of another file, by its inode or its size.
+pub(super) fn may_have_content_of(secret: &Stat, other: &Stat) -> bool {
     let is_renamed = secret.inode != 0 && (secret.dev, secret.inode) == (other.dev, other.inode);
     is_renamed || secret.size == other.size
 }

@@ -73,7 +73,7 @@ impl NoEndpoint {
                 "`memo config set --user llm.url http://localhost:11434/v1` asks a model of Ollama"
             }
             Self::Disabled => "`memo config unset llm.enabled`, here or with --user, where it was set",
-            Self::BadUrl(_) => "an address looks like https://host/v1",
+            Self::BadUrl(_) => "write an address such as https://host/v1",
             Self::PlainHttp(_) => {
                 "use https; or `memo config set --user llm.plain_http true` in a network that you trust"
             }

@@ -1,6 +1,6 @@
 //! Reads answers, which may be anything. Pure.
 
-use memod_memory::outgoing::{is_odd, outgoing};
+use memod_memory::outgoing::{is_control_or_invisible, outgoing};
 use serde_json::Value;
 
 /// Longest quotation of a server's error message, characters.
@@ -72,7 +72,7 @@ pub(crate) fn json_in(text: &str) -> Result<Value, &'static str> {
 /// Returns a text on one line without control characters, cut to so many characters; `None` if
 /// no letter and no digit is left.
 pub(crate) fn clean_line(text: &str, most_chars: usize) -> Option<String> {
-    let plain: String = text.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect();
+    let plain: String = text.chars().map(|c| if is_control_or_invisible(c) { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = match line.char_indices().nth(most_chars) {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
@@ -84,7 +84,7 @@ pub(crate) fn clean_line(text: &str, most_chars: usize) -> Option<String> {
 /// Returns a text of several lines without control characters, cut to so many characters; `None` if
 /// no letter and no digit is left.
 pub(crate) fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
-    let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
+    let plain: String = text.chars().filter(|c| !is_control_or_invisible(*c)).collect();
     let plain = plain.trim();
     let cut = match plain.char_indices().nth(most_chars) {
         Some((at, _)) => format!("{}…", plain[..at].trim_end()),

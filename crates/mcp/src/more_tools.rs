@@ -1,6 +1,6 @@
 //! Declares the tools that the full profile has besides those of the default one.
 //!
-//! They are those of comparable servers, under their names, on our verbs.
+//! These tools have the names of tools of comparable servers, and run verbs of memo.
 
 use super::tool::AnswerView::{Data, Plain};
 use super::tool::{ADDED, ANY, AnswerView, Arg, ArgForm, MEMORIES, Tool, ToolEffect, flag, word};

@@ -38,7 +38,7 @@ pub fn check_count(anchors: &[Anchor]) -> Result<(), Refused> {
         return Ok(());
     }
     Err(Refused::new("about", format!("{} places, over {MOST}", anchors.len()))
-        .with_hint("one memory for each is easier to keep true"))
+        .with_hint("write a memory for each place: it is easier to keep correct"))
 }
 
 /// Returns the hash of a whole text, independent of its line ends.

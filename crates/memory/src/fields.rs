@@ -126,7 +126,7 @@ pub fn validate_container(raw: &str) -> Result<String, Refused> {
     if name == AUTO_CONTAINER {
         return Err(Refused::new(
             "container",
-            "auto is for memories that are written, not a name to look for",
+            "auto names a container only when a memory is written, not in a search",
         )
         .with_hint("`memo containers` lists the names"));
     }
@@ -182,16 +182,16 @@ const SOURCES: [&str; 4] = ["user", "agent", "hook", "import"];
 pub const AGENT: &str = "agent";
 
 /// The sources of memories that were written here.
-const OWN_SOURCES: [&str; 7] = ["user", "agent", "hook", "cli", "api", "consolidation", "system"];
+const LOCAL_SOURCES: [&str; 7] = ["user", "agent", "hook", "cli", "api", "consolidation", "system"];
 
-/// Returns whether memories of a source were written here. An import may have such a source only if a person says so.
-pub fn is_own_source(source: &str) -> bool {
-    OWN_SOURCES.contains(&source)
+/// Returns whether a source means that the memory was written here. An import may have such a source only if a person allows it.
+pub fn is_local_source(source: &str) -> bool {
+    LOCAL_SOURCES.contains(&source)
 }
 
 /// Returns the source of a memory after an agent has changed its text. An import stays one, because it is trusted less.
 pub fn source_after_agent(source: &str) -> &str {
-    if is_own_source(source) { AGENT } else { source }
+    if is_local_source(source) { AGENT } else { source }
 }
 
 /// Returns the source of an imported memory; `import` for what is no plain word, or looks like a source of memories that were
@@ -199,8 +199,8 @@ pub fn source_after_agent(source: &str) -> &str {
 pub fn imported_source(raw: &str) -> &str {
     let source = raw.trim();
     let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_plain_byte);
-    let seems_own = !is_own_source(source)
-        && OWN_SOURCES.iter().any(|own| fold_lookalikes(own) == fold_lookalikes(source));
+    let seems_own = !is_local_source(source)
+        && LOCAL_SOURCES.iter().any(|own| fold_lookalikes(own) == fold_lookalikes(source));
     if is_word && !seems_own { source } else { "import" }
 }
 
@@ -246,9 +246,8 @@ pub fn validate_source(raw: &str) -> Result<String, Refused> {
 /// When it has one.
 pub fn check_public_text(field: &'static str, name: &str) -> Result<(), Refused> {
     if without_private(name).1 > 0 {
-        return Err(
-            Refused::new(field, "has a private part").with_hint("leave it out: only texts may have one")
-        );
+        return Err(Refused::new(field, "has a private part")
+            .with_hint("remove the private part: only texts may have one"));
     }
     check_secrets(field, name)
 }

@@ -154,9 +154,8 @@ impl MemoryFile {
             [Ok(mut ours), Ok(theirs)] => {
                 ours.take_missing_fields(theirs);
                 let is_allowed = Self::parse(&ours.render()).map(drop);
-                is_allowed.map_err(|why| {
-                    why.with_hint("take one side, with --ours or --theirs, and change that")
-                })?;
+                is_allowed
+                    .map_err(|why| why.with_hint("choose a side with --ours or --theirs, then change it"))?;
                 Ok(ours)
             }
             [ours, theirs] => ours.or(theirs),
@@ -274,7 +273,7 @@ pub fn id_of(name: &str) -> Result<String, Refused> {
     let id = name.strip_suffix(ENDING).map(id::parse_id);
     id.and_then(Result::ok).ok_or_else(|| {
         Refused::new("name", "is not the id of a memory with .md")
-            .with_hint("`memo share` makes such files; keep others elsewhere")
+            .with_hint("`memo share` writes such files; move other files to another directory")
     })
 }
 
@@ -301,7 +300,7 @@ pub fn hash(text: &str) -> [u8; 32] {
 /// Returns the error for a file without a key that it must have.
 fn missing_key_error(key: &'static str) -> Refused {
     Refused::new(key, "is missing")
-        .with_hint("a file without it is no memory; `memo share` writes whole ones")
+        .with_hint("a file without it is not a memory; `memo share` writes complete files")
 }
 
 /// Fails if private parts were removed: the file would still have them.

@@ -18,7 +18,7 @@ pub struct Outgoing {
 /// Cuts private parts, credentials, the key of the server and control characters.
 pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
     // First, so that none of them splits a credential.
-    let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
+    let plain: String = text.chars().filter(|c| !is_control_or_invisible(*c)).collect();
     let (mut text, mut n_cut) = without_private(&plain);
     if let Some(key) = key.filter(|key| !key.is_empty()) {
         n_cut += text.matches(key).count();
@@ -42,8 +42,9 @@ impl Outgoing {
     }
 }
 
-/// Returns whether a character is invisible or moves others: a control or a direction mark.
-pub fn is_odd(c: char) -> bool {
+/// Returns whether a character is a control other than a line break or a tab, or is invisible, such as a mark that changes the
+/// direction of text.
+pub fn is_control_or_invisible(c: char) -> bool {
     let is_break = matches!(c, '\n' | '\t');
     let is_invisible = matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

@@ -215,7 +215,7 @@ impl MemoryStore {
         if is_over.unwrap_or(false)
             && let Err(JobError::Database(error)) = self.write(now_ms, |_| Ok::<_, JobError<()>>(()))
         {
-            tracing::warn!(%error, "what is over cannot be deleted");
+            tracing::warn!(%error, "expired memories cannot be deleted");
         }
     }
 

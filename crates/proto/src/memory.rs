@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::add_update::{AddParams, AddResult, ConfirmParams, FieldParams, UpdateParams, UpdateResult};
-pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, ConsolidatedGroup};
 pub use self::exchanged::{
     CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
 };

@@ -41,7 +41,7 @@ pub struct RefsResult {
     pub uses: Vec<RefUse>,
     /// Number of uses by certainty.
     pub counts: RefCounts,
-    /// Why there may be more uses.
+    /// Why the list of uses may be incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
     /// With `memories`: memories about the definitions and the uses.

@@ -130,7 +130,7 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
             .for_each(|chunk| pool.add_unranked(chunk));
     }
     let mut candidates = pool.into_candidates(rows, members, query)?;
-    // The weights of such a comparison were fitted beside vectors; without them, and for names, the others rank.
+    // The weights of a comparison by words were fitted together with vectors. Without vectors, and for names, the other signals rank.
     let has_vectors = candidates.iter().any(|candidate| candidate.signals.cosine.is_some());
     if request.mode == SearchMode::Hybrid && has_vectors && query.wanted_texts().len() > 1 {
         compare_words(rows, query, &idf_of_words, &mut candidates)?;

@@ -39,7 +39,7 @@ pub(super) struct ArmRunner<'a> {
     k: usize,
     /// The candidates of the arms so far.
     pub(super) pool: CandidatePool,
-    /// Inverse document frequency of the words of the query, by place.
+    /// Inverse document frequency of the words of the query, by position in the query.
     pub(super) idf_of_words: Vec<f64>,
     /// Arms that did not run, and why.
     pub(super) degraded: Vec<String>,

@@ -234,7 +234,9 @@ impl Query {
             parsed.notes.push(format!("only the first {} words count", expression::MAX_TOKENS));
         }
         if self.words.is_empty() && !parsed.excluded.is_empty() {
-            parsed.notes.push("nothing is looked for: NOT only leaves out".to_owned());
+            parsed
+                .notes
+                .push("the query has only NOT terms, which leave out hits: nothing was searched".to_owned());
         }
         parsed
     }

@@ -54,7 +54,7 @@ impl Records {
         self.known.get(path)
     }
 
-    /// Returns the directories around a file that were created for any file.
+    /// Returns the directories around a file that `memo setup` created, for this file or another.
     pub(super) fn created_dirs(&self, path: &Path) -> Vec<PathBuf> {
         let dirs = self.known.values().flat_map(|record| &record.dirs);
         let mut around: Vec<_> = dirs.filter(|dir| path.starts_with(dir)).cloned().collect();

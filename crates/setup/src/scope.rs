@@ -1,4 +1,4 @@
-//! Says whose files are changed: those of the repository, or of the user.
+//! Chooses between the files of the repository and those of the user.
 
 use super::agent_table::{Agent, FileSpec};
 

@@ -25,7 +25,7 @@ pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamErr
     if roots.as_os_str().is_empty() {
         let builder = builder.with_platform_verifier().map_err(|error| {
             TeamError::new(format!("the certificates of the system cannot be read: {error}"))
-                .with_hint("set team.certificate to a file with the one that vouches for the server")
+                .with_hint("set team.certificate to a file with the CA certificate of the server")
         })?;
         return Ok(MakeRustlsConnect::new(builder.with_no_client_auth()));
     }

@@ -155,8 +155,8 @@ fn describe_locate_error(error: &LocateError) -> ErrorAdvice {
             let directory = "name an existing directory with -C";
             let lines = error.path.to_str().and_then(|path| path.parse::<u32>().ok());
             // The user may have meant the `-C N` of grep.
-            let lines = lines
-                .map(|n| format!("{directory}; `--context {n}` prints {n} lines around those that match"));
+            let lines =
+                lines.map(|n| format!("{directory}; `--context {n}` prints {n} lines around each match"));
             ("no-such-directory", EXIT_USAGE, Some(lines.unwrap_or_else(|| directory.to_owned())))
         }
         LocateError::Io(error) => describe_path_error(error),
@@ -216,7 +216,7 @@ fn describe_client_error(error: &ClientError) -> ErrorAdvice {
         ClientError::ForeignSocket { socket, .. } => (
             "foreign-socket",
             EXIT_FAILED,
-            Some(format!("another user created it: look at {}", socket.display())),
+            Some(format!("another user created it: check {}", socket.display())),
         ),
         ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn_hint(source)),
         ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),

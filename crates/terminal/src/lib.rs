@@ -1,4 +1,4 @@
-//! What a command needs around its own work: the worktree that it is about, and its output.
+//! Finds the worktree of a command, and prints its output.
 //!
 //! `common_args` declares the flags of every command, `context` finds the worktree and connects to its daemon, `error` maps each
 //! failure to a code, a hint and an exit status, and `output` is the only printer.

@@ -177,7 +177,7 @@ impl Output {
     }
 
     /// Writes a value in full, also where lean JSON is requested, or with `text` for people.
-    pub fn full_value<T: Serialize>(
+    pub fn write_full_value<T: Serialize>(
         &mut self,
         value: &T,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,

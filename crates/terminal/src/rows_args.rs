@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 /// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
-    /// For people; with --fields, one line per row with tabs between fields
+    /// Lines for people; with --fields, one line per row with tabs between fields
     Text,
     /// One object with all rows
     Json,
@@ -19,7 +19,7 @@ pub enum RowFormat {
     Xml,
     /// Field names once, then one line per row, separated by `|`: few tokens
     Toon,
-    /// The same, with fewer fields
+    /// As `toon`, with fewer fields
     ToonCompact,
 }
 
@@ -29,7 +29,7 @@ pub struct RowsArgs {
     /// Output format
     #[arg(long, value_enum, conflicts_with = "json")]
     pub format: Option<RowFormat>,
-    /// Only these fields, in this order (comma-separated); a wrong one lists them
+    /// Only these fields, in this order (comma-separated); an unknown one lists all
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub fields: Vec<String>,
 }

@@ -145,7 +145,7 @@ pub(super) const RULES: &[CredentialRule] = &[
         within_word: true,
         is_real: is_quoted_password,
         ..token_rule(
-            "a value after its name",
+            "a value after a name such as `password`",
             KEYWORDS,
             after_name!(
                 r#"(?::\s?&?(?:'static )?[a-z]+)?[ \t]{0,4}(?:=>|:=|:|=|\bis\b)[ \t]{0,4}\\{0,7}["'`]([^"'`\s]{5,}[^"'`\s\\])\\{0,7}["'`]"#
@@ -158,7 +158,7 @@ pub(super) const RULES: &[CredentialRule] = &[
         in_code: false,
         is_real: is_bare_password,
         ..token_rule(
-            "a value after its name",
+            "a value after a name such as `password`",
             KEYWORDS,
             after_name!(
                 r#"[ \t]{0,4}(?:=>|:=|:|=|\bis\b)[ \t]{0,4}(?:([a-z0-9][^\s"'`,;<>()\[\]{}|\\/:=]{11,})=*(?:[\s<|)]|,[ \t]|\z)|([a-z0-9][^\s"'`,;<>()\[\]{}|\\/:=]{5,10})[)]?[ \t]*(?:[#\r\n]|//|\z))"#

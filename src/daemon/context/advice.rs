@@ -98,7 +98,7 @@ impl AdviseCall {
     async fn answer_session_start(&self, request: &Arc<RequestContext>) -> RpcResult<AdviseResult> {
         let beginning = self.params.beginning;
         if beginning == Beginning::Fork {
-            return Ok(silent_result("the copy of a session has what was told to the session"));
+            return Ok(silent_result("the copy of a session already has the advice of the session"));
         }
         locate_worktree(request, &self.params.cwd, self.until).await?;
         if self.begin_session(request).await? {

@@ -119,8 +119,9 @@ pub(in crate::daemon) fn check_readable(path: &str, entry: &ManifestEntry) -> Rp
     if entry.refusal != Some(ReadRefusal::Unreadable) {
         return Ok(());
     }
-    let message = format!("{path}: may not be read, so what it has is not known");
-    Err(RpcError::new(code::IO, message).with_hint("look at its permissions; `memo logs` says why"))
+    let message = format!("{path}: cannot be read, so its content is unknown");
+    Err(RpcError::new(code::IO, message)
+        .with_hint("check the permissions of the file; `memo logs` has the reason"))
 }
 
 /// Returns the error for a name with several definitions where one is needed.

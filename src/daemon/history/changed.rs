@@ -88,7 +88,7 @@ fn build_changed_result(
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
-        return Err(bad_params_error(message).with_hint("leave it out for two hundred"));
+        return Err(bad_params_error(message).with_hint("leave it out for the default, 200"));
     }
     let history = CommitHistory::open(at)?;
     let sides = ComparedSides::from_params(params, &history, at)?;

@@ -283,7 +283,7 @@ impl WhyQuestion<'_> {
         let bytes = self.at.disk.read_bytes(&layout.root, &self.key, most).ok().flatten();
         let stored = bytes.as_deref().and_then(|bytes| conversion.stored(bytes)).map(Cow::into_owned);
         stored.and_then(|stored| String::from_utf8(stored).ok()).ok_or_else(|| {
-            let why = "git converts it (.gitattributes), so its lines are not those of its commits";
+            let why = "git converts it (.gitattributes), so its lines differ from those in commits";
             self.no_lines_error(why)
         })
     }

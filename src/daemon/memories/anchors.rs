@@ -214,7 +214,7 @@ impl<'a> AnchorChecker<'a> {
         if entry.as_ref().is_none_or(|entry| entry.hash.is_none())
             && let Some(closed) = self.find_unreadable(&key)?
         {
-            let note = format!("{closed} may not be read, so it is not compared");
+            let note = format!("{closed} cannot be read, so it is not compared");
             self.closed.get_or_insert_with(|| note.clone());
             return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }

@@ -1,4 +1,4 @@
-//! Says what holds for every change of a memory, and how a record is shown.
+//! Checks changes of memories, and converts their records.
 
 pub(in crate::daemon) mod change_stamp;
 pub(in crate::daemon) mod memory_links;

@@ -78,7 +78,10 @@ impl Write for RotatingFile {
                 Ok(next) => *self = next,
                 Err(error) => {
                     self.bytes = 0; // tried again after as much
-                    let _ = writeln!(self.file, "the log goes on in this file: {error}"); // else nobody can be told
+                    let _ = writeln!(
+                        self.file,
+                        "the log cannot be rotated, so it continues in this file: {error}"
+                    ); // else nobody can be told
                 }
             }
         }
@@ -104,7 +107,7 @@ impl LossCountingLog {
 }
 
 impl Write for DaemonLog {
-    /// Never fails: nobody can be told, and the daemon goes on without its log.
+    /// Never fails: the daemon continues without its log.
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let mut lines = lock(&self.shared);
         if lines.write(buffer).is_err() {
@@ -171,7 +174,9 @@ mod tests {
             log.write_all(&line).unwrap();
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let is_said = |line: &&str| line.starts_with("the log goes on in this file: rename ");
+        let is_said = |line: &&str| {
+            line.starts_with("the log cannot be rotated, so it continues in this file: rename ")
+        };
         assert_eq!((text.lines().count(), text.lines().filter(is_said).count()), (9, 1));
         std::fs::remove_dir(temp.path().join("memod.log.1")).unwrap();
         std::fs::remove_file(&path).unwrap();

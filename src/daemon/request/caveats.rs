@@ -37,8 +37,8 @@ impl SnapshotGaps {
             self.unreadable.iter().filter(|file| self.needs.as_ref().is_none_or(|needs| needs(file)));
         let first = &needed.next()?.path;
         Some(match needed.count() {
-            0 => format!("{first} may not be read, so what it has is not known"),
-            n_more => format!("{first}, and {n_more} more, may not be read, so what they have is not known"),
+            0 => format!("{first} cannot be read, so its content is unknown"),
+            n_more => format!("{first} and {n_more} more cannot be read, so their content is unknown"),
         })
     }
 }
@@ -71,7 +71,7 @@ impl NotedCaveats {
         let error = self.add_missing_changes(error);
         match lock(&self.snapshot).why_unread() {
             Some(why) => {
-                add_unknown_part(error, &why).with_hint("`memo status --skipped` lists what may not be read")
+                add_unknown_part(error, &why).with_hint("`memo status --skipped` lists the unreadable files")
             }
             None => error,
         }

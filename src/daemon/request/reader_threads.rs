@@ -1,4 +1,4 @@
-//! Runs code that blocks on threads of its own, so that a hanging file system delays no other request.
+//! Runs code that blocks on separate threads, so that a hanging file system delays no other request.
 
 use std::path::Path;
 use std::pin::pin;
@@ -83,7 +83,7 @@ pub(in crate::daemon) async fn run_reading<T: Send + 'static>(
 }
 
 /// Runs code that reads a snapshot and, through [`Freshness::disk`], files. Where one of these does not answer in time, the answer is
-/// made without what is there, and says so; the thread that hangs is in nobody's way then.
+/// made without that file, and says so; the thread that hangs delays no other request.
 pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
     request: &Arc<RequestContext>,
     mut at: Freshness,
@@ -165,7 +165,7 @@ pub(in crate::daemon) fn unanswered_error(path: &Path, waited: Duration) -> RpcE
     let message =
         format!("{}: its file system has not answered within {} ms", path.display(), waited.as_millis());
     RpcError::new(code::IO, message)
-        .with_hint("look at what is mounted there; other worktrees are not affected")
+        .with_hint("check the mounted file system; other worktrees are not affected")
 }
 
 fn panic_error(panic: &tokio::task::JoinError) -> RpcError {

@@ -95,7 +95,7 @@ mod tests {
             "fs.file-max",
             "max_user_watches",
             "max_user_instances",
-            "disk; the system's log",
+            "disk; the log of the system",
             "another program",
         ];
         // The remedy has the words of this case and of no other.
@@ -112,7 +112,7 @@ mod tests {
             (libc::EROFS, &["writable"]),
             (libc::EMFILE, &["ulimit -n"]),
             (libc::ENFILE, &["fs.file-max"]),
-            (libc::EIO, &["disk; the system's log"]),
+            (libc::EIO, &["disk; the log of the system"]),
         ];
         for (errno, expected) in causes {
             let file = || path_error(os(errno));
@@ -143,7 +143,7 @@ mod tests {
             (rusqlite::ffi::SQLITE_READONLY, &["permissions"]),
             (rusqlite::ffi::SQLITE_PERM, &["permissions"]),
             (rusqlite::ffi::SQLITE_BUSY, &["another program"]),
-            (rusqlite::ffi::SQLITE_IOERR, &["disk; the system's log"]),
+            (rusqlite::ffi::SQLITE_IOERR, &["disk; the log of the system"]),
             (rusqlite::ffi::SQLITE_MISUSE, &[]),
         ];
         for (code, expected) in codes {

@@ -34,7 +34,7 @@ pub(in crate::daemon) async fn locate_worktree(
 async fn look_for_worktree(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -> RpcResult<RepoLayout> {
     let cwd = PathBuf::from(cwd);
     if !cwd.is_absolute() {
-        return Err(bad_params_error("cwd: an absolute path is needed, to know which worktree is meant"));
+        return Err(bad_params_error("cwd: an absolute path is needed, which names the worktree"));
     }
     let (began, until) = (Instant::now(), deadline.max(Instant::now() + LOCATE_WAIT));
     let places = shared.gates.enter_dir(&cwd, until).await;

@@ -42,7 +42,7 @@ pub(in crate::daemon) async fn ask_for_words(
 /// Why the query is searched as it is.
 pub(in crate::daemon) fn words_to_send(query: &Query) -> Result<&str, String> {
     if query.with_words(&[]).is_none() {
-        return Err("names, operators and filters alone are searched as they are".to_owned());
+        return Err("a query of names, operators and filters is not expanded".to_owned());
     }
     let text = query.text().trim();
     if text.len() > expand::MOST_QUERY {

@@ -58,7 +58,7 @@ impl<R: AsyncRead + Unpin> PeerLines<R> {
             let n_bytes = line_end.map_or(bytes.len(), |at| at + 1).min(room);
             if let Err(limit) = memory_limit::reserve_buffer(&mut self.line, n_bytes) {
                 self.line = Vec::new();
-                let error = busy_error(format!("no memory for so long a line{limit}"));
+                let error = busy_error(format!("not enough memory for such a long line{limit}"));
                 return Err(error.with_hint("raise the limit, or send less at a time"));
             }
             self.line.extend_from_slice(&bytes[..n_bytes]);

@@ -159,7 +159,7 @@ impl DeliveredAdvice {
     /// Writes the file. Without it, a later daemon repeats some advice.
     fn save_sessions(&self, sessions: &[AdvisedSession]) {
         if let Err(error) = write_sessions(&self.file, sessions) {
-            tracing::warn!(%error, "what sessions were told is not kept");
+            tracing::warn!(%error, "the record of the advice that sessions received cannot be saved");
         }
     }
 }

@@ -143,7 +143,7 @@ impl TeamExchange {
         };
         timeout(EXCHANGE_TIMEOUT, done).await.map_err(|_| {
             busy_error(format!(
-                "the exchange with the team takes longer than {} s; it goes on",
+                "the exchange with the team takes longer than {} s; it continues in the background",
                 EXCHANGE_TIMEOUT.as_secs()
             ))
         })

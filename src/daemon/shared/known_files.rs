@@ -73,7 +73,7 @@ impl FileListing {
         });
         let skipped = (!self.skipped.is_empty()).then(|| {
             let (dir, n_left) = (file::DIR, self.skipped.len());
-            format!("{dir}: {n_left} more files are no memories or cannot be read, and are not looked at; move them away")
+            format!("{dir}: {n_left} more files are not memories or cannot be read, so they were not checked; move them away")
         });
         let all: Vec<String> = first.into_iter().chain(skipped).collect();
         (!all.is_empty()).then(|| all.join("; "))
@@ -294,7 +294,7 @@ impl KnownFiles {
         progress
     }
 
-    /// Returns a path for which a look at a worktree has waited for at least `limit`.
+    /// Returns a path of a worktree whose file system has not answered for at least `limit`.
     pub(in crate::daemon) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
         let running = lock(&self.running);
         let looks = running.get(key)?.iter().filter_map(Weak::upgrade);

@@ -1,4 +1,4 @@
-//! Asks the language model on threads of its own, within the tokens of a day.
+//! Asks the language model on separate threads, within the tokens of a day.
 //!
 //! Searches and all else wait in separate lanes, so a long task does not delay a search. No database is locked meanwhile.
 use std::path::Path;
@@ -27,7 +27,7 @@ const LEEWAY: Duration = Duration::from_millis(100);
 /// The queue of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum ModelLane {
-    /// For a search, which goes on without an answer.
+    /// For a search, which also works without an answer.
     Search,
     /// For a caller that asked for nothing else.
     Task,
@@ -50,9 +50,9 @@ pub(in crate::daemon) struct LanguageModel {
 struct ModelState {
     /// Address of the server.
     url: String,
-    /// Nothing is asked before: the server said so.
+    /// No request before this time, because the server asked for a pause.
     not_before: Option<Instant>,
-    /// Nothing is asked for searches before.
+    /// No request for a search before this time.
     no_search_before: Option<Instant>,
     /// The last failure, and when it was, unix ms.
     last_error: Option<(String, i64)>,
@@ -157,7 +157,7 @@ impl LanguageModel {
         let left = pause.map(|until| until.saturating_duration_since(Instant::now()));
         let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
         let why = state.last_error.as_ref().map_or("", |(why, _)| why);
-        Err(format!("{why}; it is asked again in {} s", left.as_secs() + 1))
+        Err(format!("{why}; the next request is possible in {} s", left.as_secs() + 1))
     }
 
     fn queue_job(&self, job: ModelJob) -> Result<(), String> {
@@ -214,7 +214,7 @@ impl LaneWorker {
             Err(_) => 0,
         };
         if let Err(error) = self.spending.settle(&reserved, cost) {
-            tracing::warn!(%error, "what was set aside for the language model stays counted");
+            tracing::warn!(%error, "the tokens reserved for the language model stay counted");
         }
         tracing::debug!(purpose = prompt.purpose.as_str(), cost, "asked the language model");
         let mut state = lock(&self.state);

@@ -182,7 +182,7 @@ impl MemoryThread {
         self.panics.restart_refusal(Instant::now()).unwrap_or_else(|| {
             RpcError::new(
                 code::INTERNAL,
-                "an internal error, noted in the log; nothing was changed, and the daemon goes on",
+                "an internal error, which the log describes; nothing was changed, and the daemon keeps running",
             )
         })
     }

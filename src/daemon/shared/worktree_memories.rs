@@ -108,7 +108,7 @@ impl Vocabulary for WorktreeMemories<'_> {
 
 /// Reports a repair that nobody has acknowledged.
 pub(in crate::daemon) fn repair_notice(database: &str, event: String) -> Check {
-    let hint = "nothing to do if all is there; a file that is kept may be deleted then; `memo doctor --ack` ends this notice";
+    let hint = "if no memory is missing, you may delete the kept file; `memo doctor --ack` ends this notice";
     Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
 }
 

@@ -107,7 +107,7 @@ fn build_outline_result(
     let (outlined, n_spans) =
         request.shared.engine.read(|reader: &IndexReader| reader.read_snapshot(read))?;
     let mut cut = (n_spans > MOST_PARTS)
-        .then(|| format!("{n_spans} definitions have that name, and {MOST_PARTS} are looked at"));
+        .then(|| format!("{n_spans} definitions have that name; only {MOST_PARTS} are listed"));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let (mut shown, mut stale) = (Vec::new(), Vec::new());
     for (entry, TargetSpan { key, .. }, FileOutline { items, lacks_some }) in outlined {

@@ -236,7 +236,7 @@ fn target_not_found_error(caveats: &NotedCaveats, (target, cwd): (&str, &str), a
     });
     match on_disk {
         Some(stat) if stat.is_dir() => not_found_error(target, "a directory").with_hint(
-            "name a file of it; `memo map DIR` shows what they define, `memo status --files` lists them",
+            "name a file in it; `memo map DIR` shows what its files define, `memo status --files` lists all files",
         ),
         Some(_) if !at.fresh => caveats.add_missing_changes(not_found_error(target, "not indexed yet")),
         Some(_) => not_found_error(target, "not indexed: git or .memoignore leaves it out")

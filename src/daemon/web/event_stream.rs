@@ -65,7 +65,11 @@ fn parse_event_params(query: Option<&str>, root: &str) -> Result<SubscribeParams
                 }
                 continue;
             }
-            _ => return Err(usage_failure(format!("{name}: not known in the query; topics and cwd are"))),
+            _ => {
+                return Err(usage_failure(format!(
+                    "{name}: unknown parameter of the query; use topics or cwd"
+                )));
+            }
         }
         for name in text.split(',').filter(|name| !name.is_empty()) {
             let topic = Topic::ALL.into_iter().find(|topic| topic.as_str() == name);

@@ -112,9 +112,9 @@ pub(super) fn check_length(head: &Parts) -> Result<(), HttpFailure> {
     if line + headers.sum::<usize>() + "\r\n".len() <= MAX_HEAD_BYTES {
         return Ok(());
     }
-    let message = format!("the head of a request may have {MAX_HEAD_BYTES} bytes");
+    let message = format!("the head of the request is longer than {MAX_HEAD_BYTES} bytes");
     Err(HttpFailure::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too-large", message)
-        .with_hint("send what is long in the body"))
+        .with_hint("send long values in the body"))
 }
 
 /// Refuses a change whose body is not JSON. A form of another site can send only what is not.

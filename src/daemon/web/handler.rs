@@ -94,7 +94,7 @@ async fn answer_public(site: &HttpSite, head: &Parts) -> Result<Response<Body>, 
 fn not_found_failure(path: &str, nothing: NoRoute) -> HttpFailure {
     match nothing {
         NoRoute::NoPath => {
-            HttpFailure::new(StatusCode::NOT_FOUND, "no-method", format!("{path}: there is no such address"))
+            HttpFailure::new(StatusCode::NOT_FOUND, "no-method", format!("{path}: no such address"))
                 .with_hint("GET /v1/openapi.json lists all addresses")
         }
         NoRoute::OnlyVerbs(verbs) => {

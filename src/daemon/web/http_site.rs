@@ -24,10 +24,10 @@ pub(super) struct HttpSite {
     pub(super) port: u16,
     /// Root of the worktree that requests without a `cwd` mean.
     pub(super) root: String,
-    /// Cookies do not know ports, so that of each daemon has a name of its own.
+    /// Cookies do not know ports, so the cookie of each daemon has its own name.
     pub(super) cookie_name: String,
-    /// When the databases were read last for `/health`, and why that failed. Locked meanwhile, so that no number of such
-    /// requests, which need no token, costs more than one.
+    /// When `/health` last read the databases, and why that failed. The lock is held during the read: requests of `/health` need
+    /// no token, and many of them must not cost more than one.
     pub(super) health: tokio::sync::Mutex<Option<(Instant, Option<&'static str>)>>,
     /// Most connections at a time.
     pub(super) max_connections: usize,

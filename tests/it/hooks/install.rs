@@ -77,9 +77,9 @@ fn hooks_of_others_are_named() {
     let git = Git(&live, "2.47.3");
     let shown = git.hooks(&["install", "-q"]);
     let expected = "exit 1
-out: post-commit     watch-only hooks/post-commit: another hook is there; `memo hooks install --chain` adds a block to it
+out: post-commit     watch-only hooks/post-commit: there is another hook; `memo hooks install --chain` adds a block to it
 out: post-checkout   file       hooks/post-checkout
-out: post-merge      watch-only hooks/post-merge: another hook is there, and not a shell script: it cannot take a block
+out: post-merge      watch-only hooks/post-merge: there is another hook, and not a shell script: no block can be added to it
 out: post-rewrite    file       hooks/post-rewrite
 out: post-applypatch file       hooks/post-applypatch
 ";

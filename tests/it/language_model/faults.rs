@@ -99,7 +99,10 @@ fn a_fault_of_the_server_costs_no_hit_and_little_time() {
         let n_sent = helped.server.sent().len();
         if cost != Cost::Told {
             let next = helped.search_for("somebody asks otherwise", true);
-            assert!(next["degraded"][0].as_str().unwrap().contains("it is asked again in"), "{what}: {next}");
+            assert!(
+                next["degraded"][0].as_str().unwrap().contains("the next request is possible in"),
+                "{what}: {next}"
+            );
         } else {
             helped.search(true);
         }

@@ -38,7 +38,7 @@ fn a_brief_is_summarised_or_shown() {
     let text = shown(&helped, &["brief", "--summarise"]);
     assert_eq!(
         text,
-        "exit 0\nout: Hotels,\nout: and [31mcookies.\nerr: memo: a language model says so of what `memo brief` prints\n"
+        "exit 0\nout: Hotels,\nout: and [31mcookies.\nerr: memo: a language model wrote this from the output of `memo brief`\n"
     );
     check_dry_run(&helped, &["brief", "--summarise"]);
     let sent = format!("{:?}", helped.server.sent().iter().map(|sent| sent.body.clone()).collect::<Vec<_>>());

@@ -205,7 +205,8 @@ fn that_files_go_with_what_becomes_one_is_told() {
     assert_eq!(private["notice"], json!(null), "{private}");
     call(&live, "memory.share", json!({ "ids": [shared] }));
     let notice = |args: &[&str]| memo(&live, args).1["notice"].as_str().unwrap_or_default().to_owned();
-    let (file, alone) = ("with their files in the worktree: 1", "yours alone until `memo share`");
+    let (file, alone) =
+        ("with their files in the worktree: 1", "the new memory is private until `memo share`");
     let shown = notice(&["consolidate", "--auto", "--dry-run"]);
     assert!(shown.contains(&format!("would be removed {file}")) && shown.contains(alone), "{shown}");
     let done = notice(&["consolidate", "--auto"]);

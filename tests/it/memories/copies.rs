@@ -106,7 +106,7 @@ fn the_latest_backup_is_the_one_that_holds_the_latest() {
 /// What is wrong with the newest copy.
 const USELESS: [(&str, &str, &str); 4] = [
     ("newer", "PRAGMA user_version = 99", "newer memod"),
-    ("foreign", "PRAGMA user_version = 0", "tables without our version"),
+    ("foreign", "PRAGMA user_version = 0", "it has tables, but no schema version of memod"),
     ("not to be migrated", "PRAGMA user_version = 1", "duplicate column"),
     (
         "with broken rows",
@@ -139,9 +139,9 @@ fn a_copy_that_is_of_no_use_is_passed_over() {
 
 /// Schemas that a database does not have, whatever it says.
 const OTHER_SCHEMAS: [(&str, &str, &str); 6] = [
-    ("an older one", "PRAGMA user_version = 3", "its tables are not those of schema 3: "),
-    ("one without a value twice", "PRAGMA user_version = 5", "its tables are not those of schema 5: "),
-    ("one below zero", "PRAGMA user_version = -7", "a version that is below zero"),
+    ("an older one", "PRAGMA user_version = 3", "its tables differ from schema 3: "),
+    ("one without a value twice", "PRAGMA user_version = 5", "its tables differ from schema 5: "),
+    ("one below zero", "PRAGMA user_version = -7", "its schema version is below zero"),
     ("no memories", "PRAGMA foreign_keys = OFF; DROP TABLE memory", "without its memory."),
     (
         "an older one of another program",
@@ -240,7 +240,7 @@ fn what_two_copies_hold_is_united() {
     let notice = damage(&live);
     assert!(notice.contains("1 more or newer ones from"), "{notice}");
     assert!(notice.contains("memory-20361121T000000Z.db"), "{notice}");
-    assert!(notice.contains("may be back"), "{notice}");
+    assert!(notice.contains("may have their old state"), "{notice}");
     assert_eq!(texts(&live), ["both, later", "left", "linked", "right"]);
     let archived = call(&live, "memory.list", json!({ "archived": true }));
     assert_eq!((&archived["total"], &archived["memories"][0]["content"]), (&json!(1), &json!("forgotten")));
@@ -266,7 +266,7 @@ fn a_database_without_a_version_is_put_aside() {
     live.start();
     live.expect("alpha", "a.md", "the index is made anew");
     assert_eq!(texts(&live), ["fact"]);
-    assert!(notice(&live).contains("tables without our version"));
+    assert!(notice(&live).contains("it has tables, but no schema version of memod"));
     assert!(is_whole(&live));
     for (name, n_kept) in [("memory.db.damaged-", 1), ("index.db.damaged-", 0)] {
         assert_eq!(beside(&live, name).len(), n_kept, "{name}");
@@ -320,11 +320,11 @@ fn what_could_not_be_saved_is_said() {
     fs::write(copy(&live), old).unwrap();
     zero_roots(&live, &["link", "history"]);
     let line = memo(&live, &["list"]).1["notice"].as_str().unwrap().to_owned();
-    let said = "not all of the damaged file could be read: what is newer than the copies of histories, links may be lost";
+    let said = "not all of the damaged file could be read: content of histories, links newer than the backups may be lost";
     assert!(line.contains("4 memories were restored") && line.contains(said), "{line}");
     assert!(notice(&live).contains(said));
     stop(&live);
-    assert!(damage(&live).contains("nothing of the damaged file could be read"));
+    assert!(damage(&live).contains("no part of the damaged file could be read"));
 }
 
 /// What can be read says that it is shared, and no file says so while it is in the archive.

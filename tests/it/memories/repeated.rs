@@ -109,7 +109,7 @@ fn a_confirmation_overwrites_no_update() {
         let reply = |number: u64| replies.iter().find(|reply| reply["id"] == number).unwrap();
         assert_eq!(reply(2)["error"], Value::Null, "{}", reply(2));
         let said = reply(1)["error"]["message"].as_str().unwrap_or_default();
-        assert!(said.is_empty() || said.contains("was changed meanwhile"), "{said}");
+        assert!(said.is_empty() || said.contains("was changed during the check"), "{said}");
         n_refused += u32::from(!said.is_empty());
         let kept = call(&live, "memory.get", json!({ "ids": [id] }))["memories"][0].clone();
         let paths: Vec<_> =

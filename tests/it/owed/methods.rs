@@ -113,7 +113,7 @@ fn check(broken: &Broken, method: &Method, params: Value) {
         Err(error) => {
             // A verb that writes finds that the file is newer than what is known of it.
             let said = text(&error["message"]);
-            let is_told = said.contains(fault.message) || said.contains("was edited meanwhile");
+            let is_told = said.contains(fault.message) || said.contains("was edited during the change");
             assert!(is_hit != Some(false) && is_told, "{what}");
             return;
         }

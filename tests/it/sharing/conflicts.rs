@@ -189,7 +189,7 @@ fn a_text_of_both_is_refused_where_both_together_have_too_many_tags() {
     let refused = live.memo(&["resolve", &id, "--text", "of both"]).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("tags") && said.contains("take one side, with --ours or --theirs"), "{said}");
+    assert!(said.contains("tags") && said.contains("choose a side with --ours or --theirs"), "{said}");
     live.call("memory.resolve_file", json!({ "id": id, "side": "theirs" }));
     assert_eq!(get(&live, &id)["tags"].as_array().unwrap().len(), 40);
 }
@@ -230,7 +230,7 @@ fn markers_of_another_size_are_of_git_too() {
         assert!(!live.git_may_fail(&["merge", "side"]).status.success());
         let complaint = complaint(&live, &format!("{id}.md")).unwrap();
         if size < 4 {
-            assert!(complaint.starts_with("unmerged, and the markers"), "{complaint}");
+            assert!(complaint.starts_with("unmerged, and its conflict markers"), "{complaint}");
             continue;
         }
         assert_eq!(complaint, "in conflict");

@@ -106,7 +106,7 @@ fn what_is_no_memory_is_listed_with_the_reason() {
     bad(&format!("{FOREIGN}.md"), &[0xff, 0xfe], "not UTF-8");
     bad(&format!("{FOREIGN}.md"), &vec![b'x'; 70_000], "over 65536");
     bad(&format!("{FOREIGN}.md"), file("a <private>b</private>", "").as_bytes(), "private part");
-    bad(&format!("{}.md", id.to_lowercase()), file("x", "").as_bytes(), "upper and lower case alone");
+    bad(&format!("{}.md", id.to_lowercase()), file("x", "").as_bytes(), "only in upper and lower case");
     assert_eq!(listed(&live, &id).len(), 1);
 }
 
@@ -307,7 +307,7 @@ fn a_file_that_is_no_memory_any_more_is_named() {
     assert_eq!((exported(0).0, exported(0).1), (true, true));
     let why = refusal(&live, "memory.get", json!({ "ids": [id] }));
     assert!(
-        why.contains(&name) && why.contains("is no memory"),
+        why.contains(&name) && why.contains("not a memory"),
         "not only that another worktree has it: {why}"
     );
     break_it(&side);
@@ -348,7 +348,7 @@ fn what_is_no_memory_costs_one_listing() {
     assert!(listed["notice"].as_str().unwrap().contains(&format!("{N_OTHERS} unreadable")), "{listed}");
     assert_eq!((&listed["total"], found(&live, "alpha")), (&json!(1), vec![id.clone()]));
     let said = complaint(&live, ".memod/memories").unwrap();
-    assert!(said.contains("more files that are no memories"), "{said}");
+    assert!(said.contains("more files that are not memories"), "{said}");
     assert!(complaint(&live, "/0.txt").unwrap().contains("not the id of a memory"));
     let n_checks = call(&live, "doctor", json!({}))["checks"].as_array().unwrap().len();
     assert!(n_checks < 100, "{n_checks}");

@@ -117,7 +117,7 @@ fn worktrees_exchange_notes_and_keep_what_only_they_have() {
     assert!(said.status.success(), "{said:?}");
     assert!(side.join(format!(".memod/memories/{id}.md")).exists(), "an empty worktree deletes nothing");
     fs::remove_file(path_of(&live, &id)).unwrap();
-    assert!(synced(&live).contains(&format!("back, because nobody has forgotten them: {id}")));
+    assert!(synced(&live).contains(&format!("restored, because they were not removed with memo: {id}")));
     fs::remove_file(path_of(&live, &id)).unwrap();
     assert_eq!(sync(&live, &["--removed"]).0, Some(0));
     assert!(live.memo(&["sync-notes"]).current_dir(&side).status().unwrap().success());
@@ -162,7 +162,7 @@ fn only_files_of_memories_are_taken() {
         push(path, mode, "theirs");
         let (code, said) = sync(&bob, &[]);
         assert!(
-            code == Some(3) && said.contains(path) && said.contains("nothing was taken"),
+            code == Some(3) && said.contains(path) && said.contains("nothing was imported"),
             "{path}: {said}"
         );
         assert_eq!(fs::read_to_string(bob.root().join(".env")).unwrap(), "mine");
@@ -187,7 +187,7 @@ fn files_that_git_leaves_out_or_removes_are_not_removed_for_others() {
     }
     bob.git(&["clean", "-q", "-fdx"]);
     assert_eq!(listed(&bob, &id).len(), 0);
-    assert!(synced(&bob).contains("back, because"));
+    assert!(synced(&bob).contains("restored, because"));
     synced(&ann);
     assert_eq!((listed(&ann, &id).len(), listed(&bob, &id).len()), (1, 1));
 }
@@ -250,12 +250,12 @@ fn only_a_verb_removes_a_memory_for_others() {
     bob.git(&["clean", "-q", "-fdx"]);
     assert_eq!(listed(&bob, &ids[0]).len(), 0);
     bob.call("memory.purge", json!({ "ids": ids }));
-    assert!(synced(&bob).contains("back, because"));
+    assert!(synced(&bob).contains("restored, because"));
     synced(&ann);
     assert_eq!(ids.clone().map(|id| listed(&ann, &id).len()), [1, 1, 1]);
     let both = json!({ "ids": ids[..2], "summary": "alpha and beta" });
     ann.call("memory.consolidate", both);
-    assert!(!synced(&ann).contains("back, because"));
+    assert!(!synced(&ann).contains("restored, because"));
     synced(&bob);
     assert_eq!(ids.map(|id| listed(&bob, &id).len()), [0, 0, 1]);
 }
@@ -288,7 +288,10 @@ fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
     let new = add_shared(&ann, &lines("another end"));
     synced(&ann);
     let said = synced(&bob);
-    assert!(said.contains(&format!("changed by one and removed by another, kept: {old}")), "{said}");
+    assert!(
+        said.contains(&format!("kept, because one side changed and the other removed them: {old}")),
+        "{said}"
+    );
     synced(&ann);
     for live in [&ann, &bob] {
         assert_eq!(get(live, &old)["content"], lines("the end, by Bob"));

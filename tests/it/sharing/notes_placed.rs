@@ -19,7 +19,7 @@ fn what_stands_under_the_name_of_a_file_that_comes_stays() {
     let refused = |what: &str| {
         for _ in 0..2 {
             let (code, said) = sync(&bob, &[]);
-            assert!(code == Some(3) && said.contains("nothing was taken"), "{what}: {said}");
+            assert!(code == Some(3) && said.contains("nothing was imported"), "{what}: {said}");
         }
     };
     // A directory with files in it, and links.
@@ -88,7 +88,7 @@ fn a_file_that_vanished_comes_back_as_it_was_last_changed() {
     assert_eq!(listed(&bob, &commented)[0]["content"], "gamma is second");
     bob.git(&["clean", "-q", "-fdx"]);
     assert_eq!(listed(&bob, &id).len(), 0);
-    assert!(synced(&bob).contains("back, because"));
+    assert!(synced(&bob).contains("restored, because"));
     synced(&ann);
     for live in [&ann, &bob] {
         assert_eq!(get(live, &id)["content"], "alpha is third");

@@ -106,14 +106,14 @@ fn a_credential_that_was_taken_out_of_the_remote_is_not_sent_again() {
         let (_remote, [ann, bob]) = taken_back(leak);
         let id = add_shared(&bob, "beta is Bob's");
         let said = synced(&bob);
-        assert!(said.contains("the exchange begins anew"), "{what}: {said}");
+        assert!(said.contains("starts a new history"), "{what}: {said}");
         assert!(!remote_has(&ann, &token()), "{what}");
         synced(&ann);
         assert_eq!(get(&ann, &id)["content"], "beta is Bob's", "{what}");
         // It has begun anew, and nothing is lost by that.
         let said = synced(&bob);
         assert!(
-            said.contains("0 files came, 0 files sent") && !said.contains("begins anew"),
+            said.contains("0 files came, 0 files sent") && !said.contains("starts a new history"),
             "{what}: {said}"
         );
         assert_eq!(bob.git(&["rev-parse", REF]), ann.git(&["rev-parse", REF]), "{what}");
@@ -137,7 +137,7 @@ fn a_credential_that_is_still_in_a_file_here_is_not_sent_again() {
     assert_eq!(get(&bob, &hers)["content"], "gamma is Ann's", "what others have sent is here");
     // Once it is corrected, its history stays here.
     fs::write(path_of(&bob, ID), file("the key is in the vault", "")).unwrap();
-    assert!(synced(&bob).contains("begins anew"));
+    assert!(synced(&bob).contains("starts a new history"));
     assert!(!remote_has(&ann, &token()));
     synced(&ann);
     assert_eq!(listed(&ann, &id).len(), 1);
@@ -165,7 +165,7 @@ fn a_remote_that_has_lost_its_notes_gets_no_history_that_others_may_not_have() {
     });
     ann.git(&["push", "-q", "origin", &format!(":{REF}")]);
     let said = synced(&bob);
-    assert!(said.contains("begins anew") && said.contains("1 file sent"), "{said}");
+    assert!(said.contains("starts a new history") && said.contains("1 file sent"), "{said}");
     assert!(!remote_has(&ann, &token()));
     // Another remote gets none either.
     let other = bob.sandbox.path("other.git");
@@ -250,7 +250,7 @@ fn a_file_that_is_no_memory_does_not_keep_out_what_others_have_sent() {
     let his = add_shared(&bob, "delta is Bob's");
     synced(&bob);
     let (code, said) = sync(&ann, &[]);
-    assert!(code == Some(3) && said.contains(&odd) && said.contains("no regular file"), "{said}");
+    assert!(code == Some(3) && said.contains(&odd) && said.contains("not a regular file"), "{said}");
     assert_eq!(listed(&ann, &his).len(), 1);
     fs::remove_file(path_of(&ann, &odd)).unwrap();
     fs::write(path_of(&ann, &odd), odd_text).unwrap();

@@ -66,7 +66,7 @@ fn both_texts_are_there_until_somebody_decides() {
             (&json!("alpha is mine"), &json!(false), &json!("own"))
         );
         assert!(
-            complaint(&live, &format!("{id}.md")).unwrap().contains("a memory of yours alone has its id")
+            complaint(&live, &format!("{id}.md")).unwrap().contains("a private memory of yours has its id")
         );
         assert!(call(&live, "memory.list", json!({}))["notice"].as_str().unwrap().contains("1 in conflict"));
         assert!(!history(&live, &id).contains("beta"), "nothing has happened to what is mine");
@@ -245,10 +245,10 @@ fn the_archive_keeps_what_is_mine() {
 fn a_reset_deletes_mine_and_leaves_theirs() {
     let (live, id) = disputed();
     let told = call(&live, "memory.forget", json!({ "ids": [id], "dry_run": true }));
-    assert!(told["notice"].as_str().unwrap().contains("would stay as others have them: 1"), "{told}");
+    assert!(told["notice"].as_str().unwrap().contains("would remain in the version of others: 1"), "{told}");
     let dry = call(&live, "memory.reset", json!({ "dry_run": true }));
     let gone = call(&live, "memory.reset", json!({ "expect": dry["digest"] }));
-    assert!(gone["notice"].as_str().unwrap().contains("staying as others have them: 1"), "{gone}");
+    assert!(gone["notice"].as_str().unwrap().contains("remaining in the version of others: 1"), "{gone}");
     assert_eq!((sides(&live, &id), path_of(&live, &id).exists()), (whole("beta is theirs"), true), "{gone}");
     let again = call(&live, "memory.reset", json!({ "dry_run": true }));
     call(&live, "memory.reset", json!({ "expect": again["digest"] }));
@@ -288,7 +288,7 @@ fn a_merge_in_conflict_does_not_touch_what_is_mine() {
     assert_eq!(sides(&live, &id)[1].1, "gamma");
     assert_eq!(
         complaint(&live, &format!("{id}.md")).unwrap(),
-        "in conflict: a memory of yours alone has its id and says something else"
+        "in conflict: a private memory of yours has its id and another text"
     );
 }
 

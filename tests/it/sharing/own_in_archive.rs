@@ -43,15 +43,15 @@ fn what_is_taken_out_of_the_files_does_not_replace_what_is_in_the_archive() {
     for method in ["memory.unshare", "memory.forget"] {
         let dry = call(&live, method, json!({ "ids": [id], "dry_run": true }));
         let told = dry["notice"].as_str().unwrap();
-        assert!(
-            told.contains(&format!("what you have of {id} in the archive would get an id of its own")),
-            "{dry}"
-        );
+        assert!(told.contains(&format!("your archived version of {id} would get a new id")), "{dry}");
         assert_eq!(told.matches("mem_").count(), 1, "the new id is not known yet: {dry}");
         assert_eq!((texts(&live, false), texts(&live, true)), before, "{method}");
     }
     let unshared = call(&live, "memory.unshare", json!({ "ids": [id] }));
-    assert!(unshared["notice"].as_str().unwrap().contains(&format!("what you had of {id}")), "{unshared}");
+    assert!(
+        unshared["notice"].as_str().unwrap().contains(&format!("your archived version of {id}")),
+        "{unshared}"
+    );
     assert_eq!(texts(&live, false), ["beta is theirs"]);
     assert_eq!(texts(&live, true), ["alpha is mine"]);
     assert!(get(&live, &id)["shared"] == false && !path_of(&live, &id).exists());
@@ -60,7 +60,10 @@ fn what_is_taken_out_of_the_files_does_not_replace_what_is_in_the_archive() {
     let dry = call(&live, "memory.forget", json!({ "ids": [id], "dry_run": true }));
     assert_eq!(dry["memories"].as_array().unwrap().len(), 1);
     let forgotten = call(&live, "memory.forget", json!({ "ids": [id] }));
-    assert!(forgotten["notice"].as_str().unwrap().contains(&format!("what you had of {id}")), "{forgotten}");
+    assert!(
+        forgotten["notice"].as_str().unwrap().contains(&format!("your archived version of {id}")),
+        "{forgotten}"
+    );
     assert_eq!((texts(&live, false).len(), texts(&live, true)), (0, both()));
     call(&live, "memory.purge", json!({ "ids": [id] }));
     assert_eq!(texts(&live, true), ["alpha is mine"]);

@@ -102,7 +102,10 @@ fn an_import_that_differs_only_in_whose_it_is_is_not_newer() {
     let path = path.to_str().unwrap();
     assert_eq!(memo(&live, &["import", path]).0, Some(0));
     let (code, said) = memo(&live, &["import", "--own", path]);
-    assert!(code == Some(1) && said.contains("both are as old") && said.contains("--merge"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("both versions are equally old") && said.contains("--merge"),
+        "{said}"
+    );
     let (code, said) = memo(&live, &["import", "--own", "--merge", path]);
     assert_eq!(code, Some(0), "{said}");
 }

@@ -237,7 +237,7 @@ fn the_doctor_looks_for_the_worktrees_besides_that_of_who_asks() {
     live.git(&["worktree", "lock", "../side"]);
     fs::rename(top.join("side"), top.join("away")).unwrap();
     let (_, doctor) = memo(&live, &["doctor"]);
-    assert!(doctor.to_string().contains("what is known of its memories is kept"), "{doctor}");
+    assert!(doctor.to_string().contains("its memories are kept as last read"), "{doctor}");
 }
 
 #[test]
@@ -381,12 +381,14 @@ fn a_worktree_that_is_away_keeps_its_memories() {
     let refused = live.memo(&["get", &id]).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(
-        said.contains("another worktree alone") && said.contains("side") && said.contains("memo restore"),
+        said.contains("only in a file of another worktree")
+            && said.contains("side")
+            && said.contains("memo restore"),
         "{said}"
     );
     let checks = live.call("doctor", json!({}))["checks"].to_string();
     assert!(
-        checks.contains("locked, and") && checks.contains("what is known of its memories is kept"),
+        checks.contains("locked, and") && checks.contains("its memories are kept as last read"),
         "{checks}"
     );
     fs::rename(&away, &side).unwrap();

@@ -76,7 +76,7 @@ fn changes_of_one_line_show_both_sides_until_somebody_chooses() {
     sides.sort_by_key(ToString::to_string);
     assert_eq!(sides, [json!("ours"), json!("theirs")], "{hits}");
     let checks = bob.call("doctor", json!({}))["checks"].to_string();
-    assert!(checks.contains("in conflict with what the team has"), "{checks}");
+    assert!(checks.contains("in conflict with the version of the team"), "{checks}");
     assert_eq!(ann.texts()[&id], ["of ann"], "the side that was not chosen is not sent");
     let refused = bob.live.memo(&["update", &id, "--content", "x"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
@@ -175,7 +175,7 @@ fn what_was_taken_back_stays_ones_own_though_another_edits_it() {
         assert_eq!(bob.get(&id)[key], before[key], "{key}");
     }
     let checks = bob.call("doctor", json!({}))["checks"].to_string();
-    assert!(checks.contains(&id) && checks.contains("a memory of yours alone has its id"), "{checks}");
+    assert!(checks.contains(&id) && checks.contains("a private memory of yours has its id"), "{checks}");
     // Both are shown, and nothing says otherwise.
     assert!(!checks.contains("not shown here"), "{checks}");
     let status = bob.sync();
@@ -186,7 +186,7 @@ fn what_was_taken_back_stays_ones_own_though_another_edits_it() {
     bob.update(&id, "private of bob");
     let refused = bob.live.memo(&["share", "--team", &id]).output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("in conflict with what others have"), "{said}");
+    assert!(!refused.status.success() && said.contains("in conflict with another version"), "{said}");
     bob.sync();
     ann.sync();
     let of_ann = ann.get(&id);

@@ -176,7 +176,7 @@ fn what_a_member_forges_is_told_and_can_be_undone() {
     ann.sync();
     assert_eq!(ann.get(private.as_str().unwrap())["content"], "private plan");
     let checks = ann.call("doctor", json!({}))["checks"].to_string();
-    assert!(checks.contains("`--both` keeps both, yours under an id of its own"), "{checks}");
+    assert!(checks.contains("`--both` keeps both and gives yours a new id"), "{checks}");
     ann.call("memory.forget", json!({ "ids": [private] }));
     let again = ann.add("private plan");
     ann.sync();

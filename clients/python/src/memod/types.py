@@ -539,7 +539,7 @@ class RefsResult(Record):
     counts: RefCounts
     """Number of uses by certainty."""
     cut: Optional[str]
-    """Why there may be more uses."""
+    """Why the list of uses may be incomplete."""
     memories: list[WhyMemory]
     """With `memories`: memories about the definitions and the uses."""
     commits: list[WhyCommit]
@@ -1477,7 +1477,7 @@ class ConsolidateParams(TypedDict, total=False):
     """Whether to store a text that looks like a credential."""
 
 
-class Consolidated(Record):
+class ConsolidatedGroup(Record):
     memory: Brief
     """The new memory; its id is empty in a dry run."""
     tag: Optional[str]
@@ -1493,7 +1493,7 @@ class ConsolidateResult(Record):
     """Whether this was a dry run."""
     redacted: int
     """Number of private parts that were removed from the summary."""
-    groups: list[Consolidated]
+    groups: list[ConsolidatedGroup]
     """The groups; exactly one for `memory.consolidate`."""
     fresh: bool
     """Whether the answer includes everything that was written before the request; false if a file could not be read, or if the code that a memory is about is unknown."""

@@ -14,7 +14,7 @@ impl PathError {
 /// The remedy for a path that may not be used.
 const DENIED: &str = match cfg!(windows) {
     true => {
-        "check the permissions of that path, and end what has it open: Windows lets nobody replace an open file"
+        "check the permissions of that path, and close the program that has it open: Windows does not replace an open file"
     }
     false => "check the owner and the permissions of that path",
 };
@@ -28,7 +28,7 @@ pub fn io_hint(error: &io::Error) -> Option<&'static str> {
         Kind::QuotaExceeded => Some("free some space: the quota on that file system is used up"),
         Kind::ReadOnlyFilesystem => Some("mount that file system writable"),
         Kind::StaleNetworkFileHandle => Some("mount that file system again"),
-        Kind::TimedOut => Some("look at what is mounted there"),
+        Kind::TimedOut => Some("check the mounted file system"),
         Kind::OutOfMemory => Some("free some memory"),
         _ => os_hint(error),
     }
@@ -50,8 +50,8 @@ fn os_hint(error: &io::Error) -> Option<&'static str> {
     match error.raw_os_error()? {
         libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then `memo restart`"),
         libc::ENFILE => Some("too many files are open on this machine: raise `sysctl fs.file-max`"),
-        libc::ENOMEM => Some("free some memory, or raise the limit of it (`ulimit -v`)"),
-        libc::EIO => Some("look at that file system and its disk; the system's log may say more"),
+        libc::ENOMEM => Some("free some memory, or raise its limit (`ulimit -v`)"),
+        libc::EIO => Some("check that file system and its disk; the log of the system may say more"),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Says which repository a state dir outside of it belongs to.
+//! Identifies the repository of a state dir that lies outside of it.
 
 use serde::{Deserialize, Serialize};
 use std::fs;

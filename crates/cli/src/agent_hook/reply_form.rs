@@ -20,13 +20,13 @@ use super::hook_input::HookInput;
 pub(super) enum ReplyForm {
     /// `hookSpecificOutput`, with the names of events of Claude Code.
     Claude,
-    /// The same, but a prompt cannot be answered.
+    /// As `Claude`, but a prompt cannot be answered.
     VsCode,
-    /// The same, with other names.
+    /// As `Claude`, with other names of events.
     Gemini,
     /// `additional_context`.
     Cursor,
-    /// The text alone.
+    /// Only the text.
     Text,
 }
 

@@ -12,11 +12,11 @@ use super::parse_share::parse_share;
 pub(crate) enum SyncLevel {
     /// Wait for nothing; hits are still checked against the disk
     None,
-    /// Everything written before the command
+    /// Index everything written before the command
     Fs,
-    /// Also the embeddings
+    /// As `fs`, and make the embeddings
     Full,
-    /// `fs`, and check every file on disk
+    /// As `fs`, and check every file on disk
     Strict,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct FindArgs {
     ///
     /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
     /// Operators and filters hold for every hit, also for those found by meaning.
-    /// With filters alone all that they let pass is listed, newest first.
+    /// A query of filters alone lists all that match, newest first.
     #[arg(value_name = "QUERY", required_unless_present_any = FILTERS)]
     pub(crate) query: Vec<String>,
     /// How to match
@@ -80,7 +80,7 @@ pub(crate) struct FindArgs {
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
     pub(crate) only: Vec<FileClass>,
     /// Only paths that match this glob, from the current directory; without `/` a name at any depth; after `!` only
-    /// others (may be given again)
+    /// other paths (may be given again)
     #[arg(short, long, value_name = "GLOB")]
     pub(crate) path: Vec<String>,
     /// No paths that match this glob (may be given again)
@@ -106,13 +106,13 @@ pub(crate) struct FindArgs {
     /// Show N lines before and after each line that matches (-C is the directory)
     #[arg(long, value_name = "N", value_parser = lines_parser())]
     pub(crate) context: Option<usize>,
-    /// The whole definition, section, message or memory of each hit instead of its best lines
+    /// Print the whole definition, section, message or memory of each hit instead of its best lines
     #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
     pub(crate) full: bool,
     /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
     #[arg(long)]
     pub(crate) rerank: bool,
-    /// Ask the language model of llm.url for other words, and add what they find; see `memo llm`
+    /// Ask the language model of llm.url for other words, and add their hits; see `memo llm`
     #[arg(long)]
     pub(crate) expand: bool,
     #[command(flatten)]
@@ -125,17 +125,17 @@ pub(crate) struct FindArgs {
 pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) find: FindArgs,
-    /// Most tokens printed, four characters each: the lines that match of as many hits as fit, best first, then whole
-    /// definitions where they fit; what was left out is counted
+    /// Maximum number of tokens to print, four characters each: the matching lines of as many hits as fit, best first, then whole
+    /// definitions; counts the hits that were left out
     #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
     pub(crate) budget: Option<usize>,
-    /// Only the paths of the files that were found, one a line; commits and memories are left out
+    /// Print only the paths of the files found, one per line, without commits and memories
     #[arg(short = 'l', long, conflicts_with_all = ["vimgrep", "full", "format", "after_context", "before_context", "context"])]
     pub(crate) files: bool,
-    /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
+    /// Print matching lines as PATH:LINE:COLUMN:TEXT, for editors; for a hit without a match its first line
     #[arg(long, conflicts_with_all = ["full", "format", "after_context", "before_context", "context"])]
     pub(crate) vimgrep: bool,
-    /// Show what --expand would send to the language model, and send and search nothing
+    /// Show what --expand would send to the language model, without sending or searching
     #[arg(long, requires = "expand")]
     pub(crate) dry_run: bool,
 }
@@ -161,7 +161,7 @@ pub(crate) struct ChangedArgs {
     /// Only these files, and those below these directories, relative to the current directory
     #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
-    /// The same as the argument
+    /// Alternative to the argument
     #[arg(short, long, value_name = "REV|TIME")]
     pub(crate) since: Option<String>,
     /// Maximum number of files
@@ -181,7 +181,7 @@ pub(crate) struct WhyArgs {
     /// Maximum number of commits
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(crate) limit: u64,
-    /// The whole message of each commit instead of its first 12 lines
+    /// Print the whole message of each commit instead of its first 12 lines
     #[arg(long)]
     pub(crate) full: bool,
     #[command(flatten)]
@@ -193,13 +193,13 @@ pub(crate) struct OutlineArgs {
     /// What `memo show` takes: a path from the current directory, alone or with a definition or line of it, or the name of a definition
     #[arg(value_name = "PATH|PATH#SYMBOL|NAME")]
     pub(crate) target: String,
-    /// Most levels
+    /// Maximum depth of nesting
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: Option<u32>,
-    /// Maximum number of lines; of more the innermost are left out first [default: 1000]
+    /// Maximum number of lines; if there are more, the innermost are left out first [default: 1000]
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Most tokens printed, from the start of the file; four characters count as one
+    /// Maximum number of tokens to print, from the start of the file; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
     #[command(flatten)]
@@ -213,7 +213,7 @@ pub(crate) struct ShowArgs {
     /// A path from the current directory, alone or with a line, lines or the name of a definition; just a name; or the number of a hit
     #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME|N")]
     pub(crate) target: String,
-    /// Only the text, without its place and the numbers of its lines
+    /// Print only the text, without the path and line numbers
     #[arg(long)]
     pub(crate) plain: bool,
     #[command(flatten)]
@@ -234,7 +234,7 @@ pub(crate) struct MapArgs {
     /// Only files below these directories, or these files, relative to the current directory
     #[arg(value_name = "DIR|FILE")]
     pub(crate) paths: Vec<String>,
-    /// Most tokens printed
+    /// Maximum number of tokens to print
     #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
     pub(crate) budget: usize,
     /// Files or directories to favour in the ranking, relative to the current directory
@@ -253,7 +253,7 @@ pub(crate) struct BriefArgs {
     /// Show what --summarise would send, and send nothing
     #[arg(long, requires = "summarise")]
     pub(crate) dry_run: bool,
-    /// Most tokens printed
+    /// Maximum number of tokens to print
     #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
     pub(crate) budget: usize,
     /// What must be indexed before the answer

@@ -12,7 +12,7 @@ pub(crate) struct InitArgs {
     /// Do not install git hooks
     #[arg(long)]
     pub(crate) no_hooks: bool,
-    /// Index nothing yet: the next search does, or `memo sync`
+    /// Index nothing yet; the next search or `memo sync` does
     #[arg(long, conflicts_with = "force")]
     pub(crate) no_index: bool,
     /// Discard the index and build it again; memories are kept
@@ -20,7 +20,6 @@ pub(crate) struct InitArgs {
     pub(crate) force: bool,
 }
 
-/// How fresh an answer must be, and how long to wait for it.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// List every indexed file, one per line
@@ -34,12 +33,13 @@ pub(crate) struct StatusArgs {
     pub(crate) null: bool,
 }
 
+/// How fresh the index must be, and how long to wait for that.
 #[derive(Debug, Args)]
 pub(crate) struct SyncArgs {
     /// What must be indexed
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
     pub(crate) sync: SyncLevel,
-    /// How long to wait, milliseconds
+    /// Maximum wait in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = wait_parser())]
     pub(crate) wait_ms: u64,
 }
@@ -52,10 +52,10 @@ pub(crate) struct ServeArgs {
     /// Open the page in the browser
     #[arg(long)]
     pub(crate) open: bool,
-    /// End it
+    /// Stop the HTTP server
     #[arg(long, conflicts_with_all = ["port", "open", "status"])]
     pub(crate) stop: bool,
-    /// Print the address if it is on, and start nothing; exits with 1 when it is off
+    /// Print the address of a running HTTP server, without starting one; exits with 1 if none runs
     #[arg(long, conflicts_with_all = ["port", "open"])]
     pub(crate) status: bool,
 }
@@ -87,7 +87,7 @@ pub(crate) enum ProfileArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Acknowledge the repairs that are told, first; nothing is deleted
+    /// First acknowledge the reported repairs; deletes nothing
     #[arg(long)]
     pub(crate) ack: bool,
 }
@@ -105,13 +105,13 @@ pub(crate) struct LogsArgs {
 /// The subject of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TopicArg {
-    /// How far indexing is
+    /// Progress of indexing
     Progress,
-    /// Whether the index is up to date, and when it has taken up changes
+    /// State of the index, and its updates
     Views,
-    /// Which memories have changed
+    /// Changes of memories
     Memories,
-    /// How many memories are about code that has changed or is gone
+    /// Number of memories about code that has changed or is gone
     Drift,
 }
 
@@ -129,7 +129,7 @@ impl From<TopicArg> for memod_proto::Topic {
 /// The format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EventFormat {
-    /// For people
+    /// Lines for people
     Text,
     /// One object per line, as with --json
     Jsonl,
@@ -171,23 +171,23 @@ impl From<AgentEvent> for memod_proto::Occasion {
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// What happens
+    /// Event in the session of the agent
     #[arg(value_enum)]
     pub(crate) event: AgentEvent,
     /// The prompt, or the files, instead of JSON on stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// Whose form to print: claude-code, codex, gemini, cursor, vscode; text for any other [default: the form that the JSON
-    /// is of]
+    /// Output format of an agent: claude-code, codex, gemini, cursor, vscode; text for any other [default: that of the JSON
+    /// input]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Show what would be told and why, and remember nothing
+    /// Show the advice and the reasons, without recording it
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Most tokens told [default: 400, at the start of a session 1200]
+    /// Maximum number of tokens of advice [default: 400, at the start of a session 1200]
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// Time after which it gives up, milliseconds
+    /// Time limit in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 300, value_parser = wait_parser())]
     pub(crate) within_ms: u64,
 }
@@ -229,9 +229,9 @@ pub(crate) struct TeamArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TeamVerb {
-    /// Show the server, what is to be sent, and conflicts; exits with 1 while there is no connection
+    /// Show the server, queued changes and conflicts; exits with 1 while there is no connection
     Status,
-    /// Ask for the password of the server, and keep it in a file that only you can read
+    /// Ask for the password of the server, and store it in a file that only you can read
     ///
     /// Without a terminal the first line of stdin is the password. Passwords of libpq's own file, ~/.pgpass, are used too.
     Login {
@@ -239,11 +239,11 @@ pub(crate) enum TeamVerb {
         #[arg(long)]
         forget: bool,
     },
-    /// Take what the team has and send what is queued, now
+    /// Exchange changes with the team now, in both directions
     Push,
-    /// The same
+    /// Exchange changes with the team now, as `push` does
     Pull,
-    /// Keep all memories of the team here alone, once the repository takes no part any more
+    /// Keep the team's memories as private ones, after the repository has left team.repositories
     Leave,
     /// List the roles that may see this repository
     ///
@@ -260,11 +260,12 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelVerb {
-    /// List the models that are installed, and those that are known by name
+    /// List the installed models, and those that can be downloaded by name
     List,
-    /// Show which model answers, which one is to follow, and how far that is
+    /// Show the current model, the next one, and the progress of its vectors
     Status,
-    /// Use a model in this repository; the present one answers until all vectors are made, or for `search --rerank`
+    /// Use a model in this repository: one that makes vectors, or one for `search --rerank`; the current model answers until all
+    /// vectors are made
     Use {
         /// `builtin`, or the name of a model that is installed or known; a known one is downloaded first
         #[arg(value_name = "MODEL")]
@@ -276,17 +277,17 @@ pub(crate) enum ModelVerb {
     /// Install a model from a folder, laid out as sentence-transformers writes it
     ///
     /// Takes `model.onnx`, `onnx/model.onnx` or the only file that ends in `.onnx`, and `tokenizer.json`. The model is
-    /// tried in a process of its own before it takes the place of another one.
+    /// tried in a separate process before it replaces another.
     Import {
-        /// The folder
+        /// Folder of the model
         folder: PathBuf,
-        /// Its name from now on, instead of the one that the folder suggests
+        /// Name of the model [default: from the folder]
         #[arg(long)]
         name: Option<String>,
     },
     /// Delete an installed model
     Remove {
-        /// Its name
+        /// Name of the model
         #[arg(value_name = "MODEL")]
         name: String,
     },
@@ -294,23 +295,23 @@ pub(crate) enum ModelVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// The agents; without any, those that are found
+    /// Agents to set up [default: all that are found]
     #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(memod_setup::agent_ids()))]
     pub(crate) agents: Vec<String>,
     /// Only show what would be changed
     #[arg(long)]
     pub(crate) show: bool,
-    /// Take out what `memo setup` has written
+    /// Remove what `memo setup` has written
     #[arg(long)]
     pub(crate) undo: bool,
-    /// Whose files to change [default: user, project for agents-md]
+    /// Files to change [default: user, project for agents-md]
     #[arg(long, value_name = "SCOPE", value_enum)]
     pub(crate) scope: Option<SetupScope>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Show what would be removed, and change nothing
@@ -319,7 +320,7 @@ pub(crate) struct UninstallArgs {
     /// Export the memories into this new file [default: memod-memories-DATE.jsonl beside the state dir]
     #[arg(long, value_name = "PATH")]
     pub(crate) export: Option<PathBuf>,
-    /// Leave the agents set up, for other repositories
+    /// Keep the set-up of the agents, for other repositories
     #[arg(long)]
     pub(crate) keep_setup: bool,
 }
@@ -328,7 +329,7 @@ pub(crate) struct UninstallArgs {
 pub(crate) enum SetupScope {
     /// Your own files, for all projects
     User,
-    /// Files in this worktree, for all who work on it
+    /// Files in this worktree, for everybody who uses the repository
     Project,
 }
 
@@ -359,7 +360,7 @@ pub(crate) enum ConfigVerb {
     Unset {
         /// Name of the setting, as listed by `memo config`: search.limit
         key: String,
-        /// Remove it from the user's file
+        /// Remove the setting from the user's file
         #[arg(long)]
         user: bool,
     },

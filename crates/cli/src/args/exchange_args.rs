@@ -35,7 +35,7 @@ pub(crate) struct ImportArgs {
     /// A file or folder; `-` reads JSON lines from stdin
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// The system it comes from [default: memod]
+    /// System that wrote the files [default: memod]
     #[arg(long, value_name = "SYSTEM", value_enum)]
     pub(crate) from: Option<ImportFormat>,
     /// Import into this container, overriding the file
@@ -81,7 +81,7 @@ pub(crate) struct DistilArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Include the vectors, so that an import with the same model need not make them
+    /// Include the vectors, so that an import with the same model does not compute them
     #[arg(long)]
     pub(crate) include_vectors: bool,
     /// Include the archive
@@ -104,10 +104,10 @@ pub(crate) struct BackupArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreBackupArgs {
-    /// The backup; `latest` is the newest of the daemon's own
+    /// Backup to restore; `latest` is the newest of the daemon's own
     #[arg(value_name = "PATH|latest")]
     pub(crate) path: PathBuf,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Show what would change, and change nothing

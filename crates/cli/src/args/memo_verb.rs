@@ -12,8 +12,8 @@ use super::daemon_args::{
 };
 use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
-    AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs, UpdateArgs,
+    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
+    RecentArgs, RemovalConfirmArgs, RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs, UpdateArgs,
 };
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
@@ -24,7 +24,7 @@ pub(crate) enum MemoVerb {
     ///
     /// The first search indexes as well, so this is optional; running it again is harmless. Reports each step, and whether the
     /// agents that it finds are set up. Installs git hooks as `memo hooks install` does, unless --no-hooks is given. With --no-index it
-    /// only sets up, and what asks for the index next makes it. Exits with 3 when indexing makes no progress for a minute.
+    /// only sets up; the next command that needs the index builds it. Exits with 3 when indexing makes no progress for a minute.
     ///
     /// Example: memo init
     Init(InitArgs),
@@ -45,17 +45,18 @@ pub(crate) enum MemoVerb {
     Explain(ExplainArgs),
     /// Show a file, lines of it, or a definition with its comments
     ///
-    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line (of a long one 15 lines before and after it) or else
-    /// the line, PATH:FIRST-LAST just these lines, a name without a path every definition of that name, and a number that hit of the
-    /// last search of this terminal. What is not indexed is not shown, and credentials are masked. Exits with 1 when nothing has that
+    /// PATH#SYMBOL shows a definition, and a name without a path shows every definition of that name. PATH:LINE shows the innermost
+    /// definition around the line, or the line if there is none; of a long definition it shows 15 lines before and after the line.
+    /// PATH:FIRST-LAST shows these lines. A number shows that hit of the last search of this terminal. Files that are not indexed are
+    /// not shown, and credentials are masked. Exits with 1 when nothing has that
     /// name.
     ///
     /// Example: memo show src/session.rs#Session::login
     Show(ShowArgs),
     /// List what a file defines with signatures, or the sections of a document
     ///
-    /// In the order of the text, each below what it is in. PATH#SYMBOL or a name lists a type with its members. Of more than --limit the
-    /// innermost are left out first. Exits with 1 when nothing has that name, or it defines nothing.
+    /// Lists them in the order of the file, nested. PATH#SYMBOL or a name lists a type with its members. If there are more than --limit,
+    /// the innermost are left out first. Exits with 1 when nothing has that name, or it defines nothing.
     ///
     /// Example: memo outline src/session.rs
     Outline(OutlineArgs),
@@ -69,35 +70,35 @@ pub(crate) enum MemoVerb {
     Refs(RefsArgs),
     /// List the definitions that call a function, or use a type
     ///
-    /// Each with the line of the call; --depth 2 lists what calls those, too, each below what it calls. The marks are those of `memo refs`.
+    /// Shows each with the line of the call. --depth 2 also lists their callers, each below the definition that it calls. The marks are those of `memo refs`.
     /// Exits with 1 when nothing has that name, or nothing calls it.
     ///
     /// Example: memo callers src/session.rs#Session::login --depth 2
     Callers(UsesArgs),
     /// List the definitions that a function calls
     ///
-    /// In the order of the calls, each with its signature; --depth 2 lists what those call, too. Calls of what is defined elsewhere are
-    /// counted, not listed. Exits with 1 when nothing has that name, or it calls nothing that is defined here.
+    /// Lists them in the order of the calls, with their signatures. --depth 2 also lists what those definitions call. Calls of
+    /// definitions elsewhere are counted, not listed. Exits with 1 when nothing has that name, or it calls no definition of this repository.
     ///
     /// Example: memo callees src/session.rs#Session::login
     Callees(UsesArgs),
     /// List what depends on a definition, a file or a change
     ///
-    /// Follows uses up to 8 steps, the surest and nearest first, tests among them. A use that has only the name in common counts little,
-    /// and is followed where few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
+    /// Follows uses up to 8 steps, also those in tests, and lists the surest and nearest first. A use with only the name in common
+    /// counts little, and is followed only if few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
     ///
     /// Example: memo impact --since HEAD~3
     Impact(ImpactArgs),
     /// List the tests that reach a definition, a file or a change
     ///
-    /// The tests of `memo impact`: what to run now, first those that surely and directly use it, and whose file is named after it. A file of
-    /// tests with its name is listed even if no use leads there, and so are up to ten files of tests with similar words. Exits with 1 when nothing has that name, or no test is found.
+    /// Lists the tests that `memo impact` finds, the ones to run first at the top: those that use it directly and those in a file named
+    /// after it. Also lists test files with its name without a known use, and up to ten test files with similar words. Exits with 1 when nothing has that name, or no test is found.
     ///
     /// Example: memo tests src/session.rs#Session::login
     Tests(ImpactArgs),
     /// List the types that extend or implement a class, interface or trait
     ///
-    /// Those that name it as their base, and those that name these; in Go, those that have its methods, by their names. Exits with 1 when nothing has that name, or no type names it.
+    /// Lists direct and indirect subtypes; in Go, the types that have methods of the same names. Exits with 1 when nothing has that name, or no type names it.
     ///
     /// Example: memo implements Store
     Implements(UsesArgs),
@@ -111,8 +112,8 @@ pub(crate) enum MemoVerb {
     Open(OpenArgs),
     /// Show the most important part of the code map that fits a budget
     ///
-    /// Ranks files by how often other files name their symbols, weighted towards --focus, which leaves nothing out as DIR and
-    /// FILE do. Exits with 1 when nothing fits, or when a DIR or FILE has no symbols.
+    /// Ranks files by how often other files name their symbols, with more weight for
+    /// files in --focus. DIR and FILE restrict the map to them. Exits with 1 when nothing fits, or when a DIR or FILE has no symbols.
     ///
     /// Example: memo map src --budget 2048 --focus src/auth.rs
     Map(MapArgs),
@@ -122,7 +123,7 @@ pub(crate) enum MemoVerb {
     /// Cargo.toml, package.json or a Makefile), memories tagged `pinned` or of priority 7 and above, memories whose code has
     /// changed, HTTP routes of the code, uncommitted changes, the latest commits, and the code map weighted towards the uncommitted
     /// changes. The budget counts what is printed, four characters a token; with --json it counts `text` alone. Exits with 1 when
-    /// there is nothing to show. With --summarise the language model of `llm.url` is asked for a summary of that.
+    /// there is nothing to show. --summarise asks the language model of `llm.url` for a summary of the brief.
     ///
     /// Example: memo brief --budget 1000
     Brief(BriefArgs),
@@ -160,7 +161,7 @@ pub(crate) enum MemoVerb {
     /// Example: memo list --tag auth --sort priority
     #[command(visible_alias = "ls")]
     List(ListArgs),
-    /// Change the fields of a memory that are given
+    /// Change fields of a memory
     ///
     /// Example: memo update mem_01KAJ --priority 8 --ttl never
     Update(UpdateArgs),
@@ -189,7 +190,7 @@ pub(crate) enum MemoVerb {
     /// Delete archived memories for good
     ///
     /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups still hold what was
-    /// deleted: those of the last seven days, those asked for, exports and kept files. Exits with 1 when there is nothing to delete.
+    /// deleted: those of the last seven days, those made on request, exports and kept files. Exits with 1 when there is nothing to delete.
     ///
     /// Example: memo purge --until 90d --dry-run
     Purge(RemoveArgs),
@@ -199,33 +200,34 @@ pub(crate) enum MemoVerb {
     /// backups are kept. Exits with 1 when there are none.
     ///
     /// Example: memo reset --dry-run
-    Reset(ConsentArgs),
+    Reset(RemovalConfirmArgs),
     /// Share memories with others through git, as files of the worktree
     ///
     /// Writes .memod/memories/ID.md for each, to be committed as code is. The file is the truth from then on: an edit of it is an edit
-    /// of the memory, on a branch without it the memory is not there. `share.tags` shares by rule. With --team they go to the server of
-    /// the team instead, once it can be reached; `team.tags` does that by rule. Exits with 1 when there is nothing to share.
+    /// of the memory, and a branch without it does not have the memory. `share.tags` shares by rule. --team sends them to the server of
+    /// the team instead, as soon as it can be reached; `team.tags` does that by rule. Exits with 1 when there is nothing to share.
     ///
     /// Example: memo share --tag decision --dry-run
     Share(ShareWithArgs),
     /// Remove the files of shared memories; the memories stay here
     ///
-    /// Those of the team are archived for the others. Exits with 1 when none is shared.
+    /// Memories of the team are archived for the other members. Exits with 1 when none is shared.
     ///
     /// Example: memo unshare mem_01KAJ
     Unshare(ShareArgs),
-    /// Exchange the files of shared memories through a ref of their own
+    /// Exchange the files of shared memories through a separate ref
     ///
-    /// For those who do not want them in their branches: git ignores the files from then on, and refs/memod/notes has them. Merges
-    /// what other worktrees and the remote have, and pushes the outcome, unless a file has what others may not have. A file that two have
-    /// changed comes back in conflict until `memo resolve`. Files that vanished without memo come back. Needs git 2.38 or later.
+    /// Keeps the files out of your branches: git ignores them from then on, and refs/memod/notes has them. Merges the files of other
+    /// worktrees and of the remote, and pushes the result, unless a file has a credential or a private part. A file that two sides
+    /// have changed stays in conflict until `memo resolve`. Files that vanished without memo come back. Needs git 2.38 or later.
     ///
     /// Example: memo sync-notes origin
     SyncNotes(SyncNotesArgs),
     /// Share memories with a team, through its PostgreSQL server
     ///
-    /// `team.url` and `team.repositories` say which server, and which repositories take part. `memo share --team` gives memories to
-    /// it, and what the team has is here: no search waits for the server. `memo resolve` ends it when two have changed a memory.
+    /// `team.url` and `team.repositories` say which server, and which repositories take part. `memo share --team` shares
+    /// memories. The memories of the team are also stored locally, so no search waits for the server. If two members change a memory,
+    /// `memo resolve` ends the conflict.
     ///
     /// Example: memo team status
     Team(TeamArgs),
@@ -245,7 +247,7 @@ pub(crate) enum MemoVerb {
     ///
     /// Example: memo containers
     Containers(RowsArgs),
-    /// Search memories and extend the lifetime of what was found
+    /// Search memories, and extend the lifetime of those found
     ///
     /// A recall adds an hour to a short memory and a day to a mid one; the fifth makes a mid memory long, and every tenth
     /// raises the priority by one. A hit without a word of the query is shown and not extended. `memo search --kind memory`
@@ -279,7 +281,7 @@ pub(crate) enum MemoVerb {
     Link(LinkingArgs),
     /// Remove links between two memories
     ///
-    /// Exits with 1 when they were not linked so.
+    /// Exits with 1 when there was no such link.
     ///
     /// Example: memo unlink mem_01KAJ mem_01K9Z
     Unlink(LinkingArgs),
@@ -336,8 +338,8 @@ pub(crate) enum MemoVerb {
     Import(ImportArgs),
     /// Propose memories from the transcript of a session, with a language model
     ///
-    /// Prints lines that `memo import` takes, and adds nothing. Sends what was said in the session to the server of `llm.url`, in parts of
-    /// 12 KiB, without calls of tools, what they print, and credentials. Exits with 1 when nothing is proposed or not all was read.
+    /// Prints lines that `memo import` takes, and adds nothing. Sends the conversation of the session to the server of `llm.url`, in parts of
+    /// 12 KiB, without tool calls, their output, and credentials. Exits with 1 when nothing is proposed or the transcript was not read completely.
     ///
     /// Example: memo distil session.jsonl --dry-run
     Distil(DistilArgs),
@@ -350,7 +352,7 @@ pub(crate) enum MemoVerb {
     Backup(BackupArgs),
     /// Replace all memories by those of a backup
     ///
-    /// Shows what would change, asks, and copies the present memories before. Files of shared memories are restored where only
+    /// Shows what would change, asks, and first backs up the current memories. Files of shared memories are restored where only
     /// verbs changed them. `memo import --merge` adds memories instead. Exits with 1 when nothing would change.
     ///
     /// Example: memo restore-backup latest --dry-run
@@ -368,10 +370,10 @@ pub(crate) enum MemoVerb {
     ///
     /// Example: memo sync --sync full --wait-ms 60000
     Sync(SyncArgs),
-    /// Print a line for each event: progress of indexing, what the index takes up, changes of memories
+    /// Print a line for each event: progress of indexing, changes of the index, changes of memories
     ///
-    /// Runs until it is interrupted, its reader goes away, or -n events were printed. When the daemon ends it waits for the next
-    /// one, which it does not start. While it runs, the daemon does not exit by itself.
+    /// Runs until it is interrupted, its reader goes away, or -n events were printed. If the daemon ends, waits for the next
+    /// daemon, but starts none. While it runs, the daemon does not exit by itself.
     ///
     /// Example: memo events --topic memories --json
     Events(EventsArgs),
@@ -385,8 +387,8 @@ pub(crate) enum MemoVerb {
     Restart,
     /// Serve the API of the daemon over HTTP, and a page for the browser
     ///
-    /// Prints the address, the same one until the daemon or --stop ends it. Only programs of this computer can reach it, on 127.0.0.1, and
-    /// only with the token behind the `#`: whoever has that may read and write the memories of this repository.
+    /// Prints the address, which stays the same until the daemon or --stop ends the server. Only programs of this computer can reach it, on 127.0.0.1, and
+    /// only with the token behind the `#`: anybody with the token can read and write the memories of this repository.
     ///
     /// Example: memo serve --open
     Serve(ServeArgs),
@@ -396,8 +398,8 @@ pub(crate) enum MemoVerb {
     Logs(LogsArgs),
     /// Check that everything the daemon needs works
     ///
-    /// A database that was damaged and repaired is told here with every file that is concerned, and in a line by `memo status`
-    /// and with each answer about memories; for a day, or until --ack. Exits with 1 when a check fails.
+    /// Reports the repair of a damaged database, with every affected file. `memo status` and each answer about memories report it
+    /// in a line, for a day or until --ack. Exits with 1 when a check fails.
     ///
     /// Example: memo doctor
     Doctor(DoctorArgs),
@@ -405,19 +407,19 @@ pub(crate) enum MemoVerb {
     ///
     /// Example: memo reindex
     Reindex,
-    /// Tell a coding agent what it should know now, for the agent's hooks
+    /// Print advice for a coding agent, called by the agent's hooks
     ///
     /// Reads the JSON of the agent's hook on stdin and prints what that agent expects: at the start of a session the brief, for
-    /// a prompt the memories that are clearly relevant, before an edit the memories about the file. Prints nothing where
-    /// nothing helps, and tells a session each thing once. Never fails and never waits longer than --within-ms: the exit
-    /// status is 0 whatever happens, 1 for wrong usage. With --explain it exits with 1 when nothing would be told.
+    /// a prompt the memories that are clearly relevant, before an edit the memories about the file. Prints nothing if
+    /// nothing is relevant, and each piece of advice once per session. Never fails and never waits longer than --within-ms: the exit
+    /// status is 0 whatever happens, 1 for wrong usage. With --explain it exits with 1 when there is no advice.
     ///
     /// Example: memo hook prompt --explain "how long is a token valid"
     Hook(HookArgs),
     /// Set up coding agents to use memod, or undo it
     ///
     /// Shows a diff of each file, then writes it: the MCP server, a marked section of the instructions, hooks and skills, as far
-    /// as the agent has them. Everything else in these files stays as it is, byte for byte, and --undo takes out exactly what
+    /// as the agent has them. Everything else in these files stays as it is, byte for byte, and --undo removes exactly what
     /// was written. A file that does not parse, or that holds an entry `memod` of somebody else, is left alone. Exits with 1
     /// when a file was left alone or no agent was found.
     ///
@@ -430,27 +432,27 @@ pub(crate) enum MemoVerb {
     ///
     /// Example: memo hooks install --chain
     Hooks(HooksArgs),
-    /// Take memod out of this repository and of the agents, after an export of all memories
+    /// Remove memod from this repository and from the agents, after an export of all memories
     ///
-    /// Shows what would go and asks first: the git hooks, what `memo setup` has written into your files, and the state dir with
+    /// Shows what would be removed, and asks first: the git hooks, what `memo setup` has written into your files, and the state dir with
     /// index, memories, backups and settings, which all worktrees share. All memories, archived ones and links too, are first
     /// exported into a new file, which `memo import` reads; when that fails, nothing is removed. Stops the daemon, and indexes
     /// nothing. Running it again finishes what was interrupted. Exits with 1 when something was left.
     ///
     /// Example: memo uninstall --dry-run
     Uninstall(UninstallArgs),
-    /// Show which language model is asked, and how many tokens that has cost today
+    /// Show the language model in use, and how many tokens it has cost today
     ///
-    /// None is asked unless `llm.url` is set in your own settings. Then `memo search --expand`, `memo brief --summarise`, `memo add --suggest`,
-    /// `memo dedupe --propose` and `memo distil` ask it; with --dry-run they show what would be sent. Credentials are cut out, and a day has at most `llm.tokens_a_day` tokens. Exits with 1 when none
-    /// can be asked.
+    /// No language model is used unless `llm.url` is set in your own settings. Then `memo search --expand`, `memo brief --summarise`, `memo add --suggest`,
+    /// `memo dedupe --propose` and `memo distil` ask it; with --dry-run they show what would be sent. Credentials are cut out, and a day has at most `llm.tokens_a_day` tokens. Exits with 1 when no
+    /// language model can be used.
     ///
     /// Example: memo llm
     Llm,
     /// Choose the models that make vectors and rerank hits
     ///
-    /// The builtin model is always there. Others run in a process of their own and need the library of ONNX Runtime. Without a
-    /// subcommand it shows which model answers.
+    /// The builtin model is always available. Others run in a separate process and need the library of ONNX Runtime. Without a
+    /// subcommand it shows the current model.
     ///
     /// Example: memo model use minilm-l6
     Model(ModelArgs),
@@ -476,15 +478,15 @@ pub(crate) enum MemoVerb {
     ///
     /// Example: memo mcp --profile full
     Mcp(McpArgs),
-    /// Print a script that completes verbs, flags and what they take
+    /// Print a script that completes verbs, flags and their values
     ///
-    /// A running daemon knows paths, languages, ids, tags and containers. Offers only words that no shell reads anything in.
+    /// A running daemon knows paths, languages, ids, tags and containers. Omits words with shell metacharacters.
     ///
     /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
     Completions(CompletionsArgs),
     /// Open the manual page of a verb, or write all pages into a directory
     ///
-    /// On a terminal `man` shows the page, or the help is printed where there is no `man`. Otherwise the page is printed as roff.
+    /// On a terminal `man` shows the page; without `man` the help is printed. Otherwise the page is printed as roff.
     ///
     /// Example: memo man search
     Man(ManArgs),

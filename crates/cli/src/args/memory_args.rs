@@ -14,11 +14,11 @@ use super::relation_args::NearArgs;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TierArg {
-    /// For memory.short_minutes
+    /// Lasts memory.short_minutes
     Short,
-    /// For memory.mid_minutes
+    /// Lasts memory.mid_minutes
     Mid,
-    /// Forever
+    /// Lasts forever
     Long,
 }
 
@@ -34,13 +34,13 @@ impl From<TierArg> for Tier {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SourceArg {
-    /// A person said it
+    /// Stated by a person
     User,
-    /// An agent found it out
+    /// Found out by an agent
     Agent,
-    /// A hook or another program wrote it by itself
+    /// Written automatically by a hook or another program
     Hook,
-    /// It was taken from elsewhere
+    /// Imported from another place
     Import,
 }
 
@@ -58,11 +58,11 @@ impl SourceArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeArg {
-    /// Nobody
+    /// Shared with nobody
     Mine,
-    /// Who works on the repository, through files in it
+    /// Shared through files of the repository
     Repo,
-    /// The team, through its server
+    /// Shared with the team, through its server
     Team,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct FieldsArgs {
     /// A metadata entry; the value is JSON or plain text (may be given again)
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata)]
     meta: Vec<(String, Value)>,
-    /// Keep it although it looks like a credential
+    /// Store the text even if it looks like a credential
     #[arg(long)]
     pub(crate) allow_secret: bool,
 }
@@ -166,23 +166,23 @@ pub(crate) struct AddArgs {
     /// Tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(crate) tag: Vec<String>,
-    /// The code it is about; the path is relative to the current directory (may be given again)
+    /// Code that the memory is about; the path is relative to the current directory (may be given again)
     #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(crate) about: Vec<String>,
     #[command(flatten)]
     pub(crate) fields: FieldsArgs,
     #[command(flatten)]
     pub(crate) near: NearArgs,
-    /// Who says so [default: agent if there is a name of one, else cli]
+    /// Source of the memory [default: agent if an agent is named, else cli]
     #[arg(long, value_enum)]
     pub(crate) source: Option<SourceArg>,
-    /// Name of the agent that adds it [default: MEMO_AGENT]
+    /// Name of the agent that adds the memory [default: MEMO_AGENT]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Ask the language model of llm.url for a title and tags, and show the commands that would set them
     #[arg(long)]
     pub(crate) suggest: bool,
-    /// Show what --suggest would send, and add and send nothing
+    /// Show what --suggest would send, without adding or sending it
     #[arg(long, requires = "suggest")]
     pub(crate) dry_run: bool,
 }
@@ -196,13 +196,13 @@ pub(crate) struct UpdateArgs {
     pub(crate) content: Option<String>,
     #[command(flatten)]
     pub(crate) fields: FieldsArgs,
-    /// Remove metadata that is not given here
+    /// Remove all metadata that --meta does not give
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Code that it is now also about (may be given again)
+    /// Code that the memory is also about (may be given again)
     #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(crate) about: Vec<String>,
-    /// Code that it is no longer about (may be given again)
+    /// Code that the memory is no longer about (may be given again)
     #[arg(long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(crate) no_about: Vec<String>,
 }
@@ -213,7 +213,7 @@ pub(crate) struct AppendArgs {
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) text: TextArgs,
-    /// Keep it although it looks like a credential
+    /// Store the text even if it looks like a credential
     #[arg(long)]
     pub(crate) allow_secret: bool,
 }
@@ -268,13 +268,13 @@ pub(crate) struct TraitsArgs {
     /// Only memories that were added by an agent whose name contains this
     #[arg(long, value_name = "TEXT")]
     agent: Option<String>,
-    /// Only memories that were added so: cli, api, agent, user, hook, import, consolidation
+    /// Only memories from this source: cli, api, agent, user, hook, import, consolidation
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
     /// Only memories of this priority or a higher one
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     min_priority: Option<i64>,
-    /// Only memories that are shared with these
+    /// Only memories with this scope
     #[arg(long, value_enum)]
     scope: Option<ScopeArg>,
     /// Only memories with this value in their metadata (may be given again)
@@ -300,10 +300,10 @@ pub(crate) struct MemoryScopeArgs {
     /// Only memories with all of these tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(crate) tag: Vec<String>,
-    /// Only commits and memories since: 2026-11-01, or 3d for three days ago
+    /// Only commits and memories since WHEN: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
-    /// Only commits and memories before
+    /// Only commits and memories before WHEN, as for --since
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     #[command(flatten)]
@@ -313,18 +313,18 @@ pub(crate) struct MemoryScopeArgs {
 /// Conditions on memories, combined with AND.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
-    /// Only this container
+    /// Only memories of this container
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
-    /// Only with all of these tags (comma-separated, or given again)
+    /// Only memories with all of these tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     tag: Vec<String>,
     #[command(flatten)]
     traits: TraitsArgs,
-    /// Only memories added (in the archive: archived) since: 2026-11-01, or 3d for three days ago
+    /// Only memories added (in the archive: archived) since WHEN: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Only memories added (in the archive: archived) before
+    /// Only memories added (in the archive: archived) before WHEN, as for --since
     #[arg(long, visible_alias = "before", value_name = "WHEN", allow_hyphen_values = true)]
     until: Option<String>,
     /// Only memories with all these words in title, tags or text
@@ -363,24 +363,24 @@ pub(crate) struct ListArgs {
     /// Sort order
     #[arg(long, value_enum, default_value_t = SortArg::Created)]
     pub(crate) sort: SortArg,
-    /// At most so many
+    /// Maximum number of memories
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, conflicts_with = "all",
         value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) limit: u64,
-    /// Skip the first N
+    /// Skip the first N memories
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: u64,
-    /// List all
+    /// List all memories
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) rows: RowsArgs,
 }
 
-/// Whether a removal is confirmed.
+/// The flags that confirm or try a removal.
 #[derive(Debug, Args)]
-pub(crate) struct ConsentArgs {
-    /// Do not ask
+pub(crate) struct RemovalConfirmArgs {
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Show what would be removed, and change nothing
@@ -396,7 +396,7 @@ pub(crate) struct RemoveArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
-    pub(crate) consent: ConsentArgs,
+    pub(crate) consent: RemovalConfirmArgs,
 }
 
 #[derive(Debug, Args)]
@@ -415,7 +415,7 @@ pub(crate) struct ShareArgs {
 pub(crate) struct ShareWithArgs {
     #[command(flatten)]
     pub(crate) share: ShareArgs,
-    /// Share them with the team of `team.url`, and not as files
+    /// Share the memories with the team of `team.url` instead of as files
     #[arg(long)]
     pub(crate) team: bool,
 }
@@ -425,7 +425,7 @@ pub(crate) struct SyncNotesArgs {
     /// Remote to exchange with [default: origin, if there is one]
     #[arg(value_name = "REMOTE")]
     pub(crate) remote: Option<String>,
-    /// Remove files for everybody that were removed here in another way than by memo, as with rm or git clean
+    /// Also remove, for everybody, files that were removed here without memo, as with rm or git clean
     #[arg(long)]
     pub(crate) removed: bool,
 }
@@ -440,7 +440,7 @@ pub(crate) struct RecallArgs {
     pub(crate) mode: ModeArg,
     #[command(flatten)]
     pub(crate) memories: MemoryScopeArgs,
-    /// At most so many
+    /// Maximum number of memories
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(crate) limit: u64,
     #[command(flatten)]
@@ -449,7 +449,7 @@ pub(crate) struct RecallArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecentArgs {
-    /// At most so many
+    /// Maximum number of memories
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) limit: u64,
     #[command(flatten)]
@@ -460,7 +460,7 @@ pub(crate) struct RecentArgs {
 pub(crate) struct PromoteArgs {
     /// Id, or the beginning of one
     pub(crate) id: String,
-    /// The tier it moves up to [default: the next one]
+    /// Tier to move the memory up to [default: the next tier]
     #[arg(long, value_enum, value_name = "TIER")]
     pub(crate) to: Option<TierArg>,
 }

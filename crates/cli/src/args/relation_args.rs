@@ -9,10 +9,10 @@ use super::parse_share::parse_share;
 /// How to treat a text that nearly equals another memory.
 #[derive(Debug, Args)]
 pub(crate) struct NearArgs {
-    /// Add it even if another memory of the container says nearly the same
+    /// Add the memory even if the container has one that says nearly the same
     #[arg(long, conflicts_with = "merge")]
     pub(crate) force: bool,
-    /// If another memory says nearly the same, add the new tags and the longer text to that one
+    /// If another memory says nearly the same, add the new tags and the longer text to that memory
     #[arg(long)]
     pub(crate) merge: bool,
 }
@@ -30,7 +30,7 @@ pub(crate) struct RelatedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DedupeArgs {
-    /// Only this container
+    /// Only memories of this container
     #[arg(short, long, value_name = "NAME")]
     pub(crate) container: Option<String>,
     /// Minimum cosine similarity, 0.5 to 1 [default: memory.near_cosine, 0.9]
@@ -39,7 +39,7 @@ pub(crate) struct DedupeArgs {
     /// Merge each group as proposed, after asking
     #[arg(long)]
     pub(crate) merge: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long, requires = "merge")]
     pub(crate) yes: bool,
     /// Ask the language model of llm.url which near memories say the same or contradict each other [default for --threshold: 0.6]
@@ -67,10 +67,10 @@ pub(crate) struct ConsolidateArgs {
         allow_hyphen_values = true
     )]
     pub(crate) summary: Option<String>,
-    /// Container of the new memory if the originals differ; with --auto, only this container
+    /// Container of the new memory if the originals differ; with --auto, only memories of this container
     #[arg(short, long, value_name = "NAME")]
     pub(crate) container: Option<String>,
-    /// Keep it although it looks like a credential
+    /// Store the text even if it looks like a credential
     #[arg(long, conflicts_with = "auto")]
     pub(crate) allow_secret: bool,
     /// Combine memories that share container and first tag (alphabetically), joining their texts; the result is of tier long
@@ -113,9 +113,9 @@ impl From<LinkArg> for LinkKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct LinkingArgs {
-    /// Id of the first, or the beginning of one
+    /// Id of the first memory, or the beginning of one
     pub(crate) from: String,
-    /// Id of the second
+    /// Id of the second memory, or the beginning of one
     pub(crate) to: String,
     /// Relation of the first to the second [default: related_to; for unlink: any]
     #[arg(short, long, value_enum)]
@@ -137,18 +137,18 @@ pub(crate) struct LinksArgs {
 pub(crate) struct ResolveArgs {
     /// Id of the memory that holds, or the beginning of one
     pub(crate) winner: String,
-    /// Id of the memory that no longer holds; with none of the options below it is needed
+    /// Id of the memory that no longer holds; required unless an option below is given
     pub(crate) loser: Option<String>,
-    /// End the conflict of a memory: your side holds, what was written here, also during a rebase. A memory of yours alone is shared by that
+    /// Keep your side of a conflict: the text written here, also during a rebase. A private memory becomes shared
     #[arg(long, conflicts_with_all = ["loser", "theirs", "both"])]
     pub(crate) ours: bool,
-    /// The other side holds
+    /// Keep the other side of a conflict
     #[arg(long, conflicts_with_all = ["loser", "both"])]
     pub(crate) theirs: bool,
-    /// Both hold: a memory of yours alone gets an id of its own
+    /// Keep both memories; your private one gets a new id
     #[arg(long, conflicts_with_all = ["loser", "text"])]
     pub(crate) both: bool,
-    /// This text holds; - reads it from stdin
+    /// Keep this text instead; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", conflicts_with = "loser")]
     pub(crate) text: Option<String>,
 }

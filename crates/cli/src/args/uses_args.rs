@@ -20,7 +20,7 @@ pub(crate) struct UsesArgs {
     /// A definition: a path from the current directory with its name or a line of it, or just the name
     #[arg(value_name = "PATH#SYMBOL|PATH:LINE|NAME")]
     pub(crate) target: String,
-    /// Most steps from the definition, at most 8
+    /// Maximum number of steps from the definition, 1 to 8
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) depth: Option<u32>,
     #[command(flatten)]
@@ -29,14 +29,14 @@ pub(crate) struct UsesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImpactArgs {
-    /// A file, or a definition: a path from the current directory with its name or a line of it, or just the name; without one, what has
-    /// changed since the last commit
+    /// A file, or a definition: a path from the current directory with its name or a line of it, or just the name [default: what has
+    /// changed since the last commit]
     #[arg(value_name = "PATH|PATH#SYMBOL|PATH:LINE|NAME", conflicts_with = "since")]
     pub(crate) target: Option<String>,
-    /// The definitions that have changed since a revision, a time or an age, as for `memo changed`
+    /// Definitions that have changed since a revision, a time or an age, as for `memo changed`
     #[arg(long, value_name = "REV")]
     pub(crate) since: Option<String>,
-    /// Most steps from the definition, at most 8
+    /// Maximum number of steps from the definition, 1 to 8
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) depth: Option<u32>,
     #[command(flatten)]
@@ -45,16 +45,16 @@ pub(crate) struct ImpactArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UsesListArgs {
-    /// Maximum number in the list; of paths with --files
+    /// Maximum number of definitions; with --files, of paths
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
-    /// Most tokens printed, the first of the list first; four characters count as one
+    /// Maximum number of tokens to print, from the start of the list; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// Only the paths of what is listed, each once: pytest $(memo tests --files)
+    /// Print only the paths of the listed definitions, each once: pytest $(memo tests --files)
     #[arg(short = 'l', long, conflicts_with_all = ["format", "fields", "json", "with"])]
     pub(crate) files: bool,
-    /// Also memories about what is listed, or the newest commits of its files (comma-separated); in text and --json
+    /// Also list memories about the definitions, or the newest commits of their files (comma-separated); in text and --json
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub(crate) with: Vec<WithArg>,
     #[command(flatten)]

@@ -48,7 +48,7 @@ pub(crate) fn print_events(typed: &EventsArgs, context: &CommandContext, output:
 /// Waits for an event and prints it at once.
 fn print_next(client: &mut Client, output: &mut Output) -> Result<(), CliError> {
     let event = client.next_event()?;
-    output.full_value(&event, |output| output.line(&format_event(&event)))?;
+    output.write_full_value(&event, |output| output.line(&format_event(&event)))?;
     output.flush()
 }
 

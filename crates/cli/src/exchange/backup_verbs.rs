@@ -88,11 +88,11 @@ fn print_restore_result(result: &RestoreResult, output: &mut Output) -> Result<(
         ))?;
     }
     if *files_kept > 0 {
-        output.line(&format!("files that others have changed since, which hold: {files_kept}"))?;
+        output.line(&format!("files that others have changed since, which stay unchanged: {files_kept}"))?;
     }
     if *files_gone > 0 {
         output.line(&format!(
-            "files that others have removed since, which stay away: {files_gone}; `memo restore` writes one again"
+            "files that others have removed since, which stay removed: {files_gone}; `memo restore` writes one again"
         ))?;
     }
     output.flush()

@@ -274,7 +274,7 @@ impl<'a> DraftSender<'a> {
         }
         if self.typed.dry_run && !self.links.is_empty() {
             self.add_note(format!(
-                "{} not looked at in a dry run",
+                "{} not checked in a dry run",
                 format_count(self.links.len() as u64, "link", "links")
             ));
         } else {

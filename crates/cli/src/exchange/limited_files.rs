@@ -41,7 +41,7 @@ pub(super) fn read_text(path: &Path, max_bytes: u64) -> Result<String, CliError>
         return Err(file_refused(path, &format!("over {} MiB", max_bytes >> 20), "import it in parts"));
     }
     if bytes.starts_with(b"PK\x03\x04") {
-        return Err(file_refused(path, "a zip file", "unpack it, and import what is in it"));
+        return Err(file_refused(path, "a zip file", "unpack it, and import its files"));
     }
     if bytes.starts_with(BOM) {
         bytes.drain(..BOM.len());

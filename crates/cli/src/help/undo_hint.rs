@@ -10,8 +10,7 @@ use memod_terminal::CommandContext;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The hint if the newest change is not known, because no daemon runs or nothing was changed.
-const GENERAL_HINT: &str =
-    "memo restore brings back what was forgotten, memo forget takes back what was added";
+const GENERAL_HINT: &str = "memo restore brings back a forgotten memory, memo forget archives an added one";
 
 /// Returns a hint with the command that undoes the newest change, if a daemon runs and knows it.
 pub(crate) fn find_undo_hint(context: Option<&CommandContext>) -> String {
@@ -37,7 +36,7 @@ fn hint_for_newest_change(context: &CommandContext) -> Option<String> {
     let memo = &context.memo;
     match (changed, archived) {
         (_, Some(archived)) => (archived.archived_why.as_deref() == Some("forgotten"))
-            .then(|| format!("{memo} restore {} brings back what was forgotten", archived.id)),
+            .then(|| format!("{memo} restore {} brings the memory back", archived.id)),
         (Some(added), None) => (added.created == added.updated)
             .then(|| format!("{memo} forget {} takes back the newest memory", added.id)),
         (None, None) => None,

@@ -33,7 +33,7 @@ pub(crate) fn find_usage_hint(error: &clap::Error, words: &[String]) -> String {
 
 impl NamedCommand<'_> {
     fn help_hint(&self) -> String {
-        format!("`{} --help` lists what it takes", self.path)
+        format!("`{} --help` lists its arguments", self.path)
     }
 
     /// Returns the example of the verb's help.

@@ -34,7 +34,7 @@ pub(crate) fn summarise_brief(
             output.line("")
         })?;
         output.flush()?;
-        output.say("a language model says so of what `memo brief` prints");
+        output.say("a language model wrote this from the output of `memo brief`");
         return Ok(Some(0));
     }
     output.say(&format!("no summary: {}", result.problem.unwrap_or_default()));
@@ -95,9 +95,9 @@ pub(crate) fn compare_memories(
     let n_proposed = result.pairs.iter().filter(|pair| pair.command.is_some()).count();
     match &result.problem {
         _ if result.pairs.is_empty() => output.say("no two memories of a container are near each other"),
-        Some(problem) => output.say(&format!("near each other, but nothing is said of them: {problem}")),
-        None if n_proposed == 0 => output.say("none says the same as another one or contradicts it"),
-        None => output.say("a language model says so; nothing was changed"),
+        Some(problem) => output.say(&format!("near each other, but not compared: {problem}")),
+        None if n_proposed == 0 => output.say("no memory repeats or contradicts another"),
+        None => output.say("these are verdicts of a language model; nothing was changed"),
     }
     Ok(if n_proposed == 0 { EXIT_NONE } else { 0 })
 }

@@ -13,8 +13,8 @@ use memod_terminal::{CliError, CommandContext};
 
 use super::refused_error;
 use crate::args::{
-    AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, ConsentArgs, DedupeArgs, DoctorArgs, ExplainArgs,
-    ExportArgs, FindArgs, HooksArgs, HooksVerb, ImportArgs, LogsArgs, MemoVerb, ModelArgs, ModelVerb,
+    AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, DedupeArgs, DoctorArgs, ExplainArgs, ExportArgs,
+    FindArgs, HooksArgs, HooksVerb, ImportArgs, LogsArgs, MemoVerb, ModelArgs, ModelVerb, RemovalConfirmArgs,
     RemoveArgs, RestoreBackupArgs, SearchArgs, ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
 };
 
@@ -77,11 +77,11 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
             Granted
         }
         MemoVerb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => Reading(verb.files_to_read()),
-        MemoVerb::Purge(RemoveArgs { consent: ConsentArgs { dry_run: true, .. }, .. }) => Granted,
+        MemoVerb::Purge(RemoveArgs { consent: RemovalConfirmArgs { dry_run: true, .. }, .. }) => Granted,
         MemoVerb::Purge(_) => Denied("memo purge deletes memories for good", ASK_A_PERSON_TO_PURGE),
         MemoVerb::Reset(_) => Denied("memo reset deletes all memories", ASK_A_PERSON),
         MemoVerb::Share(ShareWithArgs { team: true, .. }) => {
-            Denied("memo share --team sends memories to others, and nobody reviews them before", ASK_A_PERSON)
+            Denied("memo share --team sends memories to others, and nobody reviews them first", ASK_A_PERSON)
         }
         MemoVerb::Team(TeamArgs { what: None | Some(TeamVerb::Status | TeamVerb::Members) }) => Granted,
         MemoVerb::Team(_) => {
@@ -140,7 +140,7 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         MemoVerb::Logs(LogsArgs { follow: true, .. }) => Denied("--follow has no end", "leave it out"),
         MemoVerb::Logs(_) => Granted,
         MemoVerb::Events(_) => {
-            Denied("memo events waits for events", "memo status and memo recent show what is new")
+            Denied("memo events waits for events", "use `memo status` or `memo recent` instead")
         }
         MemoVerb::Config(ConfigArgs { what: Some(ConfigVerb::Set { .. } | ConfigVerb::Unset { .. }) }) => {
             Denied("memo config set and unset change how memod works for everybody", ASK_A_PERSON)
@@ -169,7 +169,7 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
             Denied("memo reindex discards the index, which others use as well", ASK_A_PERSON)
         }
         MemoVerb::Hook(_) => {
-            Denied("memo hook answers hooks of agents on stdin", "search and recall find the same")
+            Denied("memo hook answers hooks of agents on stdin", "use `search` or `recall` instead")
         }
         MemoVerb::Open(_)
         | MemoVerb::Shell

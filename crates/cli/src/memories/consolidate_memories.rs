@@ -1,6 +1,6 @@
 //! Combines several memories into one.
 
-use memod_proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+use memod_proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, ConsolidatedGroup};
 use memod_terminal::text::{escape, format_count};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
@@ -51,7 +51,7 @@ pub(crate) fn consolidate_memories(
     Ok(if is_done { 0 } else { EXIT_NONE })
 }
 
-fn print_group(group: &Consolidated, dry_run: bool, output: &mut Output) -> Result<(), CliError> {
+fn print_group(group: &ConsolidatedGroup, dry_run: bool, output: &mut Output) -> Result<(), CliError> {
     let sources = format_count(group.sources.len() as u64, "memory", "memories");
     match (&group.refused, dry_run) {
         (Some(why), _) => {

@@ -77,7 +77,7 @@ pub(crate) fn resolve_memories(
         output.flush()?;
         match result.changed.is_empty() && result.linked.is_empty() {
             true => output.say("it was resolved before; nothing was changed"),
-            false => output.say("the second ranks below the first now; `memo history` shows what it was"),
+            false => output.say("the second now ranks below the first; `memo history` has its former state"),
         }
         Ok(())
     })?;
@@ -95,11 +95,11 @@ fn nothing_chosen_error(id: String, context: &CommandContext) -> Result<CliError
     };
     Ok(match is_disputed {
         true => CliError::Usage {
-            message: format!("{id}: in conflict, and nothing says which side holds"),
-            hint: "--ours: yours holds; --theirs: the other one; --text TEXT: this text; --both: each, yours under an id of its own",
+            message: format!("{id}: in conflict, and no side was chosen"),
+            hint: "--ours keeps your side, --theirs the other side, --text TEXT this text, --both each side, with a new id for yours",
         },
         false => CliError::Usage {
-            message: format!("{id}: is not in conflict, and there is no second memory"),
+            message: format!("{id}: not in conflict, and no second memory was given"),
             hint: "`memo resolve WINNER LOSER` decides between two memories",
         },
     })
@@ -119,7 +119,7 @@ pub(crate) fn list_links(typed: LinksArgs, context: &CommandContext, output: &mu
         match (result.links.is_empty(), result.more) {
             (true, _) => output.say("no links"),
             (false, true) => {
-                output.say(&format!("more is linked than these {} memories", result.memories.len()));
+                output.say(&format!("more memories are linked than these {}", result.memories.len()));
             }
             (false, false) => {}
         }

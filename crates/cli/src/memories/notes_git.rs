@@ -123,7 +123,7 @@ impl<'a> NotesGit<'a> {
             Err(fs::TryLockError::WouldBlock) => {
                 return Err(CliError::Git {
                     message: "another `memo sync-notes` runs in this worktree".to_owned(),
-                    hint: "run it again once that has ended".to_owned(),
+                    hint: "run `memo sync-notes` again when the other has ended".to_owned(),
                 });
             }
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
@@ -286,7 +286,7 @@ fn first_object(output: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
 fn unreadable_error(id: &str) -> CliError {
     CliError::Git {
         message: format!("git object {id}: cannot be read; nothing was exchanged"),
-        hint: "`git fsck` says what is missing".to_owned(),
+        hint: "find missing objects with `git fsck`".to_owned(),
     }
 }
 
@@ -306,9 +306,9 @@ pub(super) fn git_failed_error(args: &[&str], output: &Output) -> CliError {
     let verb = args.first().copied().unwrap_or_default();
     let hint = match verb {
         "ls-remote" | "fetch" | "push" => {
-            "`git remote -v` lists the remotes; run it again when git reaches it"
+            "`git remote -v` lists the remotes; run `memo sync-notes` again when git reaches the remote"
         }
-        _ => "run it again when git can; what memories said is in `memo history`",
+        _ => "correct that, then run `memo sync-notes` again; `memo history` has the texts of the memories",
     };
     CliError::Git { message: format!("git {verb}: {quoted}"), hint: hint.to_owned() }
 }

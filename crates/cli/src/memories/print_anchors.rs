@@ -25,8 +25,8 @@ pub(crate) fn confirm_memory(typed: IdArgs, context: &CommandContext, output: &m
             .map(|anchor| escape(&dir.display_path(&anchor.to_string())))
             .collect();
         match about.is_empty() {
-            true => output.say("you vouch for what it says"),
-            false => output.say(&format!("holds for {} as it is now", about.join(", "))),
+            true => output.say("confirmed: from now on the memory counts as yours"),
+            false => output.say(&format!("confirmed for the current state of {}", about.join(", "))),
         }
         Ok(())
     })?;

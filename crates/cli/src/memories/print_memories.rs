@@ -71,9 +71,9 @@ fn print_full_memory(memory: &Memory, dir: &CallerDir, output: &mut Output) -> R
     }
     if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
         let why = match why.as_str() {
-            FILE_REMOVED => "no worktree has its file any more; `memo restore` writes it again",
+            FILE_REMOVED => "no worktree has its file any more; `memo restore` writes the file again",
             "unreadable" => {
-                "its file is no memory any more; correct it, or remove it and `memo restore` this"
+                "its file cannot be read as a memory any more; correct it, or remove it and run `memo restore`"
             }
             why => why,
         };
@@ -124,7 +124,7 @@ pub(super) fn print_memory_lines(memories: &[Memory], output: &mut Output) -> Re
 }
 
 /// Writes memories in one line each, with the time of their last change instead of their creation.
-pub(super) fn print_changed_lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+pub(super) fn print_lines_with_change_time(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
     memories.iter().try_for_each(|memory| {
         let changed = Memory { created: memory.updated.clone(), ..memory.clone() };
         print_memory_line(&changed, output)

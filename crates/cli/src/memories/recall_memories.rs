@@ -74,7 +74,7 @@ pub(crate) fn list_recent_memories(
     let params = ListParams { caller: new_caller(context), sort, limit, ..ListParams::default() };
     let result: MemoriesResult = context.connect()?.call("memory.list", &params)?;
     output.list(&result, |output| {
-        print_memories::print_changed_lines(&result.memories, output)?;
+        print_memories::print_lines_with_change_time(&result.memories, output)?;
         output.flush()?;
         if result.memories.is_empty() {
             output.say("no memories");

@@ -6,7 +6,7 @@ use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::print_memories;
 use super::request::new_caller;
-use crate::args::{ConsentArgs, RemoveArgs};
+use crate::args::{RemovalConfirmArgs, RemoveArgs};
 
 /// The hint where no user can be asked for a confirmation.
 pub(crate) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";
@@ -37,7 +37,7 @@ pub(crate) fn purge_memories(typed: RemoveArgs, context: &CommandContext, output
 }
 
 pub(crate) fn reset_memories(
-    typed: &ConsentArgs,
+    typed: &RemovalConfirmArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
@@ -54,7 +54,7 @@ pub(crate) fn reset_memories(
 fn remove_memories(
     removal: &RemovalVerb,
     selection: Selection,
-    consent: &ConsentArgs,
+    consent: &RemovalConfirmArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {

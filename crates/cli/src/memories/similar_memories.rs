@@ -21,7 +21,8 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
         (true, _) => {}
         (false, true) => output.say("merged into a memory that says nearly the same"),
         (false, false) => {
-            let hint = if has_about { "; `memo update ID --about …` says what it is about" } else { "" };
+            let hint =
+                if has_about { "; `memo update ID --about …` sets the code that it is about" } else { "" };
             output.say(&format!("this text exists already; nothing was changed{hint}"));
         }
     }
@@ -29,10 +30,10 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
         let why = match other.by.as_str() {
             "title" => "a similar title",
             "numbers" => "nearly the same text with other numbers",
-            _ => "nearly the same text, but one denies it",
+            _ => "nearly the same text, but one of them is negated",
         };
         let (id, line) = (&other.memory.id, &other.memory.line);
-        output.say(&format!("may contradict {id}: {line} ({why}); `memo resolve` says which holds"));
+        output.say(&format!("may contradict {id}: {line} ({why}); decide with `memo resolve`"));
     }
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn list_related_memories(
     })?;
     output.say_caveats(&result.caveats);
     if result.memories.is_empty() && !output.json {
-        output.say(&format!("no memory is linked to {}, and none is near it in meaning", result.id));
+        output.say(&format!("no memory is linked to {}, and no memory is near it in meaning", result.id));
     }
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }

@@ -43,7 +43,7 @@ const MOST_PUSHES: usize = 5;
 pub(crate) fn sync_notes(typed: SyncNotesArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let (Some(git_dir), Some(common_dir)) = (&context.layout.git_dir, &context.layout.common_dir) else {
         return Err(CliError::Usage {
-            message: "notes are exchanged through git, and this is no repository of git".to_owned(),
+            message: "notes are exchanged through git, but this is not a git repository".to_owned(),
             hint: "`memo export` writes memories to a file",
         });
     };
@@ -246,7 +246,7 @@ impl NotesExchange<'_> {
             }
             ScreeningResult { current, former } => Err(CliError::Git {
                 message: format!(
-                    "others may not have {}; nothing was exchanged",
+                    "others may not see {}; nothing was exchanged",
                     list_refused(&[current, former].concat())
                 ),
                 hint: "git's `user.name` and `user.email` are in each commit".to_owned(),
@@ -296,8 +296,8 @@ impl NotesExchange<'_> {
         let listed = self.git.run(&["ls-files", "--cached"])?;
         if !listed.lines().eq(&worktree_files.paths) {
             return Err(CliError::Git {
-                message: "files of memories were changed meanwhile; nothing was exchanged".to_owned(),
-                hint: "run it again".to_owned(),
+                message: "files of memories changed while memo ran; nothing was exchanged".to_owned(),
+                hint: "run `memo sync-notes` again".to_owned(),
             });
         }
         let (before, theirs) = (self.git.find_commit(WORKTREE_REF)?, self.git.find_commit(THEIRS_REF)?);

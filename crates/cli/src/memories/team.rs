@@ -32,7 +32,7 @@ pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &
             let left: TeamLeaveResult = call_team_method("team.leave", context)?;
             output.value(&left, |output| {
                 output.say(&format!(
-                    "{} of the team kept here alone",
+                    "{} of the team kept as private",
                     format_count(left.memories, "memory", "memories")
                 ));
                 Ok(())
@@ -54,7 +54,7 @@ fn call_team_method<R: serde::de::DeserializeOwned>(
 }
 
 fn print_team_status(status: &TeamStatusResult, output: &mut Output) -> CliResult {
-    output.full_value(status, |output| {
+    output.write_full_value(status, |output| {
         for (name, value) in [("server", &status.url), ("repository", &status.repository)] {
             if let Some(value) = value {
                 print_row(name, &escape(value), output)?;

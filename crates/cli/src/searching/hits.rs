@@ -263,7 +263,7 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
     }
     if !result.expanded.is_empty() {
         parts.push(format!(
-            "also searched, as a language model says: {}",
+            "also searched for words that a language model suggested: {}",
             escape(&result.expanded.join(", "))
         ));
     }

@@ -101,7 +101,8 @@ pub(crate) fn find_hit_file(
             let file = require_regular_file(&root, path)?;
             let changed_at = file.symlink_metadata().and_then(|meta| meta.modified()).at("open", &file)?;
             if changed_at > kept_at {
-                output.say(&format!("{path} has changed since the search; line {line} may be another one"));
+                output
+                    .say(&format!("{path} has changed since the search; line {line} may be a different one"));
             }
             Ok((file, *line))
         }
@@ -120,8 +121,8 @@ pub(crate) fn require_regular_file(root: &Path, path: &str) -> Result<PathBuf, C
     if is_file && canonical(&file)? == canonical(root)?.join(path) {
         return Ok(file);
     }
-    let message = format!("{path}: no regular file any more, but a link or something special");
-    Err(no_hit_error(message, "search again; `ls -l` shows what is there now".to_owned()))
+    let message = format!("{path}: not a regular file any more, but a link or a special file");
+    Err(no_hit_error(message, "search again; `ls -l` shows the current file".to_owned()))
 }
 
 fn session_file(layout: &RepoLayout) -> PathBuf {

@@ -36,7 +36,7 @@ pub(crate) fn init_repository(typed: &InitArgs, context: &CommandContext, output
     wait_and_report(&mut client, context, start, hooks.as_ref(), output)
 }
 
-/// Installs hooks and reports, without indexing; a daemon that runs already goes on indexing.
+/// Installs hooks and reports, without indexing; a running daemon continues indexing.
 fn install_without_indexing(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut client = context.connect_to_memories()?;
     let hooks = if typed.no_hooks { None } else { hooks::install_hooks(&mut client, context, output) };

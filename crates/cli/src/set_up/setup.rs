@@ -58,9 +58,7 @@ pub(crate) fn summarize_setup(env: &Env) -> Option<String> {
     match (done.is_empty(), missing.is_empty()) {
         (true, true) => None,
         (_, true) => Some(format!("{} know of memod", join_names(&done))),
-        _ => {
-            Some(format!("not set up: {} (memo setup --show says what it would write)", join_names(&missing)))
-        }
+        _ => Some(format!("not set up: {} (memo setup --show shows the changes)", join_names(&missing))),
     }
 }
 

@@ -325,7 +325,7 @@ impl UninstallReport {
                 "of the project, left: {files}; `memo setup --undo --scope project` undoes it"
             ));
         }
-        output.say("memod is removed; an agent that runs now has it until it is started again");
+        output.say("memod is removed; running agents have it until they are started again");
         output
             .say("the programs go with `cargo uninstall memod`, or the package manager that installed them");
     }

@@ -76,7 +76,7 @@ impl ServerAddress {
     /// When it is none, has a password, or asks for an unencrypted connection to another machine.
     pub fn parse(url: &str) -> Result<Self, TeamError> {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(TeamError::new("team.url: is no address of PostgreSQL").with_hint(FORM));
+            return Err(TeamError::new("team.url: not an address of PostgreSQL").with_hint(FORM));
         }
         // libpq's name for the check that is always made here.
         let (before, options) = url.split_once('?').unwrap_or((url, ""));
@@ -84,7 +84,7 @@ impl ServerAddress {
         let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
         let parts = AddressParts::read(before, &options).ok_or_else(Self::unparsed_error)?;
         if parts.has_password {
-            return Err(TeamError::new("team.url: has a password, which settings may not have").with_hint(
+            return Err(TeamError::new("team.url: has a password, which a setting must not have").with_hint(
                 "take it out; `memo team login` asks for it, and keeps it where only you can read it",
             ));
         }
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        assert!(refusal("https://localhost/team").contains("no address of PostgreSQL"));
+        assert!(refusal("https://localhost/team").contains("not an address of PostgreSQL"));
         assert!(refusal("postgres://localhost/team").contains("no role"));
         assert!(refusal("postgres://ann@a,b/team").contains("several"));
         assert!(refusal("postgres://ann@localhost/team?hostaddr=203.0.113.5").contains("beside"));

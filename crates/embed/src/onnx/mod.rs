@@ -33,7 +33,7 @@ pub enum OnnxError {
         reason: String,
     },
     /// No library of ONNX Runtime was found.
-    #[error("no {LIBRARY} is there: {0}")]
+    #[error("{LIBRARY} was not found: {0}")]
     NoRuntime(String),
     /// The model cannot be run.
     #[error("model {model}: {reason}")]

@@ -1,6 +1,6 @@
 //! A cross-encoder, which reads a query and a text together.
 //!
-//! It runs in a process of its own, which is started by the first question and ends when it was idle.
+//! It runs in a separate process, which is started by the first question and ends when it was idle.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::model_process::{ModelTask, StartOptions};
 use super::remote::ModelServer;
 use super::{OnnxError, Runtime};
 
-/// Texts that are asked for at once; the time limit is looked at in between.
+/// Number of texts in one request; the time limit is looked at in between.
 const BATCH: usize = 2;
 
 /// An installed cross-encoder.

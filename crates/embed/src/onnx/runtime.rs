@@ -60,8 +60,12 @@ impl Runtime {
         // Without a home the cache directory is in a temporary one, where others may have made it.
         let own = Some(self.own_dir()).filter(|dir| is_own_dir(&self.cache_dir) && is_own_dir(dir));
         let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
-        let looked =
-            || OnnxError::NoRuntime(format!("looked in {} and the system's", self.own_dir().display()));
+        let looked = || {
+            OnnxError::NoRuntime(format!(
+                "looked in {} and in the library directories of the system",
+                self.own_dir().display()
+            ))
+        };
         dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(looked)
     }
 

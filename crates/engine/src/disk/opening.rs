@@ -92,7 +92,7 @@ fn bare_repository_error(layout: &RepoLayout) -> RpcError {
     let root = layout.root.display();
     RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
         .with_hint(
-            "`git worktree list` shows those of this repository; `git config core.bare false` makes this one",
+            "`git worktree list` lists the worktrees; `git config core.bare false` makes this directory one",
         )
 }
 

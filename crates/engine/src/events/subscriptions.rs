@@ -132,7 +132,7 @@ impl EventBroker {
         subscription
     }
 
-    /// As [`Self::subscribe`], in place of another subscription, which ends: what waits there and is wanted here goes on waiting.
+    /// As [`Self::subscribe`], in place of another subscription, which ends; its pending events that the new one wants are kept.
     pub fn replace_subscription(
         self: &Arc<Self>,
         number: u64,

@@ -68,7 +68,7 @@ impl MainLoop {
             for mut request in worktree.into_requests() {
                 request.tries += 1;
                 if request.tries > MOST_PANICS {
-                    let message = format!("{root}: looking at it fails, as the log says");
+                    let message = format!("{root}: cannot be checked; the log has the reason");
                     refuse_request(request, RpcError::new(code::INTERNAL, message));
                 } else {
                     self.on_request(request, now);

@@ -50,8 +50,8 @@ pub(crate) fn open_or_rebuild(path: &Path) -> anyhow::Result<IndexWriter> {
     if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         let aside = rename_aside(path)?;
         tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
-        let kept = format!("what was there is kept as {}", aside.display());
-        index_repair::record_repair(path, &format!("index.db was not a file, and is built anew; {kept}"));
+        let kept = format!("it is kept as {}", aside.display());
+        index_repair::record_repair(path, &format!("index.db was not a file, so a new one is built; {kept}"));
     }
     match IndexWriter::open(path, BUILTIN_ID) {
         Err(DatabaseError::Corrupt { source, .. }) => {
@@ -69,7 +69,7 @@ pub(crate) fn remove_and_record(path: &Path, why: &impl Display) -> Result<(), P
     remove_companions(path);
     index_repair::record_repair(
         path,
-        &format!("index.db was damaged ({why}), and is built anew; no memory was in it"),
+        &format!("index.db was damaged ({why}), so a new one is built; it had no memories"),
     );
     Ok(())
 }

@@ -149,7 +149,7 @@ impl WorktreeState {
             format!("commits are being read: {done} of {total}")
         } else if !self.commits.is_current() {
             let why = self.commits.missing_note().map(|why| format!("commits: {why}"));
-            why.unwrap_or_else(|| "it is looked whether there are new commits".to_owned())
+            why.unwrap_or_else(|| "new commits are being looked for".to_owned())
         } else {
             "not everything is watched, so each question compares the worktree".to_owned()
         }

@@ -46,7 +46,7 @@ pub(super) fn load_vectors(engine: &Engine, writer: &mut IndexWriter) {
     match catch_panic(|| try_load_vectors(engine, writer)) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on");
+            tracing::warn!(%error, "the vectors cannot be loaded; keyword search still works");
             engine.nearest.forget_copies();
         }
         Err(_) => engine.nearest.forget_copies(),

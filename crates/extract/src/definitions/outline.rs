@@ -281,7 +281,7 @@ fn at_line_start(text: &str, start: usize) -> bool {
 /// Returns the name without its qualifiers and type parameters: `login` of `Session<T>::login`.
 fn own_name(name: &str) -> Option<&str> {
     let name = bare_name(name);
-    if !has_parameters(name) && !name.ends_with(is_word) {
+    if !has_generic_parameters(name) && !name.ends_with(is_word) {
         return Some(name).filter(|name| !name.is_empty());
     }
     let (mut depth, mut start, mut end) = (0_usize, 0, name.len());
@@ -300,7 +300,7 @@ fn own_name(name: &str) -> Option<&str> {
 /// Returns the qualified name without type parameters.
 fn full_name(name: &str) -> Cow<'_, str> {
     let name = bare_name(name);
-    if !has_parameters(name) {
+    if !has_generic_parameters(name) {
         return Cow::Borrowed(name);
     }
     let mut depth = 0_usize;
@@ -320,7 +320,8 @@ fn bare_name(name: &str) -> &str {
     name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name)
 }
 
-fn has_parameters(name: &str) -> bool {
+/// Returns whether a name has generic parameters, as in `Name<T>`; an `operator<` has none.
+fn has_generic_parameters(name: &str) -> bool {
     name.starts_with(is_word) && name.contains('<') && !name.contains("operator")
 }
 

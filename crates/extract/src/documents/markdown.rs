@@ -1,7 +1,7 @@
 //! Splits Markdown into sections.
 
 use super::front_matter::FrontMatter;
-use super::markdown_outline::{has_opt_out, read_outline};
+use super::markdown_outline::{opts_out_of_index, read_outline};
 use super::sections::{ChunkSize, extract_outline};
 use crate::chunks::chunk::Extracted;
 
@@ -30,7 +30,7 @@ pub fn extract_sized(text: &str, size: ChunkSize) -> Extracted {
 
 /// Splits the document by lines only, where parsing it would take too long.
 fn extract_flat(text: &str) -> Extracted {
-    if has_opt_out(text) {
+    if opts_out_of_index(text) {
         return Extracted { opted_out: true, ..Extracted::default() };
     }
     let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");

@@ -10,7 +10,7 @@ use super::sections::{DocumentOutline, SectionHeading, heading_title};
 const HEADING_BYTES: usize = 800;
 
 /// Returns whether HTML has the comment `<!-- vector-index: false -->`.
-pub(super) fn has_opt_out(html: &str) -> bool {
+pub(super) fn opts_out_of_index(html: &str) -> bool {
     html.split("<!--").skip(1).any(|rest| {
         let Some((comment, _)) = rest.split_once("-->") else { return false };
         let words = comment.split_once(':').map(|(key, value)| (key.trim(), value.trim()));
@@ -39,7 +39,7 @@ pub(super) fn read_outline(text: &str, bytes: Range<usize>, max_chars: usize) ->
             Event::Start(tag) => {
                 depth += usize::from(is_container(&tag));
                 match tag {
-                    Tag::HtmlBlock => outline.opted_out |= has_opt_out(&body[bytes]),
+                    Tag::HtmlBlock => outline.opted_out |= opts_out_of_index(&body[bytes]),
                     Tag::CodeBlock(_) | Tag::Table(_) | Tag::Item => {
                         outline.add_block(text, body_start + bytes.start..body_start + bytes.end, max_chars);
                     }
@@ -51,7 +51,7 @@ pub(super) fn read_outline(text: &str, bytes: Range<usize>, max_chars: usize) ->
             ) => {
                 depth = depth.saturating_sub(1);
             }
-            Event::InlineHtml(html) => outline.opted_out |= has_opt_out(&html),
+            Event::InlineHtml(html) => outline.opted_out |= opts_out_of_index(&html),
             _ => {}
         }
     }

@@ -74,11 +74,11 @@ impl Objects {
     /// # Errors
     /// When a tree is missing or damaged.
     pub fn files(&self, tree: ObjectId) -> Result<Vec<(String, TreeEntry)>, GitError> {
-        self.files_until(tree, None)
+        self.files_before_deadline(tree, None)
     }
 
-    /// Like [`Self::files`], as far as they are found by a deadline.
-    pub(crate) fn files_until(
+    /// Like [`Self::files`], but stops at a deadline and returns what was found until then.
+    pub(crate) fn files_before_deadline(
         &self,
         tree: ObjectId,
         until: Option<Instant>,

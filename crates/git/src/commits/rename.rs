@@ -39,7 +39,8 @@ impl Objects {
         is_gone: impl Fn(&str) -> bool,
         until: Instant,
     ) -> Result<Option<String>, GitError> {
-        let files = self.files_until(tree, Some(until))?.into_iter().take_while(|_| Instant::now() < until);
+        let files =
+            self.files_before_deadline(tree, Some(until))?.into_iter().take_while(|_| Instant::now() < until);
         let mut gone: Vec<(String, TreeEntry)> =
             files.filter(|(old, entry)| entry.is_file() && is_gone(old)).collect();
         gone.sort_by_key(|(old, _)| file_name(old) != file_name(path));

@@ -160,8 +160,8 @@ impl<'a> Attributes<'a> {
         hashed.collect()
     }
 
-    /// Returns whether a file is still as it was read.
-    pub fn is_same(root: &Path, (dir, hash): &AttributeFile) -> bool {
+    /// Returns whether a file still has the content that was read.
+    pub fn is_unchanged(root: &Path, (dir, hash): &AttributeFile) -> bool {
         read_attributes(root, dir).as_deref().map(blake3::hash) == *hash
     }
 

@@ -14,11 +14,11 @@ use super::posting_list::{ListWriter, PostingRow};
 use super::segment_rows::{inline_lists, last_term, next_segment, row_id, segment_of, term_of};
 use super::unused_terms;
 
-/// Number of segments in one row, and of chunks in them, that are merged: each search reads these rows.
+/// Number of one-row segments, and of chunks in them, from which they are merged, because each search reads these rows.
 const MOST_INLINE: usize = 16;
 const MOST_INLINE_CHUNKS: i64 = 512;
 
-/// Number of such segments, and of chunks that are merged for the first time, above which no more are added before they are
+/// Number of one-row segments, and of chunks that are merged for the first time, above which no more are added before they are
 /// merged.
 const MOST_WAITING: usize = 64;
 const MOST_WAITING_CHUNKS: i64 = 1_024;

@@ -28,7 +28,7 @@ pub(super) fn place_offset(place: u32) -> u32 {
     place & ((1 << OFFSET_BITS) - 1)
 }
 
-/// Returns how much an occurrence counts.
+/// Returns the weight of an occurrence at a place, which depends on the field.
 pub(super) fn place_weight(place: u32) -> u32 {
     1 << (place >> OFFSET_BITS)
 }

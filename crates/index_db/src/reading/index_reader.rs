@@ -28,10 +28,10 @@ pub struct ManifestEntry {
     pub extractor_version: i64,
 }
 
-/// One row of `view`.
+/// A row of the table `view`, which has one for each worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewRow {
-    /// Its id.
+    /// Id of the worktree.
     pub id: WorktreeId,
     /// The content of HEAD.
     pub head: Option<String>,

@@ -7,7 +7,7 @@ fn refused<T>(result: Result<T, Refused>) -> String {
 
 #[test]
 fn what_an_agent_changes_is_an_agents_but_an_import_stays_one() {
-    for own in OWN_SOURCES {
+    for own in LOCAL_SOURCES {
         assert_eq!(source_after_agent(own), AGENT, "{own}");
     }
     for other in ["import", "claude"] {

@@ -59,7 +59,7 @@ pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
             }
             Some((key, value)) if is_key(key) && (value.is_empty() || value.starts_with(' ')) => {
                 if entries.iter().any(|entry| entry.key == key) {
-                    return refuse_form(format!("line {}: {key} is there twice", nth + 1));
+                    return refuse_form(format!("line {}: {key} appears twice", nth + 1));
                 }
                 entries.push(FrontEntry { key, lines: value.to_owned(), line: nth + 1 });
             }

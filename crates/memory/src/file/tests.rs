@@ -93,7 +93,7 @@ fn what_is_no_memory_says_why() {
     check(&with("tags:\n  - a # why"), "tags has a #");
     check(&with("supersedes: [mem_1]"), "is not the id of a memory");
     check(&with("what is this"), "line 2 is neither");
-    check(&with("tier: long\ntier: mid"), "line 3: tier is there twice");
+    check(&with("tier: long\ntier: mid"), "line 3: tier appears twice");
     check(&with("metadata: [1]"), "metadata is no object");
     check(&with("about:\n  - {\"path\": \"../x\"}"), "not in the worktree");
     check(&with("about:\n  - {\"path\": \"x\", \"lines\": [9, 1]}"), "no span");

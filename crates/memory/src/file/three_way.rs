@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(
             merge_versions("", &of("our"), &of("their")),
             MergeOutcome::Conflict,
-            "nothing in common is known"
+            "the common version is unknown"
         );
     }
 

@@ -216,7 +216,7 @@ impl DatabaseCopy {
         let path = self.path.display();
         (found > known).then(|| {
             format!(
-                "{path}: its schema is version {found}, newer than {known}, the newest known here; what is known of it is taken"
+                "{path}: its schema is version {found}, newer than {known}, the newest that memod knows; the known parts are imported"
             )
         })
     }

@@ -120,7 +120,7 @@ impl MemoryStore {
         if present.list_triggers_and_views()? != backup.list_triggers_and_views()? {
             // Triggers would run on all later writes.
             let why = "it has triggers or views that are not memod's".to_owned();
-            return Err(copied.unusable_error(why, "`memo import` takes the memories alone").into());
+            return Err(copied.unusable_error(why, "import only its memories with `memo import`").into());
         }
         let plan = FilePlan::plan_changes(present, &backup)?;
         let (ours, theirs) = (present.digest_memories()?, backup.digest_memories()?);
@@ -145,8 +145,9 @@ impl MemoryStore {
         self.open = None; // its cached state is stale
         self.ensure_open(now_ms)?;
         // Without this backup, recovery from damage would use the one made before, and undo the restore.
-        let _ =
-            self.back_up(now_ms).inspect_err(|error| tracing::warn!(%error, "no backup of what is restored"));
+        let _ = self
+            .back_up(now_ms)
+            .inspect_err(|error| tracing::warn!(%error, "the restored database cannot be backed up"));
         Ok(result)
     }
 }

@@ -205,11 +205,11 @@ impl BackupDir {
 fn describe_altered_text(id: &str, backup: Option<&PathBuf>) -> String {
     let changed = format!("the text of {id} has changed without memod");
     let Some(backup) = backup else {
-        return format!("{changed}, and no backup has it as it was stored");
+        return format!("{changed}, and no backup has the stored text");
     };
     let path = backup.display();
     format!(
-        "{changed}; {path} has it as it was stored, and `memo restore-backup {path}` brings all memories of that time back"
+        "{changed}; {path} has the stored text, and `memo restore-backup {path}` restores all memories of that time"
     )
 }
 

@@ -52,7 +52,6 @@ enum OtherDatabaseError {
 
 /// A database in another state dir, with its open copy.
 struct OtherDatabase {
-    /// Its path.
     path: PathBuf,
     lineage: Lineage,
     db: MemoryDb,
@@ -78,17 +77,18 @@ impl MemoryStore {
         self.elsewhere = states.iter().cloned().map(place).collect();
     }
 
-    /// Returns the other databases with memories of this repository.
-    pub fn other_databases(&self) -> Vec<PathBuf> {
+    /// Returns the databases in other state dirs that have memories of this repository.
+    pub fn list_databases_elsewhere(&self) -> Vec<PathBuf> {
         self.elsewhere.iter().filter(|place| place.has_database()).map(OtherStateDir::database_path).collect()
     }
 
     /// Lists all databases of this repository if there are several.
     pub fn describe_places(&self) -> Option<String> {
         let others: Vec<String> =
-            self.other_databases().iter().map(|path| path.display().to_string()).collect();
+            self.list_databases_elsewhere().iter().map(|path| path.display().to_string()).collect();
         let path = self.path.display();
-        (!others.is_empty()).then(|| format!("{path}, which takes over what is in {}", others.join(" and ")))
+        (!others.is_empty())
+            .then(|| format!("{path}, which takes over the memories of {}", others.join(" and ")))
     }
 
     /// Returns why memories in other state dirs could not be read.

@@ -235,7 +235,7 @@ impl RebuiltDatabase {
     fn describe_sources(&self, n_saved: u64, knows_deleted: bool) -> String {
         let mut sources = match &self.from {
             Some((copy, n)) => format!("{n} memories are restored from {}", copy.path.display()),
-            None => "there is no good copy of it".to_owned(),
+            None => "there is no usable backup".to_owned(),
         };
         for (copy, n) in &self.more {
             sources += &format!("; {n} more or newer ones from {}", copy.path.display());
@@ -244,10 +244,10 @@ impl RebuiltDatabase {
             sources += &format!("; not usable: {}", self.bad.join(", "));
         }
         if n_saved > 0 {
-            sources += &format!("; {n_saved} newer ones were saved from what was there");
+            sources += &format!("; {n_saved} newer ones were saved from the damaged file");
         }
         if self.from.is_some() && !knows_deleted {
-            sources += "; what was purged or changed after that copy may be back as it was";
+            sources += "; memories that were purged or changed after that copy may have their old state";
         }
         sources
     }
@@ -325,5 +325,5 @@ fn describe_restored(n_memories: u64) -> String {
 }
 
 fn describe_kept(aside: Option<PathBuf>) -> String {
-    aside.map_or(String::new(), |aside| format!("; the file that was there is kept as {}", aside.display()))
+    aside.map_or(String::new(), |aside| format!("; the old file is kept as {}", aside.display()))
 }

@@ -50,11 +50,11 @@ pub fn remove_unfinished(state_dir: &Path) {
     }
     match fs::remove_file(path) {
         Ok(()) => {
-            tracing::warn!(path = written, "a backup was not completed, and what was left of it is removed");
+            tracing::warn!(path = written, "a backup was not completed; its partial file is removed");
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => {
-            return tracing::warn!(path = written, %error, "what is left of a backup cannot be removed");
+            return tracing::warn!(path = written, %error, "the partial file of a backup cannot be removed");
         }
     }
     let _ = fs::remove_file(record);

@@ -1,4 +1,4 @@
-//! Tells the user of events of memory.db, and of problems that last.
+//! Lists events and lasting problems of memory.db for the user.
 
 use memod_database::DatabaseError;
 

@@ -58,10 +58,10 @@ impl DatabaseContents {
         let unread: Vec<&str> = self.unread.iter().copied().collect();
         Some(match self.saved.is_empty() {
             true => {
-                "nothing of the damaged file could be read: what is newer than the copies is lost".to_owned()
+                "no part of the damaged file could be read: content newer than the backups is lost".to_owned()
             }
             false => format!(
-                "not all of the damaged file could be read: what is newer than the copies of {} may be lost",
+                "not all of the damaged file could be read: content of {} newer than the backups may be lost",
                 unread.join(", ")
             ),
         })

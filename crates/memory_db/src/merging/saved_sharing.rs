@@ -1,4 +1,4 @@
-//! Recovers from a damaged database with whom memories are shared.
+//! Recovers the sharing of memories from a damaged database.
 //!
 //! It is newer than its backups, so its state wins: later shares are sent, and withdrawn memories stay withdrawn. Where it cannot
 //! be read, a changed memory is this user's alone, so that nothing is sent that they may have withdrawn.
@@ -27,17 +27,20 @@ type OutboxCells = (i64, Option<FileHash>, String);
 /// The readable sharing of the memories of another database, by id.
 #[derive(Default)]
 pub(crate) struct SavedSharing {
-    shares: HashMap<String, SavedShare>,
+    shares: HashMap<String, SavedMemorySharing>,
     /// `None` if not all of it can be read.
     team: Option<SavedTeamRows>,
     place: Option<Value>,
 }
 
-/// With whom one memory is shared.
-struct SavedShare {
+/// The sharing of one memory, as the damaged database has it.
+struct SavedMemorySharing {
     sharing: Option<Sharing>,
+    /// Hash of the text that others have.
     version: Option<FileHash>,
+    /// Links in the memory's file.
     file_links: Option<String>,
+    /// Lines of the file's front matter that are no fields of the memory.
     remarks: Option<String>,
     is_trusted: bool,
 }
@@ -84,7 +87,7 @@ impl MemoryDb {
                 ))?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {
-                    if let Ok((id, shared)) = read_saved_share(row) {
+                    if let Ok((id, shared)) = read_memory_sharing(row) {
                         shares.insert(id, shared);
                     }
                 }
@@ -173,7 +176,7 @@ impl SharingRestore<'_> {
             let sharing = shared.and_then(|shared| shared.sharing);
             let is_team = main.as_ref().is_some_and(|main| main.is_team);
             let is_archived = main.as_ref().is_some_and(|main| main.is_archived);
-            if let Some(SavedShare { remarks: Some(remarks), file_links, .. }) = shared {
+            if let Some(SavedMemorySharing { remarks: Some(remarks), file_links, .. }) = shared {
                 self.rows.versions().set_remarks(id, remarks, file_links.as_ref())?; // their file may be gone
             }
             match (&saved.team, main) {
@@ -267,7 +270,7 @@ impl SharingRestore<'_> {
         })
     }
 
-    fn put_saved_version(&self, id: &str, shared: &SavedShare) -> Result<(), DatabaseError> {
+    fn put_saved_version(&self, id: &str, shared: &SavedMemorySharing) -> Result<(), DatabaseError> {
         self.rows.access.run(|conn| {
             // The other ends of its links may come later.
             conn.prepare_cached(
@@ -295,10 +298,10 @@ impl SharingRestore<'_> {
     }
 }
 
-fn read_saved_share(row: &Row<'_>) -> rusqlite::Result<(String, SavedShare)> {
+fn read_memory_sharing(row: &Row<'_>) -> rusqlite::Result<(String, SavedMemorySharing)> {
     let number: i64 = row.get(1)?;
     let all = [Sharing::Repo, Sharing::Never, Sharing::Team];
     let sharing = all.into_iter().find(|sharing| *sharing as i64 == number);
     let (version, file_links, remarks) = (row.get(2)?, row.get(3)?, row.get(4)?);
-    Ok((row.get(0)?, SavedShare { sharing, version, file_links, remarks, is_trusted: false }))
+    Ok((row.get(0)?, SavedMemorySharing { sharing, version, file_links, remarks, is_trusted: false }))
 }

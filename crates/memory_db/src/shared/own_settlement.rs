@@ -18,7 +18,7 @@ use crate::shared::shared_rows::SharedRows;
 use crate::team_exchange::team_versions::TeamVersions;
 
 row_handle! {
-    /// What is shown of the memories of this user alone.
+    /// Decides which versions of the own memories of this user are shown.
     pub struct OwnSettlement {
         records: RecordRows,
         versions: VersionRows,

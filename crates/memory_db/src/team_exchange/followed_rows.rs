@@ -29,12 +29,16 @@ pub struct FollowedRow {
 }
 
 impl FollowedRows<'_> {
-    /// Stores the team's version as the copy of a memory. Its anchors and links are left out: they are about another
-    /// repository.
+    /// Stores the version that the team of another repository has, as a copy. Its anchors and links are left out: they are
+    /// about that repository.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_copy(&self, repository: &str, version: &FileVersion) -> Result<(), DatabaseError> {
+    pub fn store_followed_memory(
+        &self,
+        repository: &str,
+        version: &FileVersion,
+    ) -> Result<(), DatabaseError> {
         let FileVersion { hash, record, .. } = version;
         let row_id = copy_id(repository, &record.id);
         let is_known = self.access.run(|conn| {

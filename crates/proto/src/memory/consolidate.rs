@@ -56,7 +56,7 @@ impl Default for AutoConsolidateParams {
 /// A group of memories that were combined, or would be in a dry run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Consolidated {
+pub struct ConsolidatedGroup {
     /// The new memory; its id is empty in a dry run.
     pub memory: Brief,
     /// The common tag, if the memories were grouped by it.
@@ -76,7 +76,7 @@ pub struct ConsolidateResult {
     /// Number of private parts that were removed from the summary.
     pub redacted: usize,
     /// The groups; exactly one for `memory.consolidate`.
-    pub groups: Vec<Consolidated>,
+    pub groups: Vec<ConsolidatedGroup>,
     /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,

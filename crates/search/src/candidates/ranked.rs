@@ -71,7 +71,7 @@ impl<C> RankedCandidate<C> {
         self.apply_factor(factor.name, factor.at_strength(strength));
     }
 
-    /// Compresses scores above 1 into the range, keeping the order.
+    /// Maps a score from 0 upwards into the range 0 to 1, keeping the order.
     pub(crate) fn bound_score(&mut self) {
         self.score = -(-self.score).exp_m1();
     }

@@ -154,7 +154,7 @@ fn what_was_understood() {
     note("(kind:doc) a", &["kind:doc holds for the whole query"]);
     note("kind:doc OR a", &["kind:doc holds for the whole query"]);
     note("a OR kind:doc", &["kind:doc holds for the whole query"]);
-    note("NOT a", &["nothing is looked for: NOT only leaves out"]);
+    note("NOT a", &["the query has only NOT terms, which leave out hits: nothing was searched"]);
     note(
         &"(".repeat(9),
         &["brackets deeper than 8 levels are ignored", "a bracket that is not closed ends with the query"],

@@ -24,7 +24,8 @@ const DEFINITION: ScoreFactor = ScoreFactor::new("definition", 6.0);
 /// In a query with other words, the name is only one of the words.
 const DEFINITION_AMONG_WORDS: ScoreFactor = ScoreFactor::new("definition", 1.4);
 /// Files are named after their content. Not applied where words are compared one by one: `maxsim_path` says the same for code,
-/// and for documents the halves disagree (nDCG@10 of sections -1.3 and +0.8).
+/// and for documents halves A and B of the questions (docs/src/benchmarks.md) give opposite results (nDCG@10 of sections -1.3 and
+/// +0.8).
 const STEM: ScoreFactor = ScoreFactor::new("stem", 1.6);
 /// Folders name an area, for many files at once.
 const FOLDER: ScoreFactor = ScoreFactor::new("folder", 1.2);
@@ -54,8 +55,8 @@ pub(crate) fn rank_chunks(
     candidates: Vec<ChunkCandidate>,
 ) -> Vec<RankedCandidate<ChunkCandidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
-    let by_word = signals.iter().any(|(_, signals)| signals.maxsim.is_some());
-    let fused = fuse::fuse_scores(&signals, &Weights::new(query, by_word).without_parts(without));
+    let compares_words = signals.iter().any(|(_, signals)| signals.maxsim.is_some());
+    let fused = fuse::fuse_scores(&signals, &Weights::new(query, compares_words).without_parts(without));
     let mut ranked = RankedCandidate::with_scores(candidates, fused);
     ranked.iter_mut().for_each(|hit| hit.without = without);
     let target = QueryTarget::from_query(query);
@@ -68,17 +69,17 @@ pub(crate) fn rank_chunks(
             let ChunkCandidate { content, path, .. } = &hit.candidate;
             // All chunks of a content have one path.
             let shares = *shares_of_paths.entry(*content).or_insert_with(|| PathShares::measure(query, path));
-            apply_path(query, asked, shares, by_word, hit);
+            apply_path(query, asked, shares, compares_words, hit);
         } else if !query.asks_for_history() {
             hit.apply_at_strength(COMMIT, 1.0);
         }
     }
-    if by_word {
+    if compares_words {
         ranked.iter_mut().for_each(lower_kinds);
     }
-    raise_best_chunks(&mut ranked, by_word);
+    adjust_by_file(&mut ranked, compares_words);
     merge_pieces(&mut ranked);
-    lower_further_chunks(&mut ranked, if by_word { FURTHER_AMONG_WORDS } else { FURTHER });
+    lower_further_chunks(&mut ranked, if compares_words { FURTHER_AMONG_WORDS } else { FURTHER });
     if query.is_one_word() {
         lower_wordless(&mut ranked, |candidate| &candidate.signals);
     }
@@ -170,10 +171,10 @@ fn apply_path(
     query: &Query,
     asked: ClassSet,
     shares: PathShares,
-    by_word: bool,
+    compares_words: bool,
     hit: &mut RankedCandidate<ChunkCandidate>,
 ) {
-    if !by_word {
+    if !compares_words {
         hit.apply_at_strength(STEM, shares.stem);
     }
     hit.apply_at_strength(FOLDER, shares.folder);
@@ -224,9 +225,9 @@ fn group_by_file(ranked: &[RankedCandidate<ChunkCandidate>]) -> Vec<usize> {
 }
 
 /// Moves map records below their definitions, and raises the best chunk of a file by its other matches, relative to the file
-/// with the most.
-fn raise_best_chunks(ranked: &mut [RankedCandidate<ChunkCandidate>], by_word: bool) {
-    let matches = if by_word { MATCHES_AMONG_WORDS } else { MATCHES };
+/// with the most. `compares_words`: words were compared one by one, so map records keep their place.
+fn adjust_by_file(ranked: &mut [RankedCandidate<ChunkCandidate>], compares_words: bool) {
+    let matches = if compares_words { MATCHES_AMONG_WORDS } else { MATCHES };
     let all = group_by_file(ranked);
     let files: Vec<&[usize]> = all
         .chunk_by(|left, right| ranked[*left].candidate.content == ranked[*right].candidate.content)
@@ -236,7 +237,7 @@ fn raise_best_chunks(ranked: &mut [RankedCandidate<ChunkCandidate>], by_word: bo
     let most = sums.iter().copied().fold(0.0, f64::max);
     for (file, sum) in files.iter().zip(sums) {
         let has_symbol = file.iter().any(|&nth| ranked[nth].candidate.kind == ChunkKind::Symbol);
-        for &nth in file.iter().filter(|_| has_symbol && !by_word) {
+        for &nth in file.iter().filter(|_| has_symbol && !compares_words) {
             if ranked[nth].candidate.kind == ChunkKind::Map {
                 ranked[nth].apply_at_strength(MAP, 1.0);
             }

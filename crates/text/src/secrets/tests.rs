@@ -92,7 +92,12 @@ const EXAMPLES: &[(&str, &str, [&str; 2], &str)] = &[
         ["S7#kq", "P2!vx"],
         r#"\\\"password\\\":\\\"\\\""#,
     ),
-    ("a value after its name", r#"{\"password\": \"{}\"}"#, ["hunt", "er2"], r#"{\"password\": \"\"}"#),
+    (
+        "a value after a name such as `password`",
+        r#"{\"password\": \"{}\"}"#,
+        ["hunt", "er2"],
+        r#"{\"password\": \"\"}"#,
+    ),
     (
         "AWS secret key",
         r#"{\"SecretAccessKey\": \"{}\"}"#,
@@ -117,22 +122,37 @@ const EXAMPLES: &[(&str, &str, [&str; 2], &str)] = &[
         ["q8Zr5LmX2w", "Tn7VbK4s"],
         "  secret_key: vault.path.of_the_key1\n",
     ),
-    ("a value after its name", "password: {}\n", ["hunter2", "hunter2"], "password: String\n"),
     (
-        "a value after its name",
+        "a value after a name such as `password`",
+        "password: {}\n",
+        ["hunter2", "hunter2"],
+        "password: String\n",
+    ),
+    (
+        "a value after a name such as `password`",
         "the db password is {}\n",
         ["hunt", "er2."],
         "the password is hashed2 twice\n",
     ),
-    ("a value after its name", "DB_PASSWORD={}", ["hunt", "er2"], "DB_PASSWORD=$PW2"),
-    ("a value after its name", "  password: {} # staging\n", ["Tr0ub4", "dor&3x"], "token: base64 of the id"),
+    ("a value after a name such as `password`", "DB_PASSWORD={}", ["hunt", "er2"], "DB_PASSWORD=$PW2"),
     (
-        "a value after its name",
+        "a value after a name such as `password`",
+        "  password: {} # staging\n",
+        ["Tr0ub4", "dor&3x"],
+        "token: base64 of the id",
+    ),
+    (
+        "a value after a name such as `password`",
         "connect(password = \"{}\")",
         ["hunter2", "hunter2"],
         "connect(password = \"{{ .Values.pw2 }}\")",
     ),
-    ("a value after its name", "\"api_key\": \"{}\",", ["abc123", "xyz789"], "\"token\": \"Uint8Array\","),
+    (
+        "a value after a name such as `password`",
+        "\"api_key\": \"{}\",",
+        ["abc123", "xyz789"],
+        "\"token\": \"Uint8Array\",",
+    ),
 ];
 
 #[test]

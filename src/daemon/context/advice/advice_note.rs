@@ -54,7 +54,7 @@ impl UnreadPart {
     fn render_line(&self) -> String {
         match self {
             Self::Memories(why) => render_unread_line(why),
-            Self::Other(why) => format!("- Nothing that memod knows can be told now: {}\n", escape(why)),
+            Self::Other(why) => format!("- memod has no advice now: {}\n", escape(why)),
         }
     }
 }
@@ -164,7 +164,7 @@ impl AdviceNote {
         if self.has_reason(NO_ROOM) {
             NO_ROOM.to_owned()
         } else if self.has_reason(WAS_TOLD) {
-            "what would help was told before in this session".to_owned()
+            "the relevant memories were shown before in this session".to_owned()
         } else {
             "no memory is clearly relevant".to_owned()
         }
@@ -225,7 +225,7 @@ mod tests {
         let note = AdviceNote::from_memories(both(), &["mem_1".to_owned()], 100);
         assert_eq!(delivered(&note), ["mem_2"]);
         let note = AdviceNote::from_memories(both(), &["mem_1".to_owned(), "mem_2".to_owned()], 100);
-        assert_eq!((note.text.as_str(), note.why_empty().contains("told before")), ("", true));
+        assert_eq!((note.text.as_str(), note.why_empty().contains("shown before")), ("", true));
     }
 
     #[test]

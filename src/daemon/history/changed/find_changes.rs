@@ -47,7 +47,7 @@ pub(super) fn find_changes(
             && kept.on_disk.iter().all(|(path, found)| unlisted.look_at(path) == Some(*found))
             && kept.attributes.iter().all(|file| {
                 texts.at.disk.lstat(&layout.root.join(&file.0)).is_ok()
-                    && Attributes::is_same(&layout.root, file)
+                    && Attributes::is_unchanged(&layout.root, file)
             })
     }) {
         return Ok((kept.changes, Vec::new()));

@@ -29,15 +29,15 @@ async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Ve
     let id = record.id.clone();
     let is_unconfirmed = record.is_unconfirmed;
     if is_unconfirmed && call.caller.is_agent() {
-        let message = format!("id: {id} is of others, and only a person confirms what it says");
+        let message = format!("id: {id} was written by others, and only a person can confirm it");
         return Err(bad_params_error(message)
-            .with_hint(format!("a person reads it with `memo get {id}` and confirms it")));
+            .with_hint(format!("ask a person to read it with `memo get {id}` and to confirm it")));
     }
     if is_unconfirmed && record.anchors.is_empty() {
         return Ok((record, Vec::new()));
     }
     if record.anchors.is_empty() {
-        let hint = format!("`memo update {id} --about PATH#SYMBOL` says what it is about");
+        let hint = format!("set the code that it is about with `memo update {id} --about PATH#SYMBOL`");
         return Err(bad_params_error(format!("id: {id} is about nothing in the code")).with_hint(hint));
     }
     let anchors = record.anchors.clone();
@@ -80,8 +80,8 @@ fn store_confirmed(
 ) -> JobResult<UpdateResult> {
     let before = find_living(rows, &seen.id, stamp.now_ms)?;
     if before.updated != seen.updated {
-        let message = format!("id: {} was changed meanwhile; nothing was confirmed", seen.id);
-        let hint = format!("`memo get {}` shows it as it is now; confirm that", seen.id);
+        let message = format!("id: {} was changed during the check; nothing was confirmed", seen.id);
+        let hint = format!("read the new version with `memo get {}`, then confirm it", seen.id);
         return Err(JobError::Refused(RpcError::new(code::BUSY, message).with_hint(hint)));
     }
     let updated = stamp.now_ms.max(before.updated + 1);

@@ -57,7 +57,7 @@ pub(in crate::daemon::memories) fn unite_anchors(
             let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
             return Err(refused_error(
                 format!("about: it is not about {target}, but about {has}"),
-                "name one of those as it is shown",
+                "name one of these exactly as shown",
             ));
         };
         let place = anchors[at].to_string();

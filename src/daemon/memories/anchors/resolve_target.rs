@@ -283,7 +283,7 @@ fn find_enclosing_repository(checker: &AnchorChecker<'_>, key: &SourceKey) -> Op
 
 fn not_indexed_error(path: &str, refusal: ReadRefusal) -> RpcError {
     if refusal == ReadRefusal::NestedRepository {
-        let message = format!("{path} is another repository, with memories of its own");
+        let message = format!("{path} is another repository, which has its own memories");
         return target_error(&message, "run memo in it, or name a file of this one");
     }
     let message = format!("{path} is left out ({}), so changes of it would go unnoticed", refusal.as_str());

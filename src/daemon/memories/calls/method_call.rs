@@ -256,7 +256,7 @@ impl NamedRequest {
                     "request: {} is the name of another request, which was answered; nothing was done",
                     json!(self.name)
                 ),
-                "give each request a name of its own; the same name only sends the same request again",
+                "give each request its own name; only a repeated request has the same name",
             )),
         }
     }

@@ -50,13 +50,13 @@ pub(in crate::daemon::memories) fn write_outcome(
 }
 
 pub(in crate::daemon::memories) fn nothing_chosen_error() -> JobError<RpcError> {
-    refused_error("side, text: neither is given".to_owned(), "take one side, or give the text")
+    refused_error("side, text: neither is given".to_owned(), "choose a side, or give the text")
 }
 
 /// Returns the error for `both` if neither side is private.
 pub(in crate::daemon::memories) fn no_own_side_error(id: &str) -> JobError<RpcError> {
     refused_error(
-        format!("side: both: neither side of {id} is yours alone"),
-        "take one side with --ours or --theirs, and `memo add` the other text",
+        format!("side: both: neither side of {id} is a private memory"),
+        "choose a side with --ours or --theirs, and `memo add` the other text",
     )
 }

@@ -65,7 +65,7 @@ fn write_resolution(
         (Err(why), Some(_)) => {
             return Err(refused_error(
                 format!("id: {id} is {why}"),
-                "`memo resolve ID --text TEXT` says what holds",
+                "give the text with `memo resolve ID --text TEXT`",
             ));
         }
     };

@@ -30,7 +30,7 @@ pub(super) fn resolve_own_conflict(
         rows.files().list_file_rows()?.iter().any(|file| file.name == name && file.is_beside_own);
     match (params.side, is_in_file) {
         (Some(SideName::Both), _) if params.text.is_some() => Err(refused_error(
-            "side, text: both sides hold, and a text in their place".to_owned(),
+            "side, text: `both` keeps both sides, so no text can replace them".to_owned(),
             "leave out one of --both and --text",
         )),
         (Some(SideName::Both), _) => keep_both(rows, own, is_in_file, stamp),
@@ -56,7 +56,10 @@ fn keep_both(
     Ok(ResolveFileResult {
         memory: protocol_values::to_memory(find_memory(rows, &new_id)?, stamp.now_ms),
         path: String::new(),
-        caveats: Caveats::of_notice(Some(format!("yours is {new_id} now; {} is what {who} says", own.id))),
+        caveats: Caveats::of_notice(Some(format!(
+            "your memory has the new id {new_id}; {} is the version of {who}",
+            own.id
+        ))),
     })
 }
 

@@ -164,7 +164,7 @@ pub(in crate::daemon::memories) fn near_duplicate_error(
         "content: {} in {} says nearly the same (cosine {cosine:.2}): {line}",
         other.id, other.container
     );
-    refused_error(message, "--merge adds to that one what is new, --force keeps both")
+    refused_error(message, "--merge adds the new parts to that memory, --force keeps both")
 }
 
 /// Returns the memories related to a memory: the linked ones, then the similar ones.

@@ -90,7 +90,7 @@ pub(in crate::daemon::memories) fn page_limit(params: &ListParams) -> JobResult<
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(refused_error(
             format!("limit: {limit} is not between 1 and {MAX_LIMIT}"),
-            "`memo list --all` shows all; `offset` begins further on",
+            "list all with `memo list --all`, or begin later with `offset`",
         ));
     }
     Ok(limit)
@@ -170,7 +170,11 @@ pub(in crate::daemon::memories) async fn read_stats(call: &MethodCall<'_>) -> Rp
             oldest: numbers.oldest.map(rfc3339),
             newest: numbers.newest.map(rfc3339),
             path: store.database_path().display().to_string(),
-            elsewhere: store.other_databases().iter().map(|path| path.display().to_string()).collect(),
+            elsewhere: store
+                .list_databases_elsewhere()
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
             bytes: store.size_bytes(),
             backups: store.list_backups(),
             caveats: Caveats::default(),

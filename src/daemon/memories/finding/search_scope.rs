@@ -37,7 +37,7 @@ pub(in crate::daemon) struct SearchScope {
     pub(in crate::daemon) memories: Option<MemoryFilter>,
     /// Notes on effects that a user may not expect.
     pub(in crate::daemon) notes: Vec<String>,
-    /// The globs that paths must match, each with its typed form.
+    /// The globs that paths must match, each as the user gave it.
     pub(in crate::daemon) globs: Vec<(String, PathGlobs)>,
 }
 
@@ -55,13 +55,13 @@ impl SearchScope {
                 return Err("memories have none".to_owned());
             }
             let (value, is_negated) = (value.to_owned(), false);
-            TypedFilters::default().add_term(&FilterTerm { key, value, is_negated }, &now, dir)
+            FilterInputs::default().add_term(&FilterTerm { key, value, is_negated }, &now, dir)
         });
-        let mut typed = TypedFilters::default();
+        let mut typed = FilterInputs::default();
         for term in query.filters() {
             typed.add_term(term, &now, dir).map_err(bad_params_error)?;
         }
-        let paths = TypedPaths::from_params(params, dir)
+        let paths = GlobInputs::from_params(params, dir)
             .map_err(|why| bad_params_error(why).with_hint(OUTSIDE_REMEDY))?;
         let (kinds, notes) = find_kinds(params, &paths, &typed)?;
         let mut filters = ScopeFilters::from_params(params, paths, typed, &now)?;
@@ -108,8 +108,8 @@ impl SearchScope {
 /// Returns the kinds of hits that can satisfy all filters, and notes on the excluded ones.
 fn find_kinds(
     params: &SearchParams,
-    paths: &TypedPaths,
-    typed: &TypedFilters,
+    paths: &GlobInputs,
+    typed: &FilterInputs,
 ) -> RpcResult<(Vec<ChunkKind>, Vec<String>)> {
     let mut kinds = ChunkKind::ALL.to_vec();
     let mut notes = Vec::new();
@@ -152,27 +152,27 @@ fn keep_only(kinds: &mut Vec<ChunkKind>, demanded: &[ChunkKind], is_limited: boo
     kinds.retain(|kind| !is_limited || demanded.contains(kind));
 }
 
-/// A glob in its typed form, and relative to the root of the worktree.
-struct TypedGlob {
-    typed: String,
-    glob: String,
+/// A glob as the user gave it, and relative to the root of the worktree.
+struct GlobInput {
+    as_given: String,
+    from_root: String,
 }
 
-impl TypedGlob {
-    fn new(typed: &str, dir: &CallerDir) -> Result<Self, String> {
-        let glob = dir.resolve_glob(typed).map_err(|error| error.to_string())?;
-        Ok(Self { typed: typed.to_owned(), glob })
+impl GlobInput {
+    fn new(as_given: &str, dir: &CallerDir) -> Result<Self, String> {
+        let from_root = dir.resolve_glob(as_given).map_err(|error| error.to_string())?;
+        Ok(Self { as_given: as_given.to_owned(), from_root })
     }
 }
 
 /// The globs of the params.
-struct TypedPaths {
-    wanted: Vec<TypedGlob>,
+struct GlobInputs {
+    wanted: Vec<GlobInput>,
     /// Globs with a `!` prefix.
-    unwanted: Vec<TypedGlob>,
+    unwanted: Vec<GlobInput>,
 }
 
-impl TypedPaths {
+impl GlobInputs {
     fn from_params(params: &SearchParams, dir: &CallerDir) -> Result<Self, String> {
         let mut paths = Self { wanted: Vec::new(), unwanted: Vec::new() };
         for typed in &params.path {
@@ -180,7 +180,7 @@ impl TypedPaths {
                 Some(glob) => (glob, &mut paths.unwanted),
                 None => (typed.as_str(), &mut paths.wanted),
             };
-            list.push(TypedGlob::new(glob, dir).map_err(|error| format!("path: {error}"))?);
+            list.push(GlobInput::new(glob, dir).map_err(|error| format!("path: {error}"))?);
         }
         Ok(paths)
     }
@@ -188,15 +188,15 @@ impl TypedPaths {
 
 /// The filters of a query, with their values.
 #[derive(Default)]
-struct TypedFilters {
+struct FilterInputs {
     kinds: Vec<ChunkKind>,
     not_kinds: Vec<ChunkKind>,
     only: ClassSet,
     not_only: ClassSet,
     langs: Vec<String>,
     not_langs: Vec<String>,
-    paths: Vec<TypedGlob>,
-    not_paths: Vec<TypedGlob>,
+    paths: Vec<GlobInput>,
+    not_paths: Vec<GlobInput>,
     symbols: Vec<String>,
     not_symbols: Vec<String>,
     tags: Vec<String>,
@@ -209,15 +209,15 @@ struct TypedFilters {
     before: Option<i64>,
 }
 
-impl TypedFilters {
+impl FilterInputs {
     /// Adds a filter. The error is the reason why its value is invalid.
     fn add_term(&mut self, term: &FilterTerm, now: &Zoned, dir: &CallerDir) -> Result<(), String> {
         let value = term.value.as_str();
         let not = term.is_negated;
         match term.key {
             FilterKey::Path => {
-                let glob = TypedGlob::new(value, dir)?;
-                compile_typed_globs([&glob])?;
+                let glob = GlobInput::new(value, dir)?;
+                compile_given_globs([&glob])?;
                 pick_list(not, &mut self.paths, &mut self.not_paths).push(glob);
             }
             FilterKey::Lang => {
@@ -285,7 +285,7 @@ struct ScopeFilters {
     index: SearchFilter,
     conditions: SearchConditions,
     memories: MemoryFilter,
-    /// The globs that paths must match, each with its typed form.
+    /// The globs that paths must match, each as the user gave it.
     globs: Vec<(String, PathGlobs)>,
 }
 
@@ -302,8 +302,8 @@ fn param_error(refused: memod_memory::Refused) -> RpcError {
 impl ScopeFilters {
     fn from_params(
         params: &SearchParams,
-        paths: TypedPaths,
-        typed: TypedFilters,
+        paths: GlobInputs,
+        typed: FilterInputs,
         now: &Zoned,
     ) -> RpcResult<Self> {
         let (since, until) =
@@ -332,14 +332,14 @@ impl ScopeFilters {
             ..SearchFilter::default()
         };
         for globs in [&paths.wanted, &typed.paths].into_iter().filter(|globs| !globs.is_empty()) {
-            index.paths.push(compile_typed_globs(globs).map_err(path_error)?);
+            index.paths.push(compile_given_globs(globs).map_err(path_error)?);
         }
         index.not_paths =
-            compile_typed_globs(paths.unwanted.iter().chain(&typed.not_paths)).map_err(path_error)?;
+            compile_given_globs(paths.unwanted.iter().chain(&typed.not_paths)).map_err(path_error)?;
         let globs = paths.wanted.into_iter().chain(typed.paths);
         let globs = globs.map(|glob| {
-            let set = compile_typed_globs([&glob]).map_err(path_error)?;
-            Ok((glob.typed, set))
+            let set = compile_given_globs([&glob]).map_err(path_error)?;
+            Ok((glob.as_given, set))
         });
         let globs = globs.collect::<RpcResult<_>>()?;
         restrict_langs(&mut index, typed.langs);
@@ -389,17 +389,18 @@ fn restrict_langs(index: &mut SearchFilter, langs: Vec<String>) {
     }
 }
 
-fn compile_typed_globs<'a>(globs: impl IntoIterator<Item = &'a TypedGlob>) -> Result<PathGlobs, String> {
-    let typed: Vec<&TypedGlob> = globs.into_iter().collect();
-    let globs: Vec<String> = typed.iter().map(|glob| glob.glob.clone()).collect();
+fn compile_given_globs<'a>(globs: impl IntoIterator<Item = &'a GlobInput>) -> Result<PathGlobs, String> {
+    let given: Vec<&GlobInput> = globs.into_iter().collect();
+    let globs: Vec<String> = given.iter().map(|glob| glob.from_root.clone()).collect();
     let glob_bytes: usize = globs.iter().map(String::len).sum();
     if glob_bytes > MOST_GLOB_BYTES {
         return Err(format!("{glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}"));
     }
     compile_globs(&globs).map_err(|error| {
-        // The error shows the glob as it was typed.
-        let as_typed = typed.iter().find_map(|glob| compile_globs(std::slice::from_ref(&glob.typed)).err());
-        as_typed.unwrap_or(error).to_string()
+        // The error shows the glob as the user gave it.
+        let as_given =
+            given.iter().find_map(|glob| compile_globs(std::slice::from_ref(&glob.as_given)).err());
+        as_given.unwrap_or(error).to_string()
     })
 }
 
@@ -425,9 +426,9 @@ fn parse_lang(word: &str) -> Option<String> {
 fn unknown_language_error(word: &str) -> RpcError {
     let hint = match lang::most_similar(word) {
         Some(name) => format!("did you mean {name}?"),
-        None => format!("there are: {}", lang::format_names().join(", ")),
+        None => format!("there are: {}", lang::list_format_names().join(", ")),
     };
-    bad_params_error(format!("lang: {word} is no language")).with_hint(hint)
+    bad_params_error(format!("lang: {word} is not a language")).with_hint(hint)
 }
 
 fn parse_kind(word: &str) -> Result<ChunkKind, String> {

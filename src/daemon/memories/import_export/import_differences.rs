@@ -55,12 +55,12 @@ pub(super) fn explain_difference(
     let names: Vec<String> =
         protocol_values::diff_fields(known, record).into_iter().map(|(name, _)| name).collect();
     let newer = match known.updated.cmp(&age.read) {
-        Ordering::Less => "the one to import is newer (--merge keeps the newer)",
-        Ordering::Greater => "the one here is newer (--merge keeps the newer)",
+        Ordering::Less => "the imported version is newer (--merge keeps the newer)",
+        Ordering::Greater => "the stored version is newer (--merge keeps the newer)",
         Ordering::Equal if age.taken > age.read => {
-            "both are as old (with --merge beside the other options, the one to import holds)"
+            "both versions are equally old (with --merge and the same other options, the imported version wins)"
         }
-        Ordering::Equal => "both are as old (with --merge, the one here holds)",
+        Ordering::Equal => "both versions are equally old (with --merge, the stored version wins)",
     };
     let what = draft.original.as_ref().map_or(String::new(), |original| format!(" ({})", json!(original)));
     format!("{}{what} is here and differs in {}; {newer}", known.id, names.join(", "))

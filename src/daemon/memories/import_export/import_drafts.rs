@@ -36,7 +36,7 @@ pub(in crate::daemon::memories) async fn import_drafts(call: &MethodCall<'_>) ->
     let given: Map<String, Value> = call.parse_params()?;
     if !["drafts", "memories", "links", "snapshot"].iter().any(|name| given.contains_key(*name)) {
         return Err(bad_params_error(
-            "drafts: missing; send memories as `drafts`, or a page of `memory.export` as it is",
+            "drafts: missing; send memories as `drafts`, or a whole page of `memory.export`",
         ));
     }
     let is_any = params.drafts.iter().any(|draft| draft.vector.is_some());
@@ -250,7 +250,7 @@ impl DraftImport<'_> {
     fn check_source(&self, given: &str) -> Result<String, Refused> {
         fields::check_public_text("source", given)?;
         let source = fields::imported_source(given);
-        let is_taken = !fields::is_own_source(source) || self.params.own;
+        let is_taken = !fields::is_local_source(source) || self.params.own;
         Ok(if is_taken { source } else { IMPORT }.to_owned())
     }
 

@@ -127,7 +127,7 @@ fn backup_error(error: DatabaseError) -> RpcError {
     match error {
         DatabaseError::File { path, source } if source.kind() == std::io::ErrorKind::AlreadyExists => {
             bad_params_error(format!("{}: there is a file of that name; nothing was written", path.display()))
-                .with_hint("name another file: a backup replaces none; remove that one first if it may go")
+                .with_hint("name another file, or remove this one first: a backup replaces no file")
         }
         DatabaseError::File { .. } | DatabaseError::Sqlite { .. } => bad_params_error(error.to_string()),
         _ => error.into(),

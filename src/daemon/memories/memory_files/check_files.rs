@@ -45,7 +45,7 @@ pub(in crate::daemon::memories) fn list_unmerged(layout: &RepoLayout) -> Result<
 fn check_sides(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Check> {
     let [here, there] = match sides {
         [true, true] => {
-            let detail = "unmerged, and the markers of the conflict are too short to be told from its text";
+            let detail = "unmerged, and its conflict markers are too short to be recognised";
             let hint =
                 "merge it by hand, and let git write markers of seven characters (conflict-marker-size)";
             let is_hidden = has_short_markers(layout, path);
@@ -85,8 +85,8 @@ impl WorktreeMemories<'_> {
             checks.push(failed_check(file::DIR, format!("{n_more} more files like these"), None));
         }
         if n_unlisted > 0 {
-            let detail = format!("{n_unlisted} more files that are no memories");
-            let hint = "only files that are named by the id of a memory belong there: move the others away";
+            let detail = format!("{n_unlisted} more files that are not memories");
+            let hint = "move files whose name is not the id of a memory out of this directory";
             checks.push(failed_check(file::DIR, detail, Some(hint.to_owned())));
         }
         let are_read = caveats.find_caveat(AnswerPart::Memories).is_none();
@@ -112,7 +112,7 @@ fn check_row(file: &FileRow) -> Option<Check> {
     let path = format!("{}/{}", file::DIR, file.name);
     match (&file.why, &file.id, file.side) {
         (Some(why), ..) => {
-            let hint = "correct it, or remove it; until then it is no memory";
+            let hint = "correct or remove the file; until then it is not read as a memory";
             Some(failed_check(&path, why.clone(), Some(hint.to_owned())))
         }
         (None, Some(id), FileSide::Ours) => {
@@ -122,7 +122,7 @@ fn check_row(file: &FileRow) -> Option<Check> {
             Some(failed_check(&path, "in conflict".to_owned(), Some(hint)))
         }
         (None, Some(id), FileSide::Theirs) if file.is_beside_own => {
-            let detail = "in conflict: a memory of yours alone has its id and says something else";
+            let detail = "in conflict: a private memory of yours has its id and another text";
             Some(failed_check(&path, detail.to_owned(), Some(explain_resolve_own(id))))
         }
         _ => None,
@@ -132,7 +132,7 @@ fn check_row(file: &FileRow) -> Option<Check> {
 /// Returns a hint on resolving a conflict between a private memory and a shared one with the same id.
 pub(in crate::daemon) fn explain_resolve_own(id: &str) -> String {
     format!(
-        "`memo get {id}` shows both; `memo resolve {id} --theirs` takes theirs, `--ours` or `--text TEXT` gives them yours, `--both` keeps both, yours under an id of its own"
+        "`memo get {id}` shows both; `memo resolve {id} --theirs` takes their version, `--ours` or `--text TEXT` gives them yours, `--both` keeps both and gives yours a new id"
     )
 }
 

@@ -16,7 +16,7 @@ use crate::daemon::memories::rules::memory_rules::{JobResult, field_error};
 /// Why a memory is archived whose file is gone.
 const ARCHIVED_BY_FILE: &str = "file";
 
-/// Returns why files or texts may not be exchanged. Does not depend on the stored memories.
+/// Returns why files or texts may not be exchanged. Ignores the stored memories, which every method that reads gets.
 pub(in crate::daemon::memories) fn check_texts(
     _: &MemoryRows<'_>,
     params: &CheckFilesParams,

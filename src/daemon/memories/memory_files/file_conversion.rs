@@ -84,12 +84,12 @@ pub(in crate::daemon::memories) fn check_shareable(
 ) -> JobResult<FileVersion> {
     let size = text.len();
     if size as u64 > file::MAX_FILE {
-        let why = format!("it has {size} bytes with all that is beside the text, over {}", file::MAX_FILE);
+        let why = format!("its file would have {size} bytes, over {}", file::MAX_FILE);
         return Err(not_shareable_error(id, &why));
     }
     match MemoryFile::parse(text) {
         Ok(read) if read == *new => Ok(to_version(id, FileSide::Whole, read)),
-        Ok(_) => Err(not_shareable_error(id, "it would not be read as it is")),
+        Ok(_) => Err(not_shareable_error(id, "its file would be read differently")),
         Err(why) => Err(not_shareable_error(id, &why.to_string())),
     }
 }
@@ -101,7 +101,7 @@ pub(in crate::daemon::memories) fn to_outcome_version(
 ) -> JobResult<FileVersion> {
     check_shareable(id, &outcome.render(), outcome).map_err(|stopped| match stopped {
         JobError::Refused(error) => JobError::Refused(
-            error.with_hint("take one side, with --ours or --theirs, or give a shorter text"),
+            error.with_hint("choose a side with --ours or --theirs, or give a shorter text"),
         ),
         stopped => stopped,
     })

@@ -175,7 +175,7 @@ pub(in crate::daemon::memories) fn file_error(error: &PathError) -> JobError<Rpc
 /// Returns the error of a verb whose change is stored but not written to its file yet.
 pub(in crate::daemon::memories) fn not_written_error(error: &PathError) -> JobError<RpcError> {
     let message = format!("the change is made, but its file could not be written: {error}");
-    let hint = "each question tries it again; `memo doctor` says whether it is done";
+    let hint = "each command tries it again; `memo doctor` shows whether that succeeded";
     JobError::Refused(RpcError::new(code::IO, message).with_hint(hint))
 }
 

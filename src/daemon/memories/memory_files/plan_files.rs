@@ -145,7 +145,7 @@ impl FilesBefore {
         if text.as_deref().map(file::hash) == expected {
             return Ok(text);
         }
-        let why = format!("{}: was edited meanwhile; nothing was changed, ask again", path.display());
+        let why = format!("{}: was edited during the change; nothing was changed; try again", path.display());
         Err(JobError::Refused(busy_error(why)))
     }
 }
@@ -240,7 +240,7 @@ pub(in crate::daemon::memories) fn conflict_error(record: &MemoryRecord) -> JobE
     match record.shared {
         true => file_conflict_error(&record.id),
         false => {
-            let message = format!("id: {} is in conflict with what others have under its id", record.id);
+            let message = format!("id: {} is in conflict with another version under its id", record.id);
             let error = RpcError::new(code::INVALID_PARAMS, message);
             JobError::Refused(error.with_hint(explain_resolve_own(&record.id)))
         }
@@ -249,9 +249,7 @@ pub(in crate::daemon::memories) fn conflict_error(record: &MemoryRecord) -> JobE
 
 fn file_conflict_error(id: &str) -> JobError<RpcError> {
     let error = RpcError::new(code::INVALID_PARAMS, format!("id: {id} is in conflict in its file"));
-    JobError::Refused(
-        error.with_hint(format!(
-            "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs` ends it"
-        )),
-    )
+    JobError::Refused(error.with_hint(format!(
+        "read both sides with `memo get {id}`, then run `memo resolve {id} --ours|--theirs`"
+    )))
 }

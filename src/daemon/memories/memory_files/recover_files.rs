@@ -57,19 +57,19 @@ pub(in crate::daemon::memories) fn recover_files(
     let root = &layout.root;
     let pending = store.read(now_ms, |rows| Ok(rows.written_files().list_pending_files()?))?;
     let mut recovered = RecoveryResult::default();
-    let (aside, out): (Vec<LeftFile>, Vec<LeftFile>) =
-        list_left(layout).into_iter().partition(|left| matches!(left.kind, LeftKind::Aside));
+    let (aside, out): (Vec<LeftoverFile>, Vec<LeftoverFile>) =
+        list_left(layout).into_iter().partition(|left| matches!(left.kind, LeftoverKind::Aside));
     for left in &out {
         let change = pending.iter().find(|change| change.name == left.name);
         let done = match left.bring_back(change) {
-            Ok(LeftOutcome::Passed(state)) => {
+            Ok(LeftoverOutcome::Passed(state)) => {
                 // The history gets this text before the next look takes the one that was saved after it.
                 store.write(now_ms, |rows| {
                     Ok(rows.file_updates().apply_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
                 })?;
                 remove_if_there(&left.path).map(|()| true)
             }
-            Ok(LeftOutcome::Settled(is_changed)) => Ok(is_changed),
+            Ok(LeftoverOutcome::Settled(is_changed)) => Ok(is_changed),
             Err(error) => Err(error),
         };
         recovered.note_result(&left.name, done);
@@ -102,16 +102,17 @@ fn write_pending(root: &Path, files: Vec<PendingFile>) -> PlacedFiles {
 }
 
 /// A temporary file that an unfinished change left.
-struct LeftFile {
+struct LeftoverFile {
     path: PathBuf,
     /// Name of the memory's file.
     name: String,
-    kind: LeftKind,
+    kind: LeftoverKind,
     /// Whether a running `memo sync-notes` may own a file of this name.
     is_of_notes: bool,
 }
 
-enum LeftKind {
+/// The reason why a killed transaction left a file behind.
+enum LeftoverKind {
     /// Written for a transaction that was not committed, or not written completely.
     Aside,
     /// Swapped with the file of a memory. Contains the first digits of the hash of the new text.
@@ -121,7 +122,7 @@ enum LeftKind {
 }
 
 /// The outcome for a left file.
-enum LeftOutcome {
+enum LeftoverOutcome {
     /// The file is in its place, or was removed because its text is known. Contains whether files were changed.
     Settled(bool),
     /// The file was saved before the one that is in its place now.
@@ -129,9 +130,10 @@ enum LeftOutcome {
 }
 
 /// Lists the left files. Returns none if the directory cannot be listed; the look reports that.
-fn list_left(layout: &RepoLayout) -> Vec<LeftFile> {
+fn list_left(layout: &RepoLayout) -> Vec<LeftoverFile> {
     let entries = fs::read_dir(layout.root.join(file::DIR)).into_iter().flatten().flatten();
-    let mut left: Vec<LeftFile> = entries.filter_map(|entry| LeftFile::from_path(entry.path())).collect();
+    let mut left: Vec<LeftoverFile> =
+        entries.filter_map(|entry| LeftoverFile::from_path(entry.path())).collect();
     if left.iter().any(|left| left.is_of_notes) && is_exchanging(layout) {
         left.retain(|left| !left.is_of_notes); // checked after the listing, so no file of a later run is among them
     }
@@ -151,18 +153,18 @@ pub(in crate::daemon::memories) fn may_be_left_by_notes(name: &str) -> bool {
         && [NOTES_NEW, NOTES_OUT, FORMER, NOTES_FORMER].iter().any(|ending| name.ends_with(ending))
 }
 
-impl LeftFile {
+impl LeftoverFile {
     fn from_path(path: PathBuf) -> Option<Self> {
         let file_name = path.file_name()?.to_str()?;
         let is_of_notes = may_be_left_by_notes(file_name);
         let visible_name = file_name.strip_prefix('.')?;
         let (name, kind) = if let Some(name) = strip_either(visible_name, [NEW_ENDING, NOTES_NEW]) {
-            (name, LeftKind::Aside)
+            (name, LeftoverKind::Aside)
         } else if let Some(name) = strip_either(visible_name, [FORMER, NOTES_FORMER]) {
-            (name, LeftKind::Former)
+            (name, LeftoverKind::Former)
         } else {
             let (name, digits) = strip_either(visible_name, [SWAPPED_ENDING, NOTES_OUT])?.rsplit_once('.')?;
-            (name, LeftKind::Swapped(digits.to_owned()))
+            (name, LeftoverKind::Swapped(digits.to_owned()))
         };
         file::id_of(name).ok()?;
         let name = name.to_owned();
@@ -170,28 +172,28 @@ impl LeftFile {
     }
 
     /// Moves the file back to its place if somebody saved it, and removes it if its text is known.
-    fn bring_back(&self, change: Option<&PendingFile>) -> Result<LeftOutcome, PathError> {
+    fn bring_back(&self, change: Option<&PendingFile>) -> Result<LeftoverOutcome, PathError> {
         let place = self.path.with_file_name(&self.name);
-        let Some(hash) = hash_on_disk(&self.path)? else { return Ok(LeftOutcome::Settled(false)) };
+        let Some(hash) = hash_on_disk(&self.path)? else { return Ok(LeftoverOutcome::Settled(false)) };
         let present = hash_on_disk(&place)?;
-        let is_moved_away = matches!(self.kind, LeftKind::Former) && present.is_none();
+        let is_moved_away = matches!(self.kind, LeftoverKind::Former) && present.is_none();
         let is_of_before = change.is_some_and(|change| change.former == Some(hash)) && !is_moved_away;
         let is_known = is_of_before || present == Some(hash) && hash != NO_TEXT;
         if self.is_new(&hash, change) || is_known {
-            return remove_if_there(&self.path).map(|()| LeftOutcome::Settled(false));
+            return remove_if_there(&self.path).map(|()| LeftoverOutcome::Settled(false));
         }
         match present {
             None => {
                 let renamed = renamed_to_free(rename_to_free(&self.path, &place));
-                renamed.at("rename to", &place).map(|_| LeftOutcome::Settled(true))
+                renamed.at("rename to", &place).map(|_| LeftoverOutcome::Settled(true))
             }
             Some(present) if self.is_new(&present, change) => {
                 match self.kind {
-                    LeftKind::Former => rename_over(&self.path, &place).at("rename to", &place)?,
+                    LeftoverKind::Former => rename_over(&self.path, &place).at("rename to", &place)?,
                     // The next look removes the swapped-out file if its text is known.
                     _ => swap_files(&self.path, &place).at("swap", &place)?,
                 }
-                Ok(LeftOutcome::Settled(true))
+                Ok(LeftoverOutcome::Settled(true))
             }
             Some(_) => self.keep_passed(),
         }
@@ -200,17 +202,17 @@ impl LeftFile {
     /// Returns whether a hash is that of the new text of the change.
     fn is_new(&self, hash: &FileHash, change: Option<&PendingFile>) -> bool {
         let new_text = change.and_then(|change| change.text.as_deref());
-        matches!(&self.kind, LeftKind::Swapped(digits) if *digits == hash_digits(hash))
+        matches!(&self.kind, LeftoverKind::Swapped(digits) if *digits == hash_digits(hash))
             || new_text.is_some_and(|text| file::hash(text) == *hash)
     }
 
     /// Returns the state of the file, which was saved before the one in its place. A file without a memory gets a visible name.
-    fn keep_passed(&self) -> Result<LeftOutcome, PathError> {
+    fn keep_passed(&self) -> Result<LeftoverOutcome, PathError> {
         let bytes = fs::read(&self.path).at("read", &self.path)?;
         let state = file::id_of(&self.name).ok().zip(file::text_of(&bytes).ok());
         let state = state.map(|(id, text)| parse_state(&self.name, &id, &text, false));
         match state.filter(|state| matches!(state.shown, ShownMemories::Versions(_))) {
-            Some(state) => Ok(LeftOutcome::Passed(Box::new(state))),
+            Some(state) => Ok(LeftoverOutcome::Passed(Box::new(state))),
             None => {
                 for number in 1.. {
                     let ending = if number == 1 {
@@ -223,7 +225,7 @@ impl LeftFile {
                         break;
                     }
                 }
-                Ok(LeftOutcome::Settled(true))
+                Ok(LeftoverOutcome::Settled(true))
             }
         }
     }

@@ -79,7 +79,7 @@ impl ChangeStamp {
                 let own = self.repository.as_deref().and_then(|name| fields::validate_container(name).ok());
                 own.ok_or_else(|| Refused {
                     field: "container",
-                    why: "auto: the name of the repository is not known".to_owned(),
+                    why: "auto: the name of the repository is unknown".to_owned(),
                     hint: Some("name a container, as in `--container NAME`"),
                 })
             }

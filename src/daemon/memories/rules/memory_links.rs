@@ -22,7 +22,7 @@ pub(in crate::daemon::memories) fn put_link(
         LinkOutcome::Known => Ok(false),
         LinkOutcome::Ring => Err(refused_error(
             ring_error(&link),
-            "`memo links --depth 10` shows the way; `memo unlink` takes a link away",
+            "show the links between them with `memo links --depth 10`; remove one with `memo unlink`",
         )),
     }
 }

@@ -17,21 +17,22 @@ pub(in crate::daemon::memories) type JobResult<T> = Result<T, JobError<RpcError>
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
 pub(in crate::daemon::memories) fn field_error(refused: Refused) -> JobError<RpcError> {
-    stopped_error(code::INVALID_PARAMS, refused.to_string(), refused.hint)
+    build_refusal(code::INVALID_PARAMS, refused.to_string(), refused.hint)
 }
 
 pub(in crate::daemon::memories) fn refused_error(message: String, hint: &'static str) -> JobError<RpcError> {
-    stopped_error(code::INVALID_PARAMS, message, Some(hint))
+    build_refusal(code::INVALID_PARAMS, message, Some(hint))
 }
 
 pub(in crate::daemon::memories) fn not_found_error(
     message: String,
     hint: &'static str,
 ) -> JobError<RpcError> {
-    stopped_error(code::NOT_FOUND, message, Some(hint))
+    build_refusal(code::NOT_FOUND, message, Some(hint))
 }
 
-fn stopped_error(code: i64, message: String, hint: Option<&str>) -> JobError<RpcError> {
+/// Returns a refusal with this code; nothing was changed.
+fn build_refusal(code: i64, message: String, hint: Option<&str>) -> JobError<RpcError> {
     let error = RpcError::new(code, message);
     JobError::Refused(match hint {
         Some(hint) => error.with_hint(hint),
@@ -88,7 +89,7 @@ pub(in crate::daemon::memories) fn find_copies_too(
                 .collect();
             let (n, more) = if n > MOST_CANDIDATES { (MOST_CANDIDATES, "\n  …") } else { (n, "") };
             let message = format!("id: {beginning} begins {n} ids{}{candidates}{more}", count_ending(more));
-            Err(refused_error(message, "type more of the one that is meant"))
+            Err(refused_error(message, "give more characters of the id"))
         }
     }
 }
@@ -103,8 +104,8 @@ fn not_found_here_error(rows: &MemoryRows<'_>, beginning: &str) -> JobResult<Job
             if let Some(why) = rows.files().why_file_hidden(&id)? {
                 return Ok(unreadable_error(&id, &why));
             }
-            let hint = format!("`memo restore {id}` brings it into this one");
-            let message = format!("id: {id} is a file of another worktree alone: {place}");
+            let hint = format!("bring it into this worktree with `memo restore {id}`");
+            let message = format!("id: {id} is only in a file of another worktree: {place}");
             JobError::Refused(RpcError::new(code::NOT_FOUND, message).with_hint(hint))
         }
     })
@@ -144,8 +145,8 @@ fn check_file_readable(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResul
 
 /// Returns the error for a memory whose file cannot be read.
 pub(in crate::daemon::memories) fn unreadable_error(id: &str, why: &str) -> JobError<RpcError> {
-    let message = format!("{}: is no memory: {why}; nothing was changed", memory_file(id));
-    stopped_error(
+    let message = format!("{}: not a memory: {why}; nothing was changed", memory_file(id));
+    build_refusal(
         code::INVALID_PARAMS,
         message,
         Some("correct the file, or remove it and `memo restore` the memory"),
@@ -162,7 +163,7 @@ pub(in crate::daemon::memories) fn check_living(record: &MemoryRecord, now_ms: i
     if record.is_living(now_ms) {
         return Ok(());
     }
-    Err(refused_error(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"))
+    Err(refused_error(format!("id: {} is in the archive", record.id), "restore it with `memo restore`"))
 }
 
 fn count_ending(more: &str) -> &'static str {
@@ -246,8 +247,11 @@ pub(in crate::daemon::memories) fn check_same_scope(records: &[MemoryRecord]) ->
     if n_of_team == 0 || n_of_team == records.len() {
         return Ok(());
     }
-    let message = "ids: the team has some of them, and others are yours alone".to_owned();
-    Err(refused_error(message, "`memo share --team` or `memo unshare` makes them alike"))
+    let message = "ids: the team has some of these memories, and others are private".to_owned();
+    Err(refused_error(
+        message,
+        "first share all of them with `memo share --team`, or make all private with `memo unshare`",
+    ))
 }
 
 /// Fails if another living memory of the container has the same text.
@@ -275,8 +279,8 @@ pub(in crate::daemon::memories) fn move_archived_to_new_id(
 ) -> JobResult<Option<String>> {
     let new_id = rows.own_memories().separate_from_archived(id, event)?;
     Ok(new_id.map(|new_id| match dry_run {
-        true => format!("what you have of {id} in the archive would get an id of its own"),
-        false => format!("what you had of {id} in the archive is {new_id} now"),
+        true => format!("your archived version of {id} would get a new id"),
+        false => format!("your archived version of {id} now has the id {new_id}"),
     }))
 }
 

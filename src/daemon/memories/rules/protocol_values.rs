@@ -60,7 +60,7 @@ pub(in crate::daemon) fn trust_of(record: &MemoryRecord) -> &'static str {
         () if record.is_unconfirmed && record.team => "team",
         () if record.is_unconfirmed => "repo",
         () if record.source == FROM_FILE || record.source == FROM_TEAM => "own",
-        () if fields::is_own_source(&record.source) && record.key.is_none() => "own",
+        () if fields::is_local_source(&record.source) && record.key.is_none() => "own",
         () => "import",
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::daemon::memories) fn removal_notice(
     let living: Vec<&MemoryRecord> = records.iter().filter(|record| record.archived_at.is_none()).collect();
     let with_files =
         ["removed with their files in the worktree", "would be removed with their files in the worktree"];
-    let staying = ["staying as others have them", "would stay as others have them"];
+    let staying = ["remaining in the version of others", "would remain in the version of others"];
     let in_conflict =
         ["in conflict, removed with both sides", "in conflict, would be removed with both sides"];
     let counted = [

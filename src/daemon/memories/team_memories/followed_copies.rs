@@ -41,7 +41,7 @@ impl MemoryThread {
     }
 
     /// Stores versions of another repository, and the place after them. Fails if the stored place is not where the step begins:
-    /// memories were replaced meanwhile.
+    /// memories were replaced during the exchange.
     pub(in crate::daemon) async fn take_copies(
         &self,
         repository: String,
@@ -89,9 +89,10 @@ fn check_place(rows: &MemoryRows<'_>, repository: &str, from: &FollowedPlace) ->
         .unwrap_or_default();
     match place == *from {
         true => Ok(()),
-        false => {
-            Err(refused_error("memories were replaced meanwhile".to_owned(), "the exchange begins anew"))
-        }
+        false => Err(refused_error(
+            "memories were replaced during the exchange".to_owned(),
+            "the exchange starts again from the beginning",
+        )),
     }
 }
 

@@ -55,8 +55,8 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
             rows.team_versions().set_team_version(&version, !record.is_unconfirmed)?;
             return Ok(rows.team().mark_equal_to_team(&record.id)?);
         }
-        let message = format!("id: {} is not as the team has it: {why}", record.id);
-        return Err(refused_error(message, "`memo unshare` keeps what is here alone"));
+        let message = format!("id: {} differs from the version of the team: {why}", record.id);
+        return Err(refused_error(message, "make your version private with `memo unshare`"));
     }
     let known = row.text;
     if record.archived_at.is_some() {
@@ -125,7 +125,7 @@ pub(in crate::daemon::memories) fn unshare_from_team(
 /// Returns the error for a memory in conflict with the team.
 fn team_conflict_error(id: &str) -> JobError<RpcError> {
     refused_error(
-        format!("id: {id} is in conflict with what the team has"),
-        "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs` ends it",
+        format!("id: {id} is in conflict with the version of the team"),
+        "read both sides with `memo get ID`, then run `memo resolve ID --ours|--theirs`",
     )
 }

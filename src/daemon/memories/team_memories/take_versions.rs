@@ -90,7 +90,7 @@ pub(super) fn take_copy(rows: &MemoryRows<'_>, repository: &str, version: &Memor
         return Ok(rows.followed().delete_copy(repository, id)?); // it is archived
     }
     match parse_version(id, text) {
-        Ok(version) => Ok(rows.followed().put_copy(repository, &version)?),
+        Ok(version) => Ok(rows.followed().store_followed_memory(repository, &version)?),
         Err(why) => {
             tracing::warn!(id, repository, why, "a text of another repository shows no memory");
             Ok(rows.followed().delete_copy(repository, id)?)

@@ -54,8 +54,8 @@ impl ExchangeStep {
     fn store_step(&self, rows: &MemoryRows<'_>) -> JobResult<ExchangePlace> {
         if read_place(rows)?.as_ref() != Some(&self.from) {
             return Err(refused_error(
-                "memories were replaced meanwhile".to_owned(),
-                "the exchange begins anew",
+                "memories were replaced during the exchange".to_owned(),
+                "the exchange starts again from the beginning",
             ));
         }
         store_place(rows, self.to.clone())
@@ -100,7 +100,7 @@ impl MemoryThread {
                         "the memories of the team that are here are of {}, and the remote is {repository} now",
                         place.repository
                     );
-                    Err(refused_error(message, "`memo team leave` keeps them here alone; or set the remote back"))
+                    Err(refused_error(message, "keep them as private ones with `memo team leave`; or set the remote back"))
                 }
                 _ => {
                     let client = rows.outbox().new_client_name()?;

@@ -240,10 +240,10 @@ fn check_trouble(trouble: TeamTrouble) -> Check {
             let hint = format!(
                 "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
             );
-            failed_check(name, "in conflict with what the team has".to_owned(), &hint)
+            failed_check(name, "in conflict with the version of the team".to_owned(), &hint)
         }
         Some(_) if is_shown => {
-            let detail = "in conflict: a memory of yours alone has its id and says something else";
+            let detail = "in conflict: a private memory of yours has its id and another text";
             let first = format!("; while yours is in the archive, `memo restore {id}` comes first");
             failed_check(name, detail.to_owned(), &(explain_resolve_own(&id) + &first))
         }

@@ -6,7 +6,7 @@ use memod_memory::{anchor, fields, id};
 use memod_memory_db::{FROM_FILE, MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{
-    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
+    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, ConsolidatedGroup, LinkKind, Tier, Traits,
 };
 use serde_json::{Map, Value, json};
 
@@ -67,7 +67,7 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
             N_SOURCES.start(),
             N_SOURCES.end()
         );
-        return Err(refused_error(message, "leave it out for three"));
+        return Err(refused_error(message, "leave it out for the default, 3"));
     }
     let container =
         params.container.as_deref().map(fields::validate_container).transpose().map_err(field_error)?;
@@ -101,7 +101,7 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
 fn combined_notice(sources: &[MemoryRecord], dry_run: bool) -> Option<String> {
     let notice = removal_notice(sources, ARCHIVED_THERE, dry_run)?;
     let is_private = sources.iter().any(|source| source.shared);
-    let private = "what they become is yours alone until `memo share`";
+    let private = "the new memory is private until `memo share`";
     Some(if is_private { format!("{notice}; {private}") } else { notice })
 }
 
@@ -113,7 +113,7 @@ fn combine_group(
     sources: &[MemoryRecord],
     dry_run: bool,
     stamp: &ChangeStamp,
-) -> JobResult<Consolidated> {
+) -> JobResult<ConsolidatedGroup> {
     let content: Vec<String> = sources.iter().map(render_text).collect();
     let new = MemoryRecord {
         content: content.join("\n\n"),
@@ -124,7 +124,7 @@ fn combine_group(
         expires_at: None,
         ..unite_fields(rows, sources, stamp)?
     };
-    let mut group = Consolidated {
+    let mut group = ConsolidatedGroup {
         memory: protocol_values::to_brief(&MemoryRecord { id: String::new(), ..new.clone() }),
         tag: Some(tag),
         sources: sources.iter().map(protocol_values::to_brief).collect(),
@@ -151,7 +151,7 @@ fn find_sources(rows: &MemoryRows<'_>, ids: &[String], now_ms: i64) -> JobResult
     if !N_SOURCES.contains(&ids.len()) {
         let message =
             format!("ids: {} are not between {} and {}", ids.len(), N_SOURCES.start(), N_SOURCES.end());
-        return Err(refused_error(message, "name those that become one"));
+        return Err(refused_error(message, "name the memories to combine"));
     }
     let mut sources: Vec<MemoryRecord> = Vec::new();
     for typed in ids {
@@ -173,7 +173,7 @@ fn find_only_container(sources: &[MemoryRecord]) -> JobResult<String> {
         [name] => Ok((*name).to_owned()),
         names => {
             let message = format!("container: these are in {}", names.join(", "));
-            Err(refused_error(message, "--container says where the one they become belongs"))
+            Err(refused_error(message, "name the container of the new memory with --container"))
         }
     }
 }
@@ -232,7 +232,7 @@ fn combine_sources(
     new: &MemoryRecord,
     sources: &[MemoryRecord],
     stamp: &ChangeStamp,
-) -> JobResult<Consolidated> {
+) -> JobResult<ConsolidatedGroup> {
     check_same_scope(sources)?;
     rows.archive_memories(sources, "consolidated", &stamp.new_event("consolidate"))?;
     check_unique_text(rows, new)?;
@@ -248,7 +248,7 @@ fn combine_sources(
         put_link(rows, new, source, LinkKind::DerivedFrom, stamp)?;
     }
     let sources = sources.iter().map(protocol_values::to_brief).collect();
-    Ok(Consolidated { memory: protocol_values::to_brief(new), tag: None, sources, refused: None })
+    Ok(ConsolidatedGroup { memory: protocol_values::to_brief(new), tag: None, sources, refused: None })
 }
 
 /// Returns the metadata values that replaced others, for the history.

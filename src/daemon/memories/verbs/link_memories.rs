@@ -103,7 +103,7 @@ pub(in crate::daemon::memories) fn follow_links(
     let depth = params.depth.unwrap_or(1);
     if !(1..=MAX_DEPTH).contains(&depth) {
         let message = format!("depth: {depth} is not between 1 and {MAX_DEPTH}");
-        return Err(refused_error(message, "leave it out for the links of this memory alone"));
+        return Err(refused_error(message, "leave it out for the direct links of this memory"));
     }
     let first = find_memory(rows, &params.id)?;
     let mut known = HashSet::from([first.id.clone()]);

@@ -78,18 +78,18 @@ pub(in crate::daemon::memories) fn merge_memories(
         .find(|record| !record.is_living(stamp.now_ms) || record.container != keep.container);
     if let Some(unfit) = unfit {
         let message = format!("id: {} is in the archive, or in another container than {}", unfit.id, keep.id);
-        return Err(refused_error(message, "only the living of one container are merged"));
+        return Err(refused_error(message, "only active memories of one container can be merged"));
     }
     if others.is_empty() || others.iter().any(|other| other.id == keep.id) {
         return Err(refused_error(
-            "ids: others than the one that stays are needed".to_owned(),
-            "`memo dedupe` lists them",
+            "ids: at least one memory besides the one to keep is needed".to_owned(),
+            "`memo dedupe` lists groups to merge",
         ));
     }
     if stamp.is_agent() && others.iter().chain([&keep]).any(|record| record.is_unconfirmed) {
         return Err(refused_error(
-            "ids: one of them is of others, and only a person confirms what it says".to_owned(),
-            "a person reads it with `memo get` and confirms it with `memo confirm`",
+            "ids: one of the memories was written by others, and only a person can confirm it".to_owned(),
+            "ask a person to read it with `memo get` and to confirm it with `memo confirm`",
         ));
     }
     let all: Vec<MemoryRecord> = others.iter().chain([&keep]).cloned().collect();

@@ -43,7 +43,7 @@ pub(in crate::daemon::memories) fn restore_memories(
     {
         if record.is_living(stamp.now_ms) {
             let message = format!("id: {} is not in the archive", record.id);
-            return Err(not_found_error(message, "`memo list --archived` shows what is"));
+            return Err(not_found_error(message, "`memo list --archived` lists the archive"));
         }
         check_unique_text(rows, record)?;
         // One at a time, because two of them may have the same text.
@@ -64,7 +64,7 @@ fn written_notice(files: &[String]) -> Option<String> {
     let [first, others @ ..] = files else { return None };
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     Some(format!(
-        "shared as before: {first}{more} written in this worktree; commit the change, or `memo unshare` what is to be yours alone"
+        "shared as before: {first}{more} written in this worktree; commit the change, or make a memory private with `memo unshare`"
     ))
 }
 

@@ -117,7 +117,7 @@ impl MemoryThread {
 /// Returns a check for a worktree that cannot be seen now.
 fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<Check> {
     let WorktreePresence::Away(why) = presence else { return None };
-    let detail = format!("{why}; what is known of its memories is kept");
+    let detail = format!("{why}; its memories are kept as last read");
     let hint = "bring it back, or `git worktree unlock` and `git worktree prune` it: then its memories are in the archive";
     let name = worktree.root.unwrap_or(worktree.git_dir);
     Some(Check { name, ok: false, detail, hint: Some(hint.to_owned()) })
@@ -151,7 +151,7 @@ fn find_other(common_dir: &Path, worktree: &WorktreeRow, env: &Env) -> Option<Re
         {
             Ok(found)
         }
-        Ok(_) => Err(format!("{}: another worktree is there", place.display())),
+        Ok(_) => Err(format!("{}: another worktree has this path", place.display())),
         Err(error) => Err(error.to_string()),
     })
 }

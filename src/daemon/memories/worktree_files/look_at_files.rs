@@ -229,7 +229,7 @@ fn read_file(root: &Path, name: &str, stat: &Stat, listed: &FileListing) -> Resu
     let id = match file::id_of(name) {
         Ok(id) => id,
         Err(_) if listed.all_names().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
-            let why = "its name differs from that of another file in upper and lower case alone";
+            let why = "its name differs from that of another file only in upper and lower case";
             return Ok(state_without_memory(name, why.to_owned()));
         }
         Err(refused) => return Ok(state_without_memory(name, refused.to_string())),

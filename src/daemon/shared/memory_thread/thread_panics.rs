@@ -32,8 +32,7 @@ impl PanicLog {
         let message = format!(
             "the thread that keeps the memories panicked {n_panics} times in {minutes} minutes: {why}"
         );
-        let hint =
-            "what was acknowledged is on the disk; `memo logs` says more, `memo restart` starts it anew";
+        let hint = "acknowledged memories are on disk; see `memo logs`, then run `memo restart`";
         (n_panics > MOST_PANICS).then(|| RpcError::new(code::INTERNAL, message).with_hint(hint))
     }
 

@@ -31,7 +31,7 @@ pub(super) struct AnswerCompanions {
     pub(super) cut: Option<String>,
 }
 
-/// Finds what is asked for about places: those of the definitions, then those that were found.
+/// Finds the requested memories and commits about places: those of the definitions, then those of the results.
 pub(super) async fn find_companions(
     request: &Arc<RequestContext>,
     cwd: &str,

@@ -31,10 +31,10 @@ pub(super) struct TargetDefinition {
 pub(super) struct QuestionTargets {
     /// The definitions, as an answer names them.
     pub(super) definitions: Vec<(SourceKey, TargetDefinition)>,
-    /// The same as the structures of their files have them.
+    /// The definitions, as the structures of their files have them.
     pub(super) declared: Vec<DefinitionCandidate>,
     known: HashSet<DefinitionCandidate>,
-    /// Definitions that were asked for by their qualified names and are not there.
+    /// Number of definitions that were requested by their qualified names and do not exist.
     pub(super) n_gone: usize,
     /// A file whose uses are not known, if there is one.
     unknown: Option<SourceKey>,
@@ -154,7 +154,7 @@ pub(super) fn find_targets(
                 true => Ok(targets),
                 false => {
                     let message = format!("{path}: no definition is on line {first}");
-                    let hint = format!("`memo outline {path}` lists what is where");
+                    let hint = format!("`memo outline {path}` lists its definitions with their lines");
                     Err(RpcError::new(code::NOT_FOUND, message).with_hint(hint))
                 }
             };
@@ -163,7 +163,7 @@ pub(super) fn find_targets(
             PathPart::Symbol(name) => (name, find_named(&definitions, name).into_iter().cloned().collect()),
             _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
             _ => {
-                let message = format!("{path}: a file, and the uses of a definition are asked for");
+                let message = format!("{path}: a file, but only definitions have uses");
                 let hint = format!("{path}#NAME; `memo outline {path}` lists its definitions");
                 return Err(bad_params_error(message).with_hint(hint));
             }

@@ -30,7 +30,7 @@ use crate::daemon::request::request_errors::bad_params_error;
 
 /// Definitions in a result when the caller names no number.
 const LIMIT: usize = 100;
-/// Most definitions that a result names as asked for.
+/// Maximum number of requested definitions that a result names.
 const MOST_DEFINITIONS: usize = 100;
 /// Greatest and default number of steps.
 const DEPTH: u32 = 8;

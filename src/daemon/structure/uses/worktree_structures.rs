@@ -266,7 +266,9 @@ impl<'a> WorktreeStructures<'a> {
             }
             if found.len() > MOST_CANDIDATES {
                 found.truncate(MOST_CANDIDATES);
-                self.cut.set(Some("of more than 1,000 definitions of one name the first are told apart"));
+                self.cut.set(Some(
+                    "more than 1,000 definitions have one name; only the first 1,000 are told apart",
+                ));
                 break;
             }
         }

@@ -17,7 +17,7 @@ use crate::searching::fit_to_budget::fit_rows;
 enum UsesForm {
     /// Each below the definition that led to it, with the line of the use.
     Tree,
-    /// One line each.
+    /// A line for each definition, without nesting.
     Flat,
 }
 
@@ -212,7 +212,7 @@ fn say_incompleteness(method: &str, result: &ReachResult, output: &Output) {
     if result.n_untold > 0 {
         let calls = format_count(result.n_untold as u64, "call is", "calls are");
         output.say(&format!(
-            "{calls} not listed: of what is defined elsewhere, or of a name that many definitions have"
+            "{calls} not listed, because the callee is defined elsewhere or many definitions have its name"
         ));
     }
     if !result.fresh {
@@ -222,12 +222,12 @@ fn say_incompleteness(method: &str, result: &ReachResult, output: &Output) {
 
 fn nothing_found_message(method: &str) -> &'static str {
     match method {
-        "callers" => "nothing calls it that is known; `memo refs` lists all uses",
-        "callees" => "it calls nothing that is defined here",
+        "callers" => "no caller is known; `memo refs` lists all uses",
+        "callees" => "it calls no definition of this repository",
         "implements" => "no type names it as its base",
         "tests" => {
-            "no test reaches it that is known; `memo search --only tests NAME` finds those that mention it"
+            "no test is known to reach it; `memo search --only tests NAME` finds tests that mention it"
         }
-        _ => "nothing is known to depend on it",
+        _ => "no dependent definition is known",
     }
 }

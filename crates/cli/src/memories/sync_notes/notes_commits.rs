@@ -92,7 +92,7 @@ impl NotesGit<'_> {
             }
             GitObject::TooLarge => Err(CliError::Git {
                 message: format!("git object {id}: too large for a memory; nothing was changed"),
-                hint: "ask who has pushed it to take it out".to_owned(),
+                hint: "ask the person who pushed it to remove it".to_owned(),
             }),
         })?;
         let changes = parse_tree_differences(&listed).map(|entry| {

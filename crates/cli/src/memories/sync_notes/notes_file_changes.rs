@@ -57,8 +57,8 @@ pub(super) fn apply_file_changes(root: &Path, changes: &[MemoryFileChange]) -> R
     match missed.as_slice() {
         [] => Ok(()),
         missed => Err(CliError::Git {
-            message: format!("{}: saved meanwhile; what was saved is there", missed.join(", ")),
-            hint: "run it again, and it is exchanged".to_owned(),
+            message: format!("{}: changed while memo ran; the changed file was kept", missed.join(", ")),
+            hint: "run `memo sync-notes` again to exchange it".to_owned(),
         }),
     }
 }
@@ -74,7 +74,7 @@ fn require_directories(root: &Path) -> Result<(), CliError> {
             Err(error) => return Err(error).at("look at", &dir)?,
             Ok(_) => {
                 return Err(CliError::Git {
-                    message: format!("{}: no directory; nothing was taken", dir.display()),
+                    message: format!("{}: not a directory; nothing was imported", dir.display()),
                     hint: "move it away: files of memories come into a directory of that name".to_owned(),
                 });
             }
@@ -89,10 +89,12 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
     if !is_content(&present, change.before.as_deref()) && !is_content(&present, change.after.as_deref()) {
         return Err(CliError::Git {
             message: format!(
-                "{}: has other content than the memory; nothing was taken",
+                "{}: has other content than the memory; nothing was imported",
                 escape(&change.path)
             ),
-            hint: "if it was saved just now, run it again, and it is exchanged; else move it away".to_owned(),
+            hint:
+                "if it was saved just now, run `memo sync-notes` again to exchange it; otherwise move it away"
+                    .to_owned(),
         });
     }
     remove_if_there(&new_text_path(path))?;
@@ -100,7 +102,7 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
     if read_present(&out)? != PresentContent::Nothing {
         return Err(CliError::Git {
             message: format!(
-                "{}: left by an exchange that was interrupted; nothing was taken",
+                "{}: left by an exchange that was interrupted; nothing was imported",
                 out.display()
             ),
             hint: "`memo list` restores its memory, or says why it cannot; then run this again".to_owned(),

@@ -92,7 +92,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
         match fs::symlink_metadata(entry.path()) {
             Err(_) => {} // gone meanwhile
             Ok(meta) if !meta.is_file() => {
-                files.unusable.push(RefusedObject { path, why: "no regular file".to_owned() });
+                files.unusable.push(RefusedObject { path, why: "not a regular file".to_owned() });
             }
             Ok(meta) if meta.len() > MAX_MEMORY_FILE => {
                 files.unusable.push(RefusedObject { path, why: format!("over {MAX_MEMORY_FILE} bytes") });
@@ -113,7 +113,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
 fn files_unknown_error(why: Option<&str>) -> CliError {
     CliError::Git {
         message: format!("{}; nothing was exchanged", escape(&behind_message(why))),
-        hint: "run it again when all files of memories can be read".to_owned(),
+        hint: "run `memo sync-notes` again when all files of memories can be read".to_owned(),
     }
 }
 
@@ -139,12 +139,12 @@ pub(super) fn require_only_memory_files(
             let path = entry.split_once('\t').map_or(entry, |(_, path)| path);
             Err(CliError::Git {
                 message: format!(
-                    "refs/memod/notes of {}: {} is no file of a memory; nothing was taken",
+                    "refs/memod/notes of {}: {} is not a file of a memory; nothing was imported",
                     escape(whose),
                     escape(path)
                 ),
                 hint: format!(
-                    "only {} and the like may be there: ask who has pushed it to take it out",
+                    "only files such as {} may be in it: ask the person who pushed it to remove it",
                     memory_file("mem_…")
                 ),
             })

@@ -45,25 +45,28 @@ impl ExchangeReport {
         output.flush()?;
         if !self.restored.is_empty() {
             output.say(&format!(
-                "back, because nobody has forgotten them: {}; `memo sync-notes --removed` removes them for everybody",
+                "restored, because they were not removed with memo: {}; `memo sync-notes --removed` removes them for everybody",
                 self.restored.join(", ")
             ));
         }
         if !self.kept.is_empty() {
-            output.say(&format!("changed by one and removed by another, kept: {}", self.kept.join(", ")));
+            output.say(&format!(
+                "kept, because one side changed and the other removed them: {}",
+                self.kept.join(", ")
+            ));
         }
         if !self.left_out.is_empty() {
             output.say(&format!(
-                "not sent, former states that others may not have: {}; the exchange begins anew with the files as they are",
+                "not sent, because former versions of the files have what others may not see: {}; memo starts a new history with the current files",
                 list_refused(&self.left_out)
             ));
         }
         for path in &self.removed {
-            output.say(&format!("removed, because another one has forgotten it: {}", escape(path)));
+            output.say(&format!("removed, because it was removed elsewhere: {}", escape(path)));
         }
         if !self.refused.is_empty() {
-            output.say(&format!("others may not have {}", list_refused(&self.refused)));
-            output.say("correct or remove that (`rm`, then `memo sync-notes --removed`), and exchange again");
+            output.say(&format!("not sent, because others may not see it: {}", list_refused(&self.refused)));
+            output.say("correct the file, or remove it (`rm`, then `memo sync-notes --removed`), and run `memo sync-notes` again");
         }
         output.say(&self.summary_line());
         Ok(())

@@ -3,7 +3,7 @@
 use memod_proto::RpcError;
 use memod_team::TeamError;
 
-/// Most versions that are asked for at once.
+/// Maximum number of versions in one request.
 pub(in crate::daemon::memories) const VERSIONS_PER_PAGE: i64 = 2_000;
 
 /// Returns a failure of the local database, as opposed to the server.

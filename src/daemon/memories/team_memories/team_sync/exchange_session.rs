@@ -123,7 +123,7 @@ async fn exchange_all(
             return Err(ended_error(membership));
         }
         if super::find_membership(shared).await.is_ok_and(|now| now.repository != membership.repository) {
-            return Err(TeamError::new(format!("{}: the remote is another one now", membership.repository)));
+            return Err(TeamError::new(format!("{}: the remote has changed", membership.repository)));
         }
         about = check_may_read(shared, membership, server.read_access().await?).await?; // rights may have changed
     }
@@ -257,8 +257,8 @@ async fn send_some(
     Ok(true)
 }
 
-/// Compares all memories with a server that is new or has forgotten changes, or after this database lost its place, and sends the
-/// missing ones. Until that is complete the stored place is the beginning, so that it starts over after a kill.
+/// Compares all memories with a server that is new or has forgotten changes (`has_forgotten`), or after this database lost its
+/// place, and sends the missing ones. Until that is complete the stored place is the beginning, so a killed comparison starts over.
 async fn compare_all(
     shared: &Arc<Shared>,
     server: &TeamServer,
