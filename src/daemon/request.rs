@@ -1,4 +1,4 @@
-//! Provides params, a deadline, freshness, and a thread for blocking work to every method.
+//! Holds what a request is made of, and what every method needs: its worktree, a fresh snapshot, threads, caveats and errors.
 
 pub(super) mod caveats;
 pub(super) mod commit_history;
@@ -10,3 +10,4 @@ pub(super) mod request_context;
 pub(super) mod request_errors;
 pub(super) mod request_params;
 pub(super) mod worktree_location;
+pub(super) mod worktree_memories;

@@ -1,4 +1,4 @@
-//! Holds the state that requests share, beside the engine.
+//! Holds the state that requests share: the engine, the thread of the memories, and caches.
 
 pub(super) mod change_cache;
 pub(super) mod chunk_cache;
@@ -16,7 +16,6 @@ pub(super) mod object_ids;
 pub(super) mod project_survey;
 pub(super) mod watched_files;
 pub(super) mod worktree_cache;
-pub(super) mod worktree_memories;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

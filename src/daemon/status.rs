@@ -18,8 +18,8 @@ use memod_proto::{
 
 use crate::daemon::githooks;
 use crate::daemon::model_methods;
+use crate::daemon::request::worktree_memories::repair_notice;
 use crate::daemon::shared::Shared;
-use crate::daemon::shared::worktree_memories::repair_notice;
 
 /// Texts that the model fails on which are named.
 const MOST_FAILED: u32 = 3;

@@ -1,4 +1,4 @@
 //! Runs the call of a method about memories, in a transaction that may write files.
 
-pub(in crate::daemon) mod file_writer;
+pub(super) mod file_writer;
 pub(in crate::daemon) mod method_call;

@@ -1,11 +1,11 @@
 //! Checks changes of memories, and converts their records.
 
-pub(in crate::daemon) mod change_stamp;
-pub(in crate::daemon) mod memory_links;
-pub(in crate::daemon) mod memory_rules;
+pub(super) mod change_stamp;
+pub(super) mod memory_links;
+pub(super) mod memory_rules;
 pub(in crate::daemon) mod protocol_values;
 pub(in crate::daemon) mod record_functions;
-pub(in crate::daemon) mod removal_notices;
-pub(in crate::daemon) mod render_file;
-pub(in crate::daemon) mod share_rules;
-pub(in crate::daemon) mod worktree_place;
+pub(super) mod removal_notices;
+pub(super) mod render_file;
+pub(super) mod share_rules;
+pub(super) mod worktree_place;

@@ -39,7 +39,7 @@ pub(in crate::daemon) async fn run_blocking<T: Send + 'static>(
 }
 
 /// Waits for a place to read files of a worktree. Requests of the socket go first.
-async fn enter_worktree(
+async fn wait_for_places(
     request: &RequestContext,
     root: &Path,
     until: Instant,
@@ -62,7 +62,7 @@ pub(in crate::daemon) async fn run_look<T: Send + 'static>(
     run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
     let until = Instant::now() + READ_WAIT;
-    let places = enter_worktree(request, root, until).await?;
+    let places = wait_for_places(request, root, until).await?;
     let request = Arc::clone(request);
     let done = spawn_blocking(move || {
         let _places = places; // as long as the thread has it
@@ -115,7 +115,7 @@ async fn run_reading_in<T: Send + 'static>(
     run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
     let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
-    let entered = enter_worktree(request, root, until).await?;
+    let entered = wait_for_places(request, root, until).await?;
     *lock(places) = Some(entered);
     let turn = timeout_at(until.into(), request.shared.gates.turns.acquire())
         .await

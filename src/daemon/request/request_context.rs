@@ -1,4 +1,4 @@
-//! Holds what one request is made of: the shared state, its connection, its worktree, and what its answer owes.
+//! Holds what one request is made of: the shared state, its origin, its worktree, and the caveats of its answer.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -7,10 +7,10 @@ use memod_engine::errors::{RpcResult, stopping_error};
 use tokio::sync::OnceCell;
 
 use crate::daemon::request::caveats::NotedCaveats;
+use crate::daemon::request::worktree_memories::WorktreeMemories;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::client_connection::ClientConnection;
 use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
-use crate::daemon::shared::worktree_memories::WorktreeMemories;
 
 /// One request, or work of the daemon itself. It is made once, and handed on to every thread that works for it.
 pub(in crate::daemon) struct RequestContext {
@@ -18,10 +18,10 @@ pub(in crate::daemon) struct RequestContext {
     pub(in crate::daemon) shared: Arc<Shared>,
     /// Why parts of the answer may be old or missing.
     pub(in crate::daemon) caveats: NotedCaveats,
-    connection: RequestOrigin,
-    /// Number of the worktree whose memories the request reads, once its files are read.
+    origin: RequestOrigin,
+    /// Number of the worktree whose memories the request reads; none before its files were looked at.
     worktree: OnceLock<i64>,
-    /// The directory of the caller, and the worktree around it.
+    /// The first directory that was asked for, and the worktree around it.
     pub(super) located: OnceCell<(String, RepoLayout)>,
 }
 
@@ -34,11 +34,11 @@ pub(in crate::daemon) enum RequestOrigin {
 }
 
 impl RequestContext {
-    pub(in crate::daemon) fn new(shared: &Arc<Shared>, connection: RequestOrigin) -> Arc<Self> {
+    pub(in crate::daemon) fn new(shared: &Arc<Shared>, origin: RequestOrigin) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::clone(shared),
             caveats: NotedCaveats::default(),
-            connection,
+            origin,
             worktree: OnceLock::new(),
             located: OnceCell::new(),
         })
@@ -46,7 +46,7 @@ impl RequestContext {
 
     /// Returns whether the request came over the socket.
     pub(super) fn is_of_socket(&self) -> bool {
-        matches!(self.connection, RequestOrigin::Socket(_))
+        matches!(self.origin, RequestOrigin::Socket(_))
     }
 
     /// Returns the connection of the request.
@@ -59,7 +59,7 @@ impl RequestContext {
 
     /// Returns a reference that cannot be upgraded once the connection has ended.
     pub(in crate::daemon) fn connection_reference(&self) -> Weak<ClientConnection> {
-        match &self.connection {
+        match &self.origin {
             RequestOrigin::Socket(connection) => Weak::clone(connection),
             RequestOrigin::Other => Weak::new(),
         }

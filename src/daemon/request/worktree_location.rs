@@ -14,7 +14,7 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::{bad_params_error, wrong_repository_error};
 use crate::daemon::shared::Shared;
 
-/// Finds the worktree of this repository around the directory of the caller, once for each request.
+/// Finds the worktree of this repository around a directory; that of the first directory of a request is kept in it.
 ///
 /// The disk is examined after the request arrived, on another thread. If the file system hangs, the request fails at its
 /// deadline, but not within the first second.

@@ -14,7 +14,7 @@ use memod_memory::file;
 use memod_scan::is_racy;
 use tokio::sync::Semaphore;
 
-use crate::daemon::shared::memory_scope::UNKNOWN;
+use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
 use crate::daemon::shared::watched_files::WatchedFiles;
 
 /// Most requests that look for other worktrees at a time.
@@ -113,7 +113,8 @@ impl WorktreeLook {
         links: bool,
         counters: &FileCounters,
     ) -> bool {
-        self.state == state && (self.worktree == UNKNOWN || !links || counters.is_linked(self.worktree))
+        self.state == state
+            && (self.worktree == UNKNOWN_WORKTREE || !links || counters.is_linked(self.worktree))
     }
 
     /// Returns whether no file has changed since the look.

@@ -4,4 +4,4 @@
 pub(in crate::daemon) const WHOLE_REPOSITORY: i64 = 0;
 
 /// The worktree of a request, while no file of it was ever seen: nothing that is shared is there.
-pub(in crate::daemon) const UNKNOWN: i64 = -1;
+pub(in crate::daemon) const UNKNOWN_WORKTREE: i64 = -1;

@@ -1,7 +1,7 @@
 //! The import graph of files: which file uses a name that another one defines.
 //!
 //! A name is followed through re-exports to the file that defines it, so a face that only re-exports has no edges of its
-//! own. `mod` declarations are no edges.
+//! own. `mod` declarations are no edges, and neither is a method that is called on a value without an import of its file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -268,6 +268,26 @@ fn inline_paths(body: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rooms_that_use_each_other_are_found() {
+        let circles = |sources: &[(&str, &str)]| {
+            let sources: Vec<Source> = sources.iter().map(|(name, text)| Source::new(name, text)).collect();
+            Graph::new(&sources).room_circles()
+        };
+        let (one, two) = (("a/x.rs", "use crate::b::y::Y;\npub struct X;"), ("b/y.rs", "pub struct Y;"));
+        assert!(circles(&[one, two]).is_empty());
+        let back = ("b/z.rs", "use crate::a::x::X;");
+        assert_eq!(circles(&[one, two, back]), [": a, b"]);
+        let nested = [
+            ("m/a/x.rs", "use crate::m::b::y::Y;\npub struct X;"),
+            ("m/b/y.rs", "use crate::m::a::x::X;\npub struct Y;"),
+        ];
+        assert_eq!(circles(&nested), ["m/: a, b"]);
+        let face = ("face.rs", "pub use crate::a::x::X;");
+        let over_face = ("b/z.rs", "use crate::face::X;");
+        assert_eq!(circles(&[one, two, face, over_face]), [": a, b"]);
+    }
 
     #[test]
     fn a_name_leads_to_the_file_that_defines_it() {

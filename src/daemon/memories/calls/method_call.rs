@@ -89,11 +89,11 @@ impl<'a> MethodCall<'a> {
         params: P,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        let request = self.named.clone();
+        let named = self.named.clone();
         self.run_stamped(move |store, stamp| {
             with_files(stamp, store, |files, store| {
                 store.write(stamp.now_ms, |rows| {
-                    answer_request(request.as_ref(), rows, || {
+                    answer_request(named.as_ref(), rows, || {
                         files.run_verb(rows, stamp, || Ok(json!(run(rows, &params, stamp)?)))
                     })
                 })
@@ -108,8 +108,8 @@ impl<'a> MethodCall<'a> {
         params: impl Future<Output = RpcResult<P>> + Send,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        if let Some(request) = self.named.clone()
-            && let Some(answer) = read(self.request, move |rows| request.find_answer(rows)).await?
+        if let Some(named) = self.named.clone()
+            && let Some(answer) = read(self.request, move |rows| named.find_answer(rows)).await?
         {
             return Ok(answer);
         }
@@ -124,17 +124,17 @@ impl<'a> MethodCall<'a> {
         changes: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<bool> + Send + 'static,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp, Option<&Path>) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        let request = self.named.clone();
+        let named = self.named.clone();
         self.run_stamped(move |store, stamp| {
             let now_ms = stamp.now_ms;
-            if let Some(request) = &request
-                && let Some(answer) = store.read(now_ms, |rows| request.find_answer(rows))?
+            if let Some(named) = &named
+                && let Some(answer) = store.read(now_ms, |rows| named.find_answer(rows))?
             {
                 return Ok(answer);
             }
             with_files(stamp, store, |files, store| {
                 let write = |rows: &MemoryRows<'_>, backup: Option<&Path>| {
-                    answer_request(request.as_ref(), rows, || {
+                    answer_request(named.as_ref(), rows, || {
                         files.run_verb(rows, stamp, || Ok(json!(run(rows, &params, stamp, backup)?)))
                     })
                 };

@@ -13,7 +13,7 @@ use memod_search::hits::snippet::SnippetCutter;
 use memod_search::memory_search::{FoundMemories, FoundMemory, MemorySearchRequest, search_memories};
 
 use crate::daemon::memories::rules::protocol_values;
-use crate::daemon::shared::worktree_memories::WorktreeMemories;
+use crate::daemon::request::worktree_memories::WorktreeMemories;
 
 impl WorktreeMemories<'_> {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and

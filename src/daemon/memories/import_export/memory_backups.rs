@@ -48,11 +48,11 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
     let params: RestoreParams = call.parse_params()?;
     let path = require_absolute(params.path)?;
     let (dry_run, cwd) = (params.dry_run, call.caller.cwd.clone());
-    let request = call.named.clone().filter(|_| !dry_run);
+    let named = call.named.clone().filter(|_| !dry_run);
     let answer =
         with_store(call.request, move |store: &mut MemoryStore, now_ms| -> Result<Value, RpcError> {
-            if let Some(request) = &request
-                && let Some(answer) = store.read(now_ms, |rows| request.find_answer(rows))?
+            if let Some(named) = &named
+                && let Some(answer) = store.read(now_ms, |rows| named.find_answer(rows))?
             {
                 return Ok(answer);
             }
@@ -63,7 +63,7 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
                     path.as_deref(),
                     dry_run,
                     |rows: &MemoryRows<'_>, restored: &RestoreResult| {
-                        request.as_ref().map_or(Ok(()), |request| request.keep_answer(rows, &json!(restored)))
+                        named.as_ref().map_or(Ok(()), |named| named.keep_answer(rows, &json!(restored)))
                     },
                 )
                 .map(|restored| json!(restored));

@@ -16,7 +16,7 @@ use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::reader_threads::run_reading;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
-use crate::daemon::shared::worktree_memories::WorktreeMemories;
+use crate::daemon::request::worktree_memories::WorktreeMemories;
 
 /// Lists the files of memories that are unmerged in git's index though memod finds no conflict in their text: one side removed
 /// the file, or its markers are too short.

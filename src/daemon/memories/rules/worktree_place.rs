@@ -1,4 +1,4 @@
-//! Says which worktree a row is of, and where that is.
+//! Names a worktree by its git dir, and tells where it is and when it was made.
 
 use std::io;
 use std::path::Path;

@@ -20,6 +20,7 @@ use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::reader_threads::{run_look, unanswered_error};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
+use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
 
 /// Returns the number of the worktree in which a method runs, after its shared memories are read from their files. Notes a
 /// caveat if that fails.
@@ -32,10 +33,10 @@ pub(in crate::daemon) async fn enter_worktree(
     params: &Value,
 ) -> RpcResult<i64> {
     let Some(cwd) = params["cwd"].as_str().filter(|_| answers_with_memories(method, params)) else {
-        return Ok(0);
+        return Ok(WHOLE_REPOSITORY);
     };
     let Ok(layout) = locate_worktree(request, cwd, request_deadline(request, None)).await else {
-        return Ok(0); // the method reports the error
+        return Ok(WHOLE_REPOSITORY); // the method reports the error
     };
     let is_of_memories = method.name.starts_with("memory.");
     if method.memories != MemoriesOf::Worktree {
@@ -57,7 +58,7 @@ pub(in crate::daemon) async fn enter_worktree(
     };
     Ok(match method.name {
         "memory.export" => repository_from(worktree),
-        _ if method.memories == MemoriesOf::Repository => 0,
+        _ if method.memories == MemoriesOf::Repository => WHOLE_REPOSITORY,
         _ => worktree,
     })
 }

@@ -26,7 +26,7 @@ use crate::daemon::memories::rules::memory_rules::JobResult;
 use crate::daemon::memories::rules::worktree_place::worktree_key;
 use crate::daemon::memories::rules::worktree_place::worktree_place;
 use crate::daemon::shared::known_files::{FileCounters, FileListing, FilesState, WorktreeLook};
-use crate::daemon::shared::memory_scope::UNKNOWN;
+use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
 use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// Number of attempts while files are being written.
@@ -35,7 +35,7 @@ const ATTEMPTS: usize = 8;
 impl MemoryThread {
     /// Returns the number of a worktree according to the last look.
     pub(super) fn last_worktree(&self, layout: &RepoLayout) -> i64 {
-        self.files.last_look(&worktree_key(layout)).map_or(UNKNOWN, |look| look.worktree)
+        self.files.last_look(&worktree_key(layout)).map_or(UNKNOWN_WORKTREE, |look| look.worktree)
     }
 
     /// Makes the rows of shared memories equal to the files of a worktree, and returns its number. Archives memories that only
@@ -68,7 +68,7 @@ impl MemoryThread {
                 Ok((listed, None)) if is_current => {
                     let failure = listed.explain_failure();
                     self.files.log_failure(&key, failure.as_ref());
-                    return Ok((known.map_or(UNKNOWN, |look| look.worktree), failure));
+                    return Ok((known.map_or(UNKNOWN_WORKTREE, |look| look.worktree), failure));
                 }
                 Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
                 Err(error) => {
@@ -138,7 +138,7 @@ impl MemoryThread {
             }
             let saved_files = WorktreeFiles { recovers, ..WorktreeFiles::new(layout, saved, &edits) };
             match self.apply_to_rows(saved_files, read_when, Some(n_looks))? {
-                TakeOutcome::Taken(taken) => return Ok(taken.worktree != UNKNOWN),
+                TakeOutcome::Taken(taken) => return Ok(taken.worktree != UNKNOWN_WORKTREE),
                 TakeOutcome::ReadAgain => {}
                 TakeOutcome::LacksEdits(files) => {
                     search_last_edits(layout, files, &FileAccessProgress::default(), &mut edits);
@@ -335,7 +335,7 @@ impl WorktreeFiles {
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                return Ok(self.build_taken(UNKNOWN, None, store, counters));
+                return Ok(self.build_taken(UNKNOWN_WORKTREE, None, store, counters));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktrees().worktree_number(&self.key)?))?,
         };

@@ -18,7 +18,7 @@ use crate::daemon::shared::memory_thread::MemoryThread;
 #[derive(Clone, Copy)]
 pub(in crate::daemon) struct WorktreeMemories<'a> {
     pub(in crate::daemon) thread: &'a MemoryThread,
-    /// Number of the worktree; 0 for the whole repository.
+    /// Number of the worktree, or one of [`memory_scope`](crate::daemon::shared::memory_scope).
     pub(in crate::daemon) worktree: i64,
 }
 
