@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use memod_engine::errors::RpcResult;
 use memod_engine::events::subscriptions::{Subscription, TopicSet};
-use memod_proto::{FreshnessLevel, SubscribeParams, SubscribeResult, Topic};
+use memod_proto::{FreshnessLevel, RpcError, SubscribeParams, SubscribeResult, Topic, code};
 
 use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
 use crate::daemon::request::request_context::RequestContext;
@@ -20,7 +20,14 @@ pub(super) async fn answer_subscribe(
     params: SubscribeParams,
 ) -> RpcResult<SubscribeResult> {
     let (topics, root) = resolve_topics(request, &params).await?;
-    request.connection()?.subscribe(&request.shared.engine.events, topics, &root).await;
+    let connection = request.connection().upgrade().ok_or_else(|| {
+        RpcError::new(
+            code::INVALID_PARAMS,
+            "the connection was closed, and events are sent only to an open one",
+        )
+        .with_hint("keep the sending side of the connection open while events are wanted")
+    })?;
+    connection.subscribe(&request.shared.engine.events, topics, &root).await;
     begin_subscription(request, topics, &root).await;
     Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
 }
@@ -54,13 +61,16 @@ async fn resolve_topics(
 /// Looks at the state that later events are compared with.
 async fn begin_subscription(request: &Arc<RequestContext>, topics: TopicSet, root: &Path) {
     if topics.contains(Topic::Drift) {
-        publish_drift(request, root).await;
+        publish_drift(&request.shared, root).await;
     }
     request.shared.engine.note_subscription();
 }
 
 /// Ends the subscription of the connection, if there is one.
 pub(super) async fn answer_unsubscribe(request: &RequestContext) -> RpcResult<()> {
-    request.connection()?.unsubscribe().await;
+    // The subscription ended with the connection, if that is gone.
+    if let Some(connection) = request.connection().upgrade() {
+        connection.unsubscribe().await;
+    }
     Ok(())
 }

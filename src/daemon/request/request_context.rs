@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use memod_base::paths::RepoLayout;
-use memod_engine::errors::{RpcResult, stopping_error};
 use tokio::sync::OnceCell;
 
 use crate::daemon::request::caveats::NotedCaveats;
@@ -49,16 +48,8 @@ impl RequestContext {
         matches!(self.origin, RequestOrigin::Socket(_))
     }
 
-    /// Returns the connection of the request.
-    ///
-    /// # Errors
-    /// When it has ended, or the request has none.
-    pub(in crate::daemon) fn connection(&self) -> RpcResult<Arc<ClientConnection>> {
-        self.connection_reference().upgrade().ok_or_else(stopping_error)
-    }
-
-    /// Returns a reference that cannot be upgraded once the connection has ended.
-    pub(in crate::daemon) fn connection_reference(&self) -> Weak<ClientConnection> {
+    /// Returns a reference to the connection, which cannot be upgraded if there is none, or once it has ended.
+    pub(in crate::daemon) fn connection(&self) -> Weak<ClientConnection> {
         match &self.origin {
             RequestOrigin::Socket(connection) => Weak::clone(connection),
             RequestOrigin::Other => Weak::new(),

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_index_db::IndexReader;
-use memod_proto::{IndexProgress, RpcError};
+use memod_proto::{IndexProgress, Method, RpcError};
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::daemon::memories::about_code::anchor_states;
+use crate::daemon::memories::worktree_files::enter_worktree::enter_worktree;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::shared::Shared;
@@ -56,20 +58,24 @@ async fn count_drift(shared: &Arc<Shared>) {
         shared.engine.events.count_drift.notified().await;
         let began = Instant::now();
         for root in shared.engine.events.take_drift_counts() {
-            publish_drift(&RequestContext::new(shared, RequestOrigin::Other), &root).await;
+            publish_drift(shared, &root).await;
         }
         sleep(began.elapsed() * REST).await;
     }
 }
 
-/// Compares memories with the code of a worktree, and sends an event about differences. Later counts are compared with the
-/// first one.
-pub(in crate::daemon) async fn publish_drift(request: &Arc<RequestContext>, root: &Path) {
-    let events = &request.shared.engine.events;
+/// Compares the memories that a worktree has with its code, as `status` does, and sends an event about differences. Later counts
+/// are compared with the first one.
+pub(in crate::daemon) async fn publish_drift(shared: &Arc<Shared>, root: &Path) {
+    let events = &shared.engine.events;
     let _turn = events.drift_turn.lock().await; // an older count must not be told after a newer one
     let Some(root_text) = root.to_str() else { return };
+    let work = RequestContext::new(shared, RequestOrigin::Other);
+    let status = Method::find_method("status").expect("each daemon has it");
+    let Ok(worktree) = enter_worktree(&work, status, &json!({ "cwd": root_text })).await else { return };
+    work.set_worktree(worktree);
     // A request that compares them gets the error.
-    let Ok(judged) = anchor_states::count_states_with_reason(request, root_text).await else { return };
+    let Ok(judged) = anchor_states::count_states_with_reason(&work, root_text).await else { return };
     let (counts, is_final) = (judged.value, judged.reason.is_none());
     // Files that change meanwhile are counted again once they are indexed.
     if counts.unknown == 0 || is_final {

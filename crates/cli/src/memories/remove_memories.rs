@@ -66,7 +66,8 @@ fn remove_memories(
     let mut result: RemoveResult = client.call(removal.method, &params)?;
     // After the request, which is only a dry run: an unknown id is reported before the confirmation.
     if is_asked {
-        output.require_terminal(&format!("to {} memories", removal.verb), REMOVE_HINT)?;
+        let verb = removal.method.trim_start_matches("memory.");
+        output.require_terminal(&format!("`memo {verb}`"), REMOVE_HINT)?;
     }
     if !output.json {
         result.memories.iter().try_for_each(|memory| print_memories::print_brief(memory, output))?;

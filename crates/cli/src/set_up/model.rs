@@ -46,7 +46,7 @@ pub(crate) fn manage_models(typed: ModelArgs, context: &CommandContext, output: 
             output.value(&models, |output| print_model_status(&models, output))?;
             output.say(match is_reranker {
                 true => "`memo search --rerank` uses it",
-                false => "the present model answers until all vectors are made; `memo model status` shows how far that is",
+                false => "the current model answers until all vectors are made; `memo model status` shows how far that is",
             });
         }
         ModelVerb::Import { folder, name } => {

@@ -75,6 +75,9 @@ impl ServerAddress {
     /// # Errors
     /// When it is none, has a password, or asks for an unencrypted connection to another machine.
     pub fn parse(url: &str) -> Result<Self, TeamError> {
+        if url.is_empty() {
+            return Err(TeamError::new("team.url is not set").with_hint(FORM));
+        }
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(TeamError::new("team.url: not an address of PostgreSQL").with_hint(FORM));
         }

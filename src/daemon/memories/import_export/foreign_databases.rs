@@ -20,7 +20,7 @@ use crate::daemon::shared::memory_thread::OpenForeign;
 
 pub(in crate::daemon::memories) async fn read_page(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.parse_params()?;
-    let connection = call.request.connection_reference();
+    let connection = call.request.connection();
     run_blocking(call.request, move |request| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
