@@ -109,6 +109,8 @@ fn serve_repository(
     let indexer = Indexer::new(&index_db, &program_path()?, reading, Arc::clone(&progress));
     let socket = daemon_lock::socket_path(&layout, &env)?;
 
+    daemon_lock::unpublish_socket(&layout);
+
     let runtime = build_runtime().context("start the runtime")?;
     let (listener, signalled) = {
         let _inside = runtime.enter();
@@ -127,12 +129,10 @@ fn serve_repository(
     shared.engine.set_observer(Box::new(WeakSharedObserver(Arc::downgrade(&shared))));
     daemon_lock::publish_socket(&shared.engine.layout, &shared.engine.socket)?;
 
-    let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let threads = unstarted.start_threads(index, index_on_demand, move |why| {
         for_loop.memories.note_lost(why == own_files::LOST);
-        for_loop.llm.stop();
-        let _ = stop.send(true); // the server may have failed already
+        for_loop.stopping.send_replace(true);
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
     stop_at_memory_limit(Arc::clone(&shared))?;
@@ -144,7 +144,7 @@ fn serve_repository(
             let _ = thread.join(); // a panic is in the log already
         }
     });
-    let stopped_at = runtime.block_on(server::serve_connections(Arc::clone(&shared), listener, stopped));
+    let stopped_at = runtime.block_on(server::serve_connections(Arc::clone(&shared), listener));
     wait_for_threads(stopped_at + END, "the index", &index_ended);
     let memories_ended = run_on_thread(move || shared.memories.stop());
     wait_for_threads(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);

@@ -17,7 +17,7 @@ use memod_engine::events::subscriptions::Subscription;
 use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, nesting_depth};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -40,20 +40,19 @@ const MAX_IN_WORK: usize = 64;
 /// Longest wait for running requests at the end. Those that get no answer are sent again by the client, to the next daemon.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// Accepts connections until `stop` is set, then lets running requests finish. Returns when `stop` was set.
-pub(super) async fn serve_connections(
-    shared: Arc<Shared>,
-    mut listener: SocketListener,
-    mut stop: watch::Receiver<bool>,
-) -> Instant {
+/// Accepts connections until the daemon is stopping, then lets running requests finish. Returns when it began to stop.
+pub(super) async fn serve_connections(shared: Arc<Shared>, mut listener: SocketListener) -> Instant {
+    let mut stopping = shared.stopping.subscribe();
     let mut connections = JoinSet::new();
     let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
     let web = Arc::new(HttpServer::new(&shared, &in_work));
     let max_connections = descriptors::max_connections();
     loop {
+        // A daemon that is stopping must not accept a client that the next one should serve.
         let accepted = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|is_stopping| *is_stopping) => break,
             accepted = listener.accept() => accepted,
-            _ = stop.wait_for(|stop| *stop) => break,
         };
         while connections.try_join_next().is_some() {}
         match accepted {
@@ -64,10 +63,10 @@ pub(super) async fn serve_connections(
                     connections.spawn(turn_away(writer, max_connections));
                     continue;
                 }
-                let (in_work, web, stop) = (Arc::clone(&in_work), Arc::clone(&web), stop.clone());
+                let (in_work, web) = (Arc::clone(&in_work), Arc::clone(&web));
                 let open = OpenConnection::new(&shared);
                 connections.spawn(async move {
-                    serve_connection(&open.0, &in_work, &web, reader, writer, stop).await;
+                    serve_connection(&open.0, &in_work, &web, reader, writer).await;
                 });
             }
             Err(error) => {
@@ -112,11 +111,11 @@ async fn serve_connection<R, W>(
     web: &Arc<HttpServer>,
     reader: R,
     writer: W,
-    mut stop: watch::Receiver<bool>,
 ) where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
+    let mut stopping = shared.stopping.subscribe();
     let connection = Arc::new(ClientConnection::default());
     let (replies, mut writing) = ReplyQueue::start(writer);
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
@@ -124,8 +123,9 @@ async fn serve_connection<R, W>(
     let mut is_cut = false;
     loop {
         let line = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|is_stopping| *is_stopping) => break,
             line = lines.next() => line,
-            _ = stop.wait_for(|stop| *stop) => break,
             _ = &mut writing => return,
         };
         let line = match line {

@@ -24,6 +24,7 @@ use memod_engine::Engine;
 use memod_engine::file_access::disk_reads::RunningReads;
 use memod_engine::file_access::gates::Gates;
 use memod_search::candidates::row_cache::RowCache;
+use tokio::sync::watch;
 
 use crate::daemon::shared::change_cache::ChangeCache;
 use crate::daemon::shared::chunk_cache::ChunkCache;
@@ -67,6 +68,8 @@ pub(super) struct Shared {
     pub(super) team: TeamExchange,
     /// The advice that sessions of agents were given.
     pub(super) delivered_advice: DeliveredAdvice,
+    /// Whether the daemon is stopping.
+    pub(super) stopping: watch::Sender<bool>,
     /// Running reads of the disk.
     pub(super) disk_reads: RunningReads,
     /// Limits access to each file system, and the number of working threads.
@@ -75,10 +78,12 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(engine: Arc<Engine>, memories: MemoryThread) -> Self {
+        let stopping = watch::Sender::new(false);
         Self {
             delivered_advice: DeliveredAdvice::new(&engine.layout),
             // All daemons of a user spend from one budget.
-            llm: LanguageModel::new(&engine.env.state_home().join("memod/llm")),
+            llm: LanguageModel::new(&engine.env.state_home().join("memod/llm"), stopping.subscribe()),
+            stopping,
             gates: Gates::default(),
             disk_reads: RunningReads::default(),
             team: TeamExchange::default(),

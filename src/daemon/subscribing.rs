@@ -5,7 +5,7 @@ pub(super) mod event_counts;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memod_engine::errors::RpcResult;
+use memod_engine::errors::{RpcResult, stopping_error};
 use memod_engine::events::subscriptions::{Subscription, TopicSet};
 use memod_proto::{FreshnessLevel, RpcError, SubscribeParams, SubscribeResult, Topic, code};
 
@@ -20,13 +20,7 @@ pub(super) async fn answer_subscribe(
     params: SubscribeParams,
 ) -> RpcResult<SubscribeResult> {
     let (topics, root) = resolve_topics(request, &params).await?;
-    let connection = request.connection().upgrade().ok_or_else(|| {
-        RpcError::new(
-            code::INVALID_PARAMS,
-            "the connection was closed, and events are sent only to an open one",
-        )
-        .with_hint("keep the sending side of the connection open while events are wanted")
-    })?;
+    let connection = request.connection().upgrade().ok_or_else(|| no_connection_error(request))?;
     connection.subscribe(&request.shared.engine.events, topics, &root).await;
     begin_subscription(request, topics, &root).await;
     Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
@@ -64,6 +58,16 @@ async fn begin_subscription(request: &Arc<RequestContext>, topics: TopicSet, roo
         publish_drift(&request.shared, root).await;
     }
     request.shared.engine.note_subscription();
+}
+
+/// Returns why a subscription has no connection: the daemon closed it to stop, or the client its sending side.
+fn no_connection_error(request: &RequestContext) -> RpcError {
+    if *request.shared.stopping.borrow() {
+        return stopping_error();
+    }
+    let message = "the connection was closed, and events are sent only to an open one";
+    RpcError::new(code::INVALID_PARAMS, message)
+        .with_hint("keep the sending side of the connection open while events are wanted")
 }
 
 /// Ends the subscription of the connection, if there is one.

@@ -45,6 +45,12 @@ pub(in crate::daemon) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<P
     Ok(layout.socket_path(env))
 }
 
+/// Removes what the previous daemon has published. Otherwise a client that connects before this daemon publishes itself would take it
+/// for the previous one, with its process id and version.
+pub(in crate::daemon) fn unpublish_socket(layout: &RepoLayout) {
+    let _ = std::fs::remove_file(layout.endpoint_file()); // absent, or publishing fails too and says why
+}
+
 /// Publishes the path of the socket. The file is written under another name and renamed, so clients never see half of it.
 ///
 /// On a full disk the file of the previous daemon is removed to make room. If that does not suffice, nothing is published

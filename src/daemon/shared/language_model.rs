@@ -42,7 +42,7 @@ pub(in crate::daemon) struct LanguageModel {
     chat: Arc<ChatClient>,
     state: Arc<Mutex<ModelState>>,
     words: Mutex<RecentCache<String, Vec<String>, MOST_KEPT>>,
-    stopping: watch::Sender<bool>,
+    stopping: watch::Receiver<bool>,
 }
 
 /// The state that the last answers have shown.
@@ -76,15 +76,16 @@ struct LaneWorker {
 }
 
 impl LanguageModel {
-    /// Takes the directory of the spending records. Nothing is opened or started yet.
-    pub(in crate::daemon) fn new(dir: &Path) -> Self {
+    /// Takes the directory of the spending records, and what tells that the daemon is stopping, which ends all waiting. Nothing
+    /// is opened or started yet.
+    pub(in crate::daemon) fn new(dir: &Path, stopping: watch::Receiver<bool>) -> Self {
         Self {
             spending: SpendingFile::new(dir),
             lanes: Mutex::default(),
             chat: Arc::default(),
             state: Arc::default(),
             words: Mutex::default(),
-            stopping: watch::Sender::new(false),
+            stopping,
         }
     }
 
@@ -108,7 +109,7 @@ impl LanguageModel {
         let (reply, answer) = oneshot::channel();
         let limit = settings.tokens_a_day;
         self.queue_job(ModelJob { endpoint, prompt, limit, lane, deadline, reply })?;
-        let mut stopping = self.stopping.subscribe();
+        let mut stopping = self.stopping.clone();
         tokio::select! {
             answer = timeout_at((deadline + LEEWAY).into(), answer) => match answer {
                 Ok(Ok(answer)) => answer,
@@ -122,12 +123,6 @@ impl LanguageModel {
     /// Returns the body of a request.
     pub(in crate::daemon) fn render_body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
         self.chat.render_body(endpoint, prompt)
-    }
-
-    /// Ends all waiting. The threads end with the process.
-    pub(in crate::daemon) fn stop(&self) {
-        self.stopping.send_replace(true);
-        *lock(&self.lanes) = Default::default();
     }
 
     /// Returns the last failure, and when it was, unix ms.
