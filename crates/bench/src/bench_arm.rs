@@ -14,7 +14,7 @@ pub(crate) struct BenchArm {
 
 impl BenchArm {
     /// Returns the name of the arm for folders and messages: `hybrid`, `hybrid-without-path`.
-    pub(crate) fn name(self) -> String {
+    pub(crate) fn full_name(self) -> String {
         match self.without {
             Some(part) => format!("{}-without-{}", self.mode.as_str(), part.as_str()),
             None => self.mode.as_str().to_owned(),

@@ -21,6 +21,8 @@ mod write_candidates;
 #[cfg(test)]
 mod scorer_tests;
 
+use std::path::Path;
+
 use memod_base::types::RankingPart;
 use memod_proto::SearchMode;
 use memod_terminal::rows::OutputShape;
@@ -41,21 +43,17 @@ pub fn run_bench(typed: BenchArgs) -> u8 {
         verb.resolve_files(dir);
     }
     let mut output = Output::new(&global, OutputShape::without_rows(global.json));
-    let find_context = || CommandContext::find(global.dir.as_deref());
+    let dir = global.dir.as_deref();
     let outcome = match &verb {
-        BenchVerb::Quality(typed) => measure_quality(typed, find_context, &mut output),
-        BenchVerb::Candidates(typed) => write_candidates::write_candidates(typed, find_context, &mut output),
+        BenchVerb::Quality(typed) => measure_quality(typed, dir, &mut output),
+        BenchVerb::Candidates(typed) => write_candidates::write_candidates(typed, dir, &mut output),
     };
     let outcome = outcome.and_then(|exit| output.flush().map(|()| exit));
     outcome.unwrap_or_else(|error| output.report_error(&error, None))
 }
 
 /// Asks each set and prints its scores. Leaves out a set that cannot be asked, and sets the exit status then.
-fn measure_quality(
-    typed: &QualityArgs,
-    find_context: impl Fn() -> Result<CommandContext, CliError>,
-    output: &mut Output,
-) -> CliResult {
+fn measure_quality(typed: &QualityArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let sets = question_sets::read_sets(&typed.sets)?;
     if typed.trees.is_none() && sets.len() > 1 && sets.iter().any(|set| set.has_own_tree) {
         let message = format!("{}: its sets are each about a tree of their own", typed.sets.display());
@@ -67,7 +65,7 @@ fn measure_quality(
     let n_sets = sets.len();
     for set in sets {
         let name = set.name.clone();
-        match measure_set(set, typed, &arms, &find_context, &mut runs, output) {
+        match measure_set(set, typed, &arms, dir, &mut runs, output) {
             Ok(measurement) => {
                 if let Some(warning) = quality_table::missing_warning(&name, &measurement.missing) {
                     output.warn(&warning);
@@ -114,7 +112,7 @@ fn measure_set(
     set: QuestionSet,
     typed: &QualityArgs,
     arms: &[BenchArm],
-    find_context: impl Fn() -> Result<CommandContext, CliError>,
+    dir: Option<&Path>,
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<SetMeasurement, CliError> {
@@ -124,6 +122,6 @@ fn measure_set(
             let context = find_tree::find_tree(&set, trees)?;
             measure_in_worktree(set, arms, &context, true, runs, output)
         }
-        None => measure_in_worktree(set, arms, &find_context()?, false, runs, output),
+        None => measure_in_worktree(set, arms, &CommandContext::find(dir)?, false, runs, output),
     }
 }

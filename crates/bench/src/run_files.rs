@@ -47,7 +47,7 @@ impl RunFiles {
     /// Returns `DIR/<arm>/<set>.run`. A set whose hits count one by one has `<suite>.run`, which the sets of its suite share.
     fn run_file(&self, arm: BenchArm, set: &QuestionSet) -> Option<PathBuf> {
         let name = if matches!(set.corpus, QuestionCorpus::Hits) { &set.suite } else { &set.name };
-        Some(self.dir.as_ref()?.join(arm.name()).join(format!("{name}.run")))
+        Some(self.dir.as_ref()?.join(arm.full_name()).join(format!("{name}.run")))
     }
 
     /// Writes the hits of a set.

@@ -32,13 +32,9 @@ struct CandidatesSummary {
 }
 
 /// Asks the questions in the current worktree, and writes the file once it is whole.
-pub(crate) fn write_candidates(
-    typed: &CandidatesArgs,
-    find_context: impl Fn() -> Result<CommandContext, CliError>,
-    output: &mut Output,
-) -> CliResult {
+pub(crate) fn write_candidates(typed: &CandidatesArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let mut set = read_single_set(&typed.set)?;
-    let context = find_context()?;
+    let context = CommandContext::find(dir)?;
     check_outside("--out", &typed.out, &context.layout.root)?;
     let mut client = context.connect()?;
     let (_, missing) = prepare_set(&mut set, &context, &mut client, output)?;

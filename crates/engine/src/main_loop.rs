@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
-use memod_indexing::Scope;
+use memod_indexing::ReconcileScope;
 use memod_proto::{RpcError, code};
 use memod_watch::MountTable;
 use tokio::sync::oneshot;
@@ -171,7 +171,7 @@ impl MainLoop {
             worktree.expire_cookie(now);
             let was_complete = worktree.complete;
             if let Some(scope) = worktree.start_reconcile(now) {
-                if scope == Scope::Full && was_complete {
+                if scope == ReconcileScope::Full && was_complete {
                     self.engine.rescans.fetch_add(1, Ordering::Relaxed);
                 }
                 self.engine.reconciles.fetch_add(1, Ordering::Relaxed);

@@ -35,7 +35,7 @@ use self::watch_health::WatchHealth;
 use super::freshness::WorktreeReport;
 use crate::file_access::disk_reads::unanswered_reason;
 use crate::messages::disk_task::{DiskTask, ReconcileHandle, ThreadNumber};
-use memod_indexing::{ReconcileOutcome, Scope, UnreadPath};
+use memod_indexing::{ReconcileOutcome, ReconcileScope, UnreadPath};
 
 /// The entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -225,7 +225,7 @@ impl WorktreeState {
     }
 
     /// Starts the next reconcile if it is due; returns its scope.
-    pub(super) fn start_reconcile(&mut self, now: Instant) -> Option<Scope> {
+    pub(super) fn start_reconcile(&mut self, now: Instant) -> Option<ReconcileScope> {
         if self.reconciles.is_running() || !self.is_dirty() || self.reconcile_due_at(now) > now {
             return None;
         }
@@ -252,9 +252,9 @@ impl WorktreeState {
     }
 
     /// Records the end of a reconcile. A walk repeats the work of a failed one.
-    pub(super) fn end_reconcile(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
+    pub(super) fn end_reconcile(&mut self, scope: &ReconcileScope, failed: Option<String>, now: Instant) {
         self.reconciles.end();
-        if *scope == Scope::Full {
+        if *scope == ReconcileScope::Full {
             self.dirty.note_walk(now);
             // A walk that ends before the index is emptied does not count afterwards.
             self.complete |= failed.is_none() && self.n_clears == 0;

@@ -17,7 +17,7 @@ use memod_base::threads::catch_panic;
 use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
 use memod_index_db::{IndexReader, IndexWriter, ViewKey, ViewRow};
-use memod_indexing::{Commits, IndexError, Scope};
+use memod_indexing::{Commits, IndexError, ReconcileScope};
 
 use self::scrub::Scrubber;
 use self::vector_copy::{copy_vectors, fill_table, load_vectors, switch_model};
@@ -186,7 +186,7 @@ impl WriterState<'_> {
             let done = IndexError::catch_panic(|| {
                 self.check_ticket(ticket)?;
                 self.engine.indexer.purge_secrets(writer)?;
-                if indexed.scope == Scope::Full {
+                if indexed.scope == ReconcileScope::Full {
                     writer.mark_complete(ticket.worktree, indexed.head.as_deref())?;
                 }
                 Ok(outcome)

@@ -10,7 +10,7 @@ use memod_index_db::{IndexReader, ManifestEntry};
 use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit};
 
 use super::progress::PathAccess;
-use super::todo_list::{Scope, TodoList};
+use super::todo_list::{ReconcileScope, TodoList};
 use super::{IndexError, Progress, UnreadPath};
 
 /// A comparison with the worktree; `on_dir` is called with each directory before it is listed.
@@ -62,13 +62,13 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// When the worktree or the manifest cannot be read, or the daemon is stopping.
-    pub(super) fn run(mut self, scope: &Scope) -> Result<TodoList, IndexError> {
+    pub(super) fn run(mut self, scope: &ReconcileScope) -> Result<TodoList, IndexError> {
         match scope {
-            Scope::Full => {
+            ReconcileScope::Full => {
                 let known = self.reader.list_entries(self.view, None)?;
                 self.compare_dir(None, known)?;
             }
-            Scope::Paths(keys) => {
+            ReconcileScope::Paths(keys) => {
                 // A nested repository may be recognised only after the event of its first file.
                 let mut keys: BTreeSet<_> =
                     keys.iter().map(|key| self.nested_repository_or_path(key)).collect();

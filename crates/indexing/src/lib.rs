@@ -23,7 +23,7 @@ pub use embedding::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
 pub use pipeline::{Indexer, ReadLimits, Reconciler};
 pub use progress::{MissedFiles, Progress, ReconcileOutcome, UnreadPath, WalkProgress, WalkStep};
-pub use todo_list::Scope;
+pub use todo_list::ReconcileScope;
 
 use memod_base::threads;
 use memod_database::DatabaseError;

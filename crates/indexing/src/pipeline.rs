@@ -21,7 +21,7 @@ use super::compare::Comparison;
 use super::extractor::ExtractorPool;
 use super::prepare::{PreparedFile, Preparer};
 use super::secret_files::{self, SecretFiles};
-use super::todo_list::{Scope, TodoList};
+use super::todo_list::{ReconcileScope, TodoList};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
 /// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
@@ -108,7 +108,7 @@ impl Reconciler {
     /// When the worktree cannot be listed or the database fails; earlier batches stay written.
     pub fn reconcile(
         &mut self,
-        scope: &Scope,
+        scope: &ReconcileScope,
         git_changed: bool,
         on_dir: &mut dyn FnMut(&Path),
         apply: &mut Apply<'_>,
@@ -120,8 +120,8 @@ impl Reconciler {
         let comparison = Comparison::new(layout, *view, reader, max_file_bytes, progress, on_dir, &access)?;
         let rules = comparison.rules_digest();
         let other = git_changed && (rules.is_none() || *last_rules != Some(rules));
-        let whole = other || *scope == Scope::Full;
-        let todo = comparison.run(if whole { &Scope::Full } else { scope })?;
+        let whole = other || *scope == ReconcileScope::Full;
+        let todo = comparison.run(if whole { &ReconcileScope::Full } else { scope })?;
         drop(access);
         let outcome = self.carry_out(todo, apply)?;
         if whole {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The paths to compare with the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ReconcileScope {
     /// Everything.
     Full,
     /// These paths and everything below them.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::agent_table::{AGENTS, Agent};
 use super::place::AgentDirs;
-use super::scope::Scope;
+use super::scope::FileScope;
 
 /// The result of looking for one agent.
 #[derive(Debug, Serialize)]
@@ -18,27 +18,27 @@ pub struct DetectedAgent {
 }
 
 /// Looks for all agents that have files in this scope.
-pub fn detect_agents(dirs: &AgentDirs, scope: Scope) -> Vec<DetectedAgent> {
+pub fn detect_agents(dirs: &AgentDirs, scope: FileScope) -> Vec<DetectedAgent> {
     let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
     agents.map(|agent| detect_agent(agent, dirs, scope)).collect()
 }
 
-fn detect_agent(agent: &Agent, dirs: &AgentDirs, scope: Scope) -> DetectedAgent {
+fn detect_agent(agent: &Agent, dirs: &AgentDirs, scope: FileScope) -> DetectedAgent {
     let signs = match scope {
-        Scope::User => agent.signs,
-        Scope::Project => agent.project_signs,
+        FileScope::User => agent.signs,
+        FileScope::Project => agent.project_signs,
     };
     let paths: Vec<_> = signs.iter().map(|sign| dirs.path(*sign)).collect();
     let sign = paths.iter().find(|path| path.exists()).map(|path| dirs.display_path(path));
     let found = match scope {
-        Scope::User => sign.or_else(|| {
+        FileScope::User => sign.or_else(|| {
             let program = agent.programs.iter().find_map(|name| dirs.find_program(name))?;
             Some(program.display().to_string())
         }),
-        Scope::Project => sign,
+        FileScope::Project => sign,
     };
     let mut looked_for: Vec<String> = paths.iter().map(|path| dirs.display_path(path)).collect();
-    if scope == Scope::User {
+    if scope == FileScope::User {
         looked_for.extend(agent.programs.iter().map(|name| format!("{name} in PATH")));
     }
     DetectedAgent { agent: agent.id, found, looked_for }

@@ -32,7 +32,7 @@ pub use self::detect::{DetectedAgent, detect_agents};
 pub use self::place::AgentDirs;
 pub use self::report::{Action, AgentReport, FileReport};
 pub use self::run::{SetupError, SetupRequest, agent_ids, run_setup};
-pub use self::scope::Scope;
+pub use self::scope::FileScope;
 
 /// Why a file is left alone.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,7 @@ use super::entries::{AgentCommand, build_contents};
 use super::place::AgentDirs;
 use super::records::{Record, Records};
 use super::report::{Action, AgentReport, FileOutcome, FileReport};
-use super::scope::Scope;
+use super::scope::FileScope;
 use super::target_file::{TargetFile, remove_empty_dirs};
 use super::unified_diff::unified_diff;
 
@@ -26,7 +26,7 @@ pub struct SetupRequest {
     /// The agents; none means those that are there.
     pub agents: Vec<String>,
     /// The owner of the files; `None` means the user's, or the project's for an agent that has no others.
-    pub scope: Option<Scope>,
+    pub scope: Option<FileScope>,
     /// Whether to take everything out.
     pub undo: bool,
     /// Whether to report only what would be done.
@@ -94,9 +94,9 @@ fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
 fn choose_agents(
     request: &SetupRequest,
     dirs: &AgentDirs,
-) -> Result<Vec<(&'static Agent, Scope)>, SetupError> {
+) -> Result<Vec<(&'static Agent, FileScope)>, SetupError> {
     if request.agents.is_empty() {
-        let scope = request.scope.unwrap_or(Scope::User);
+        let scope = request.scope.unwrap_or(FileScope::User);
         let there = detect_agents(dirs, scope);
         let is_there = |agent: &Agent| there.iter().any(|at| at.agent == agent.id && at.found.is_some());
         let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
@@ -110,9 +110,9 @@ fn choose_agents(
 }
 
 /// Returns the agent with this name, and the scope, by default the usual one of the agent.
-fn find_agent(id: &str, scope: Option<Scope>) -> Result<(&'static Agent, Scope), SetupError> {
+fn find_agent(id: &str, scope: Option<FileScope>) -> Result<(&'static Agent, FileScope), SetupError> {
     let agent = AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.to_owned()))?;
-    let usual = if agent.user.is_empty() { Scope::Project } else { Scope::User };
+    let usual = if agent.user.is_empty() { FileScope::Project } else { FileScope::User };
     let scope = scope.unwrap_or(usual);
     if scope.files(agent).is_empty() {
         return Err(SetupError::Scope(agent.id, scope.as_str()));
@@ -140,16 +140,16 @@ struct FileTask<'a> {
 }
 
 impl SetupRun<'_> {
-    fn process_agent(&mut self, agent: &'static Agent, scope: Scope) -> AgentReport {
+    fn process_agent(&mut self, agent: &'static Agent, scope: FileScope) -> AgentReport {
         let memo = match scope {
-            Scope::User => &self.request.memo,
-            Scope::Project => "memo",
+            FileScope::User => &self.request.memo,
+            FileScope::Project => "memo",
         };
         let command = AgentCommand { agent: agent.id, memo };
         let all = scope.files(agent).iter().flat_map(|spec| build_contents(spec, self.dirs, command));
         let mut files = Vec::new();
         for (path, content) in all {
-            let allowed = if scope == Scope::Project { self.check_inside(&path) } else { Ok(()) };
+            let allowed = if scope == FileScope::Project { self.check_inside(&path) } else { Ok(()) };
             let outcome = allowed
                 .and_then(|()| self.process_file(agent, &path, &content))
                 .unwrap_or_else(FileOutcome::from);

@@ -4,14 +4,14 @@ use super::agent_table::{Agent, FileSpec};
 
 /// The owner of the files that are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum FileScope {
     /// The user's, for all projects.
     User,
     /// The project's, which are usually shared by all who work on it.
     Project,
 }
 
-impl Scope {
+impl FileScope {
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -44,9 +44,9 @@ pub struct GlobalArgs {
 /// How much of a result is printed as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum JsonForm {
-    /// What a program or an agent uses
+    /// The fields that programs and agents use
     Lean,
-    /// All that crosses the socket
+    /// All fields of the answer
     Full,
 }
 

@@ -1,4 +1,4 @@
-//! Names the numbers that stand for no single worktree, where memories are read.
+//! Names the worktree numbers that are not the number of one worktree.
 
 /// The memories of the whole repository.
 pub(in crate::daemon) const WHOLE_REPOSITORY: i64 = 0;

@@ -235,7 +235,7 @@ fn list_uses(
     for name in names {
         all.extend(structures.find_uses(&name, wanted)?.into_iter().map(|found| {
             let structure = structures.structure_of(found.within.file);
-            let within = structure.item(found.within.declared).map(|within| within.title.clone());
+            let within = structure.find_declared(found.within.declared).map(|within| within.title.clone());
             LocatedUse { key: structures.source_key(found.within.file), within, found }
         }));
     }

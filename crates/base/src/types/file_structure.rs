@@ -43,16 +43,16 @@ impl FileStructure {
 
     /// Returns the indices of a definition and of those around it, innermost first.
     pub fn enclosing_ids(&self, id: Option<u32>) -> impl Iterator<Item = u32> {
-        std::iter::successors(id, |id| self.item(Some(*id))?.parent)
+        std::iter::successors(id, |id| self.find_declared(Some(*id))?.parent)
     }
 
     /// Returns a definition and those around it, innermost first.
     pub fn declared_around(&self, id: Option<u32>) -> impl Iterator<Item = &DeclaredItem> {
-        self.enclosing_ids(id).filter_map(|id| self.item(Some(id)))
+        self.enclosing_ids(id).filter_map(|id| self.find_declared(Some(id)))
     }
 
     /// Returns a definition by its index; `None` at the top of the file.
-    pub fn item(&self, id: Option<u32>) -> Option<&DeclaredItem> {
+    pub fn find_declared(&self, id: Option<u32>) -> Option<&DeclaredItem> {
         self.declared.get(id? as usize)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memod_base::paths::{Env, IoContext};
 use memod_setup::{
-    Action, AgentDirs, AgentReport, DetectedAgent, FileReport, Scope, SetupError, SetupRequest,
+    Action, AgentDirs, AgentReport, DetectedAgent, FileReport, FileScope, SetupError, SetupRequest,
 };
 use memod_terminal::text::{escape, escape_lines, format_count, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
@@ -20,14 +20,14 @@ pub(crate) fn set_up_agents(
     output: &mut Output,
 ) -> CliResult {
     let scope = typed.scope.map(|scope| match scope {
-        SetupScope::User => Scope::User,
-        SetupScope::Project => Scope::Project,
+        SetupScope::User => FileScope::User,
+        SetupScope::Project => FileScope::Project,
     });
     let (dirs, memo) = find_agent_dirs(typed, scope, context)?;
     let request =
         SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
     let looked_for = if typed.agents.is_empty() && !typed.undo {
-        memod_setup::detect_agents(&dirs, scope.unwrap_or(Scope::User))
+        memod_setup::detect_agents(&dirs, scope.unwrap_or(FileScope::User))
     } else {
         Vec::new()
     };
@@ -51,7 +51,7 @@ pub(crate) fn summarize_setup(env: &Env) -> Option<String> {
     let program = std::env::current_exe().ok()?;
     let memo = dirs.stable_path(&program).display().to_string();
     let request =
-        SetupRequest { agents: Vec::new(), scope: Some(Scope::User), undo: false, show: true, memo };
+        SetupRequest { agents: Vec::new(), scope: Some(FileScope::User), undo: false, show: true, memo };
     let reports = memod_setup::run_setup(&request, &dirs).ok()?;
     let (done, missing): (Vec<_>, Vec<_>) =
         reports.iter().partition(|report| report.files.iter().all(|file| file.action == Action::Unchanged));
@@ -70,7 +70,7 @@ fn join_names(reports: &[&AgentReport]) -> String {
 pub(crate) fn remove_setup(
     env: &Env,
     project: &Path,
-    scope: Scope,
+    scope: FileScope,
     show: bool,
 ) -> Result<Vec<AgentReport>, CliError> {
     let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
@@ -85,11 +85,11 @@ pub(crate) fn remove_setup(
 /// Returns the directories of agents, and the path of this program.
 fn find_agent_dirs(
     typed: &SetupArgs,
-    scope: Option<Scope>,
+    scope: Option<FileScope>,
     context: impl Fn() -> Result<CommandContext, CliError>,
 ) -> Result<(AgentDirs, String), CliError> {
     let is_in_project =
-        scope == Some(Scope::Project) || typed.agents.iter().any(|agent| agent == "agents-md");
+        scope == Some(FileScope::Project) || typed.agents.iter().any(|agent| agent == "agents-md");
     // The files of a user need no worktree.
     let (env, project) = match context() {
         Ok(context) => (context.env, context.layout.root),

@@ -12,7 +12,7 @@ use memod_base::paths::{
 };
 use memod_base::types::rfc3339;
 use memod_client::{Client, ClientOptions, lock_out};
-use memod_setup::{Action, AgentReport, FileReport, Scope};
+use memod_setup::{Action, AgentReport, FileReport, FileScope};
 use memod_terminal::text::{behind_message, escape, format_count, shell_word};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output, remove_left_parts};
 use serde::Serialize;
@@ -131,7 +131,7 @@ fn check_export_path(path: &Path, context: &CommandContext) -> Result<(), CliErr
 
 fn undo_setup(context: Option<&CommandContext>, show: bool) -> Result<Vec<AgentReport>, CliError> {
     let env = context.map_or_else(Env::read, |context| context.env.clone());
-    setup::remove_setup(&env, Path::new(""), Scope::User, show)
+    setup::remove_setup(&env, Path::new(""), FileScope::User, show)
 }
 
 /// Finds the parts of memod that are there. Also returns the connection to the daemon that read the memories.
@@ -150,7 +150,7 @@ fn find_installed(
     if !removal.state.is_empty() {
         removal.worktrees = layout.worktrees();
     }
-    let project = setup::remove_setup(env, &layout.root, Scope::Project, true)?;
+    let project = setup::remove_setup(env, &layout.root, FileScope::Project, true)?;
     let files = project.iter().flat_map(|report| &report.files);
     removal.project = files.map(|file| file.shown.clone()).collect();
     let parent_dir = layout.state_dir.parent().unwrap_or(&layout.root);

@@ -60,13 +60,13 @@ impl Runtime {
         // Without a home the cache directory is in a temporary one, where others may have made it.
         let own = Some(self.own_dir()).filter(|dir| is_own_dir(&self.cache_dir) && is_own_dir(dir));
         let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
-        let looked = || {
+        dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(|| {
+            let own = self.own_dir();
             OnnxError::NoRuntime(format!(
                 "looked in {} and in the library directories of the system",
-                self.own_dir().display()
+                own.display()
             ))
-        };
-        dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(looked)
+        })
     }
 
     /// Returns whether a variable or a setting names the library.

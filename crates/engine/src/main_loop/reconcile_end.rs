@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use memod_base::types::WorktreeId;
 use memod_git::Tip;
-use memod_indexing::{CommitStep, IndexError, MissedFiles, Scope};
+use memod_indexing::{CommitStep, IndexError, MissedFiles, ReconcileScope};
 use memod_proto::FreshnessLevel;
 
 use super::MainLoop;
@@ -28,7 +28,7 @@ impl MainLoop {
             return worktree.end_in_vain(now);
         }
         worktree.head = head;
-        let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok();
+        let covers = scope == ReconcileScope::Full && unwatched.is_none() && result.is_ok();
         if unwatched.is_some() {
             worktree.mark_unwatched(unwatched);
         }

@@ -131,7 +131,7 @@ impl Bench {
         let unwatched = unwatched.map(str::to_owned);
         self.handle(LoopEvent::ReconcileEnded(Box::new(ReconcileEnd {
             thread: view.0 as ThreadNumber,
-            scope: Scope::Full,
+            scope: ReconcileScope::Full,
             result,
             head: None,
             unwatched,

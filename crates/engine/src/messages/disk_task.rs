@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use memod_base::paths::{RepoLayout, may_be_dir};
 use memod_git::Tip;
 use memod_index_db::ViewRow;
-use memod_indexing::{Scope, WalkProgress};
+use memod_indexing::{ReconcileScope, WalkProgress};
 use memod_watch::Role;
 
 /// Number of a worktree's thread; numbers are never reused.
@@ -16,7 +16,7 @@ pub(crate) type ThreadNumber = u64;
 /// The scope of the next reconcile.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReconcileRequest {
-    pub(crate) scope: Scope,
+    pub(crate) scope: ReconcileScope,
     /// Whether git wrote its index or settings, which may change the set of files.
     pub(crate) git_changed: bool,
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{SourceKey, WorktreeId};
 use memod_git::Tip;
-use memod_indexing::{CommitStep, IndexError, ReconcileOutcome, Scope};
+use memod_indexing::{CommitStep, IndexError, ReconcileOutcome, ReconcileScope};
 use memod_proto::{FreshnessLevel, RpcError};
 use memod_watch::WatchEvent;
 use tokio::sync::oneshot;
@@ -117,7 +117,7 @@ pub(crate) struct ReconcileEnd {
     /// The worktree's thread.
     pub(crate) thread: ThreadNumber,
     /// The scope of the comparison.
-    pub(crate) scope: Scope,
+    pub(crate) scope: ReconcileScope,
     /// Its result.
     pub(crate) result: Result<ReconcileOutcome, IndexError>,
     /// Content of HEAD.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use memod_base::types::SourceKey;
-use memod_indexing::Scope;
+use memod_indexing::ReconcileScope;
 use memod_watch::Debouncer;
 
 use crate::messages::disk_task::ReconcileRequest;
@@ -98,7 +98,8 @@ impl DirtySet {
     pub(super) fn take(&mut self) -> ReconcileRequest {
         self.debouncer.clear();
         let paths = std::mem::take(&mut self.paths);
-        let scope = if std::mem::take(&mut self.all) { Scope::Full } else { Scope::Paths(paths) };
+        let scope =
+            if std::mem::take(&mut self.all) { ReconcileScope::Full } else { ReconcileScope::Paths(paths) };
         ReconcileRequest { scope, git_changed: std::mem::take(&mut self.index_written) }
     }
 
@@ -149,7 +150,7 @@ mod tests {
 
     fn quiet(now: Instant) -> DirtySet {
         let mut dirty = DirtySet::new(Debouncer::new(50 * MS, 500 * MS));
-        assert_eq!(dirty.take().scope, Scope::Full, "nothing was compared yet");
+        assert_eq!(dirty.take().scope, ReconcileScope::Full, "nothing was compared yet");
         assert!(dirty.is_empty() && dirty.due_at(now, false) == now);
         dirty
     }
@@ -164,7 +165,7 @@ mod tests {
         }
         assert!(dirty.has_too_many());
         dirty.mark_all(now);
-        assert_eq!((dirty.n_paths(), dirty.take().scope), (0, Scope::Full));
+        assert_eq!((dirty.n_paths(), dirty.take().scope), (0, ReconcileScope::Full));
     }
 
     #[test]

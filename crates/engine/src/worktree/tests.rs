@@ -47,8 +47,8 @@ impl Bench {
     /// A view whose first walk has ended.
     fn walked() -> Self {
         let mut bench = Self::new();
-        assert_eq!(bench.start(), Some(Scope::Full));
-        bench.end(&Scope::Full, None);
+        assert_eq!(bench.start(), Some(ReconcileScope::Full));
+        bench.end(&ReconcileScope::Full, None);
         bench
     }
 
@@ -97,32 +97,32 @@ impl Bench {
         }
     }
 
-    fn start(&mut self) -> Option<Scope> {
+    fn start(&mut self) -> Option<ReconcileScope> {
         self.view.start_reconcile(self.now)
     }
 
-    fn end(&mut self, scope: &Scope, failed: Option<&str>) {
+    fn end(&mut self, scope: &ReconcileScope, failed: Option<&str>) {
         self.view.end_reconcile(scope, failed.map(str::to_owned), self.now);
     }
 
-    fn end_with(&mut self, scope: &Scope, missed: &MissedFiles) {
+    fn end_with(&mut self, scope: &ReconcileScope, missed: &MissedFiles) {
         self.end(scope, None);
         self.view.look_again(missed);
         self.probe(&Ok(()));
     }
 
     /// Ends a reconcile that met something gone.
-    fn end_moving(&mut self, scope: &Scope) {
+    fn end_moving(&mut self, scope: &ReconcileScope) {
         self.end_with(scope, &MissedFiles { moving: Some(SourceKey::new("gone")), ..MissedFiles::default() });
     }
 
     /// Ends a reconcile that listed a directory.
-    fn end_listed(&mut self, scope: &Scope) {
+    fn end_listed(&mut self, scope: &ReconcileScope) {
         self.end_with(scope, &MissedFiles { listed: true, ..MissedFiles::default() });
     }
 
     /// Runs the next reconcile, which must be of this scope.
-    fn reconcile(&mut self, scope: &Scope) {
+    fn reconcile(&mut self, scope: &ReconcileScope) {
         assert_eq!(self.start().as_ref(), Some(scope));
         self.end(scope, None);
     }
@@ -150,8 +150,8 @@ impl Bench {
     }
 }
 
-fn paths(paths: &[&str]) -> Scope {
-    Scope::Paths(paths.iter().map(|path| SourceKey::new(*path)).collect())
+fn paths(paths: &[&str]) -> ReconcileScope {
+    ReconcileScope::Paths(paths.iter().map(|path| SourceKey::new(*path)).collect())
 }
 
 #[test]
@@ -207,11 +207,11 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     bench.end(&paths(&["dir"]), None);
     bench.view.cookie_back(&cookie);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
     let mut next = bench.ask(FreshnessLevel::Fs);
     assert_eq!(bench.fresh(&mut next), None, "no cookie is believed any more");
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut next), Some(true));
 }
 
@@ -221,12 +221,12 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
     let mut answer = bench.ask(FreshnessLevel::Fs);
     let cookie = bench.cookie();
     bench.pass(COOKIE_TIMEOUT);
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     let mut polled = bench.ask(FreshnessLevel::Fs);
     bench.view.cookie_back(&cookie);
     assert_eq!(bench.fresh(&mut polled), None);
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut polled), Some(true));
     let mut watched = bench.ask(FreshnessLevel::Fs);
     assert_eq!((bench.start(), bench.fresh(&mut watched)), (None, None));
@@ -239,9 +239,9 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     let mut bench = Bench::walked();
     bench.view.mark_all_dirty(bench.now);
     let mut answer = bench.ask(FreshnessLevel::Strict);
-    assert_eq!(bench.start(), Some(Scope::Full));
+    assert_eq!(bench.start(), Some(ReconcileScope::Full));
     bench.view.begin_clear();
-    bench.end(&Scope::Full, None); // of the index that is about to go
+    bench.end(&ReconcileScope::Full, None); // of the index that is about to go
     assert_eq!(bench.fresh(&mut answer), None);
     bench.mark_dirty("a");
     bench.pass(60 * MS);
@@ -250,7 +250,7 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.pass(60 * MS);
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -268,7 +268,7 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     assert_eq!(bench.start(), None, "nobody waits: not at once");
     let mut again = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut again), Some(true));
 }
 
@@ -325,7 +325,7 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
     check(&mut bench, true);
     bench.view.mark_unwatched(None);
     bench.pass(RESCAN_GAP.0);
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     check(&mut bench, false);
 }
 
@@ -345,7 +345,7 @@ fn embeddings_are_waited_for_and_their_failure_is_told() {
 #[test]
 fn nobody_waits_longer_than_asked() {
     let mut bench = Bench::new();
-    assert_eq!(bench.start(), Some(Scope::Full));
+    assert_eq!(bench.start(), Some(ReconcileScope::Full));
     let mut answers =
         [FreshnessLevel::Fs, FreshnessLevel::Full, FreshnessLevel::Strict].map(|level| bench.ask(level));
     for _ in 0..9 {
@@ -365,7 +365,7 @@ fn how_far_the_index_is_is_what_is_known() {
         let mut bench = Bench::new();
         bench.view.built = was_complete;
         let mut answer = bench.ask(FreshnessLevel::None);
-        assert_eq!(bench.start(), Some(Scope::Full));
+        assert_eq!(bench.start(), Some(ReconcileScope::Full));
         bench.view.walker.progress.begin_reading(files.1, 0);
         bench.view.walker.progress.add_done(files.0);
         bench.view.answer_requests(bench.now, &bench.rounds, &Progress::default());
@@ -384,7 +384,7 @@ fn a_loss_of_events_under_a_probe_does_not_make_the_watcher_late() {
     bench.view.mark_all_dirty(bench.now);
     bench.probe(&Ok(())); // its event was among the lost
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     assert_eq!(bench.view.deadline(bench.now), None, "nothing is waited for");
 }

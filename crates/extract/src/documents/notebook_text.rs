@@ -180,7 +180,7 @@ impl CellDecoder<'_> {
         self.read_to = at.max(self.read_to);
     }
 
-    /// Returns whether the text ends with a space that stands for a line break of the source.
+    /// Returns whether the last character of the text is a space in place of a line break of the notebook.
     fn ends_with_fold(&self) -> bool {
         self.notebook.folds.last().is_some_and(|fold| fold + 1 == self.notebook.text.len())
     }

@@ -125,6 +125,6 @@ fn is_declared_within(structure: &FileStructure, declared: DefinitionCandidate, 
     let title = &declared.declared_in(structure).title;
     within == Some(declared.declared)
         || structure
-            .item(within)
+            .find_declared(within)
             .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
 }

@@ -16,7 +16,7 @@ pub fn has_overloads(path: &str) -> bool {
 
 /// Returns whether a definition has the name of the type around it. That name alone means the type.
 pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem) -> bool {
-    let parent = structure.item(declared.parent);
+    let parent = structure.find_declared(declared.parent);
     parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
 }
 

@@ -1,4 +1,4 @@
-//! Says what becomes of memories that are not private when they are removed.
+//! Writes notices on the removal of shared memories, and of those of a team.
 
 use memod_memory_db::{FileSide, MemoryRecord};
 

@@ -335,7 +335,7 @@ fn is_type(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> 
 /// Returns the definition that a place belongs to: a scope such as an `impl` block belongs to its type.
 fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNode) -> CodeNode {
     let structure = structures.structure_of(place.file);
-    let Some(own) = structure.item(place.declared) else { return place };
+    let Some(own) = structure.find_declared(place.declared) else { return place };
     if own.role != DeclaredRole::Scope {
         return place;
     }

@@ -42,7 +42,7 @@ pub(super) fn find_outermost_function(structures: &WorktreeStructures<'_>, node:
         declared: structure
             .enclosing_ids(node.declared)
             .filter(|id| {
-                let role = structure.item(Some(*id)).map(|own| own.role);
+                let role = structure.find_declared(Some(*id)).map(|own| own.role);
                 matches!(role, Some(DeclaredRole::Free | DeclaredRole::Member))
             })
             .last()
@@ -148,7 +148,8 @@ fn fuse_orders(
     let by_uses: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     for node in similar.iter().take(MOST_SIMILAR).filter(|node| !by_uses.contains(&node.file)) {
         tests.push(reached.steps.len());
-        let line = structures.structure_of(node.file).item(node.declared).map_or(1, |own| own.lines.0);
+        let line =
+            structures.structure_of(node.file).find_declared(node.declared).map_or(1, |own| own.lines.0);
         let step = UseStep { node: *node, line, certainty: Certainty::Similar, ..build_name_step(node.file) };
         reached.steps.push(step);
     }

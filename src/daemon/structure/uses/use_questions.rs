@@ -226,7 +226,7 @@ fn build_result(
         } else {
             step.node
         };
-        let own = structure.item(node.declared);
+        let own = structure.find_declared(node.declared);
         ReachedDefinition {
             path: structures.source_key(step.node.file).to_string(),
             title: own.map(|own| own.title.clone()),

@@ -28,8 +28,8 @@ fn what_was_met_no_more_may_be_elsewhere() {
 fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
     let mut bench = Bench::walked();
     let mut answer = bench.ask(FreshnessLevel::Strict);
-    assert_eq!(bench.start(), Some(Scope::Full));
-    bench.end_listed(&Scope::Full);
+    assert_eq!(bench.start(), Some(ReconcileScope::Full));
+    bench.end_listed(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
     bench.mark_dirty("b");
     bench.cookie_back();
@@ -43,17 +43,17 @@ fn without_a_watcher_a_listing_is_believed_when_no_directory_changed_under_it() 
     bench.view.poll_always(None);
     let shifted = MissedFiles { listed: true, shifted: true, ..MissedFiles::default() };
     let mut answer = bench.ask(FreshnessLevel::Fs);
-    assert_eq!(bench.start(), Some(Scope::Full));
-    bench.end_with(&Scope::Full, &shifted);
+    assert_eq!(bench.start(), Some(ReconcileScope::Full));
+    bench.end_with(&ReconcileScope::Full, &shifted);
     assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
-    assert_eq!(bench.start(), Some(Scope::Full));
-    bench.end_listed(&Scope::Full);
+    assert_eq!(bench.start(), Some(ReconcileScope::Full));
+    bench.end_listed(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
 
     let mut answer = bench.ask(FreshnessLevel::Fs);
     for _ in 0..=MOST_TRIES {
-        assert_eq!(bench.start(), Some(Scope::Full));
-        bench.end_with(&Scope::Full, &shifted);
+        assert_eq!(bench.start(), Some(ReconcileScope::Full));
+        bench.end_with(&ReconcileScope::Full, &shifted);
     }
     assert_eq!(bench.fresh(&mut answer), Some(false), "it never holds still");
 }
@@ -81,7 +81,7 @@ fn a_file_system_that_does_not_answer_is_not_walked() {
         if polls {
             bench.view.poll_always(None);
             bench.pass(RESCAN_GAP.0);
-            bench.reconcile(&Scope::Full);
+            bench.reconcile(&ReconcileScope::Full);
         }
         let mut answers = [FreshnessLevel::Fs, FreshnessLevel::Full, FreshnessLevel::Strict]
             .map(|level| bench.ask_silent(level));
@@ -105,7 +105,7 @@ fn a_file_system_that_does_not_answer_is_not_walked() {
         if !polls {
             bench.cookie_back(); // of the first probe
         }
-        bench.reconcile(&Scope::Full);
+        bench.reconcile(&ReconcileScope::Full);
         assert_eq!(bench.fresh(&mut later), Some(true));
     }
 }
@@ -116,6 +116,6 @@ fn where_no_cookie_can_be_made_a_walk_tells() {
     let mut answer = bench.ask_silent(FreshnessLevel::Fs);
     bench.probe(&Err("read-only file system".to_owned()));
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(&Scope::Full);
+    bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
