@@ -80,6 +80,10 @@ fn choose_model(shared: &Shared, name: &str) -> RpcResult<()> {
 }
 
 fn remove_model(shared: &Shared, name: &str) -> RpcResult<()> {
+    if name == BUILTIN {
+        let message = format!("{BUILTIN} is a part of memod and cannot be removed");
+        return Err(RpcError::new(code::INVALID_PARAMS, message));
+    }
     let id = shared.engine.models.cache.get(name).map(|installed| installed.manifest.identity());
     let chosen = shared.engine.models.chosen_id().ok();
     let in_use = [Some(shared.engine.read(IndexReader::model_id)?), chosen, Some(shared.memories.model_id())];

@@ -146,7 +146,12 @@ impl Live {
     }
 
     pub(crate) fn endpoint(&self) -> Endpoint {
-        serde_json::from_str(&fs::read_to_string(self.layout().endpoint_file()).unwrap()).unwrap()
+        let mut endpoint = None;
+        until("a daemon publishes its socket", || {
+            endpoint = fs::read_to_string(self.layout().endpoint_file()).ok();
+            endpoint.is_some()
+        });
+        serde_json::from_str(&endpoint.unwrap()).unwrap()
     }
 
     pub(crate) fn call(&self, method: &str, params: Value) -> Value {

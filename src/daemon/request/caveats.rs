@@ -31,10 +31,13 @@ struct SnapshotGaps {
 }
 
 impl SnapshotGaps {
-    /// Returns which of the needed files may not be read.
-    fn why_unread(&self) -> Option<String> {
-        let mut needed =
-            self.unreadable.iter().filter(|file| self.needs.as_ref().is_none_or(|needs| needs(file)));
+    /// Returns which of the needed files may not be read, besides those of memories that a noted caveat names already.
+    fn why_unread(&self, noted: &[(AnswerPart, String)]) -> Option<String> {
+        let is_needed = |file: &UnreadableEntry| self.needs.as_ref().is_none_or(|needs| needs(file));
+        let is_named = |file: &UnreadableEntry| {
+            file.path.starts_with(MEMORY_FILES_DIR) && noted.iter().any(|(_, why)| why.contains(&file.path))
+        };
+        let mut needed = self.unreadable.iter().filter(|file| is_needed(file) && !is_named(file));
         let first = &needed.next()?.path;
         Some(match needed.count() {
             0 => format!("{first} cannot be read, so its content is unknown"),
@@ -69,7 +72,7 @@ impl NotedCaveats {
     /// Adds to a not-found error why the target may exist all the same, if it may.
     pub(in crate::daemon) fn add_unknown_parts(&self, error: RpcError) -> RpcError {
         let error = self.add_missing_changes(error);
-        match lock(&self.snapshot).why_unread() {
+        match lock(&self.snapshot).why_unread(&lock(&self.parts)) {
             Some(why) => {
                 add_unknown_part(error, &why).with_hint("`memo status --skipped` lists the unreadable files")
             }
@@ -99,7 +102,8 @@ impl NotedCaveats {
     pub(in crate::daemon) fn write_into(&self, method: &Method, result: &mut Value) {
         let parts = method.owes.answer_parts();
         let mut noted = lock(&self.parts).clone();
-        noted.extend(lock(&self.snapshot).why_unread().map(|why| (AnswerPart::Unreadable, why)));
+        let unread = lock(&self.snapshot).why_unread(&noted);
+        noted.extend(unread.map(|why| (AnswerPart::Unreadable, why)));
         let owed: Vec<&(AnswerPart, String)> =
             noted.iter().filter(|(part, _)| parts.contains(part)).collect();
         let Value::Object(fields) = result else { return };

@@ -194,7 +194,7 @@ pub(crate) struct OutlineArgs {
     #[arg(value_name = "PATH|PATH#SYMBOL|NAME")]
     pub(crate) target: String,
     /// Maximum depth of nesting
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) depth: Option<u32>,
     /// Maximum number of lines; if there are more, the innermost are left out first [default: 1000]
     #[arg(short = 'n', long, value_name = "N")]

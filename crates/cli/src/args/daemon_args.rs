@@ -141,7 +141,7 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "TOPIC", value_enum)]
     pub(crate) topic: Vec<TopicArg>,
     /// Stop after N events
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) count: Option<u64>,
     /// Output format
     #[arg(long, value_enum, conflicts_with = "json")]

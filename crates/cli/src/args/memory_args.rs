@@ -114,19 +114,19 @@ pub(crate) struct FieldsArgs {
     /// Title, at most 512 bytes
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Container; only letters, digits and dashes are kept; `auto`: the name of the repository [default: memory.container]
+    /// Container; only letters, digits and dashes are kept; `auto`: the name of the repository; a new memory is in memory.container
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
-    /// Lifetime [default: long]
+    /// Lifetime; a new memory lasts forever
     #[arg(long, value_enum)]
     tier: Option<TierArg>,
-    /// Expiry: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: given by the tier]
+    /// Expiry: 3d, 2h30m, 2026-11-01, RFC 3339 or never; that of a new memory comes from its tier
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     ttl: Option<String>,
-    /// Priority, 1 to 10 [default: 5]
+    /// Priority, 1 to 10; a new memory has 5
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     priority: Option<i64>,
-    /// Confidence, 0 to 1 [default: 1]
+    /// Confidence, 0 to 1; a new memory has 1
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = parse_finite)]
     confidence: Option<f64>,
     /// A metadata entry; the value is JSON or plain text (may be given again)
@@ -208,6 +208,7 @@ pub(crate) struct UpdateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "memo append [OPTIONS] <ID> <TEXT|--file <FILE>>")]
 pub(crate) struct AppendArgs {
     /// Id, or the beginning of one
     pub(crate) id: String,
@@ -383,7 +384,7 @@ pub(crate) struct RemovalConfirmArgs {
     /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
-    /// Show what would be removed, and change nothing
+    /// Show the memories that meet the conditions, and change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
 }

@@ -51,7 +51,7 @@ pub(crate) struct UsesListArgs {
     /// Maximum number of tokens to print, from the start of the list; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// Print only the paths of the listed definitions, each once: pytest $(memo tests --files)
+    /// Print only the paths of the listed definitions, each once, to give them to another program
     #[arg(short = 'l', long, conflicts_with_all = ["format", "fields", "json", "with"])]
     pub(crate) files: bool,
     /// Also list memories about the definitions, or the newest commits of their files (comma-separated); in text and --json

@@ -32,7 +32,7 @@ pub(crate) fn share_memories(
 /// Ends the sharing of memories. Exits with 1 when none was shared.
 pub(crate) fn unshare_memories(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let typed = ShareWithArgs { share: typed, team: false };
-    let words = ["kept here alone", "would be kept here alone", "here alone already"];
+    let words = ["no longer shared", "would no longer be shared", "not shared anyway"];
     change_sharing("memory.unshare", words, typed, context, output)
 }
 

@@ -273,8 +273,10 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
         parts.push(format!("no word of {} was found; these are near in meaning", shorten_query(result)));
     }
     let reason = result.reason.as_deref().unwrap_or_default();
+    // The reason may name the same cause for another part of the answer.
+    let is_in_reason = |why: &str| reason.contains(why.split_once(": ").map_or(why, |(_, cause)| cause));
     let degraded: Vec<&str> =
-        result.degraded.iter().map(String::as_str).filter(|why| !reason.contains(why)).collect();
+        result.degraded.iter().map(String::as_str).filter(|why| !is_in_reason(why)).collect();
     if !degraded.is_empty() {
         parts.push(format!("degraded: {}", degraded.join(", ")));
     }

@@ -14,7 +14,7 @@ use memod_memory::fields;
 use memod_memory::tiers::Tiers;
 use memod_memory_db::{EarlierRequest, MemoryRows, MemoryStore};
 use memod_proto::memory::Caller;
-use memod_proto::{RpcError, code};
+use memod_proto::{AnswerPart, RpcError, code};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -25,6 +25,7 @@ use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
 use crate::daemon::memories::rules::share_rules::{ShareRules, TeamAccess};
 use crate::daemon::memories::worktree_files::take_edits::take_edits;
+use crate::daemon::request::caveats::{NotedCaveats, add_unknown_part};
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -354,7 +355,7 @@ pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
 ) -> RpcResult<Value> {
     let n_unlisted = request.memories().n_unlisted();
-    request
+    let answer = request
         .memories()
         .run_job(move |store: &mut MemoryStore| {
             let now_ms = now_ms();
@@ -367,7 +368,16 @@ pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
             }
             Ok(answer)
         })
-        .await?
+        .await?;
+    answer.map_err(|error| add_unread_memories(error, &request.caveats))
+}
+
+/// Adds to a not-found error why the memory may exist all the same: not all files of memories could be read.
+fn add_unread_memories(error: RpcError, caveats: &NotedCaveats) -> RpcError {
+    match caveats.find_caveat(AnswerPart::Memories).filter(|_| error.code == code::NOT_FOUND) {
+        Some(why) => add_unknown_part(error, &why),
+        None => error,
+    }
 }
 
 /// Appends a notice to those of an answer.
