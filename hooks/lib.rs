@@ -1,4 +1,4 @@
-//! Holds the hook that `memo hooks install` writes.
+//! Embeds the git hook that `memo hooks install` writes.
 
-/// The text of our own hook.
+/// The text of the hook, a shell script that appends to the doorbell file.
 pub const DOORBELL: &str = include_str!("doorbell.sh");

@@ -1,18 +1,17 @@
-//! Holds the builtin model, whose provenance, licence and figures are in `builtin/README.md`.
+//! Embeds the builtin model. `builtin/README.md` gives its provenance, licence and figures.
 
-/// Identity of the builtin model, known before it is loaded: model, revision and dimensions. Raise the revision
-/// with any change to the files or the tokens, and with the vocabulary the versions of the extractors: chunks keep ids of
-/// pieces.
+/// Identity of the builtin model: name, revision and number of dimensions. Increase the revision with any change of the files or of
+/// the tokens. With a change of the vocabulary, also increase the versions of the extractors, because chunks store ids of pieces.
 pub const BUILTIN_ID: &str = "memod-static-1/256";
 
-/// The table of vectors, in the safetensors format.
+/// The vectors of all tokens, in the safetensors format.
 pub const TABLE: &[u8] = include_bytes!("builtin/model.safetensors");
 
-/// One piece of a word a line; line n, from 0, is token n.
+/// The vocabulary: one word piece per line. Line n, counted from 0, is token n.
 pub const VOCABULARY: &str = include_str!("builtin/vocab.txt");
 
-/// Texts with the ids and vectors that another implementation gave.
+/// Texts with the token ids and vectors that another implementation computed, for tests.
 pub const REFERENCE_VECTORS: &str = include_str!("builtin/reference_vectors.json");
 
-/// Texts that have little to do with each other, to compare the cosines of models.
+/// Unrelated texts, by which the cosines of different models are made comparable.
 pub const CALIBRATION: &str = include_str!("calibration.txt");

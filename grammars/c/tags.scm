@@ -1,12 +1,12 @@
-; What C and C++ have in common
+; Common to C and C++
 
-; Definitions; a declarator may stand behind one or two pointers
+; Definitions; a declarator may be inside of one or two pointer declarators
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @definition.function
 (function_definition declarator: (pointer_declarator
   declarator: (function_declarator declarator: (identifier) @name))) @definition.function
 (function_definition declarator: (pointer_declarator declarator: (pointer_declarator
   declarator: (function_declarator declarator: (identifier) @name)))) @definition.function
-; A prototype inside a function is rather a variable
+; Prototypes, but not inside of a function, where the grammar may mean a variable
 (translation_unit (declaration declarator: (function_declarator declarator: (identifier) @name)) @definition.function)
 (translation_unit (declaration declarator: (pointer_declarator
   declarator: (function_declarator declarator: (identifier) @name))) @definition.function)

@@ -1,4 +1,4 @@
-; What C++ adds to C
+; Additions of C++ to C
 
 ; Definitions
 (class_specifier name: (_) @name body: (_)) @definition.class
@@ -7,7 +7,7 @@
 (alias_declaration name: (type_identifier) @name) @definition.type
 (concept_definition name: (identifier) @name) @definition.type
 
-; Methods: in the class by name, outside of it qualified
+; Methods: with a plain name inside of the class, with a qualified name outside
 (function_definition declarator: (function_declarator
   declarator: [(field_identifier) (destructor_name) (operator_name) (qualified_identifier)] @name)) @definition.function
 (function_definition declarator: (pointer_declarator declarator: (function_declarator
@@ -22,7 +22,7 @@
   (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @definition.method
 (declaration_list (declaration declarator: (init_declarator declarator: (identifier) @name)) @definition.constant)
 
-; What stands around a definition belongs to it
+; Statements around a definition, which belong to it
 [(template_declaration) (field_declaration) (linkage_specification) (declaration)] @wrapper
 
 ; Uses

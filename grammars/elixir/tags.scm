@@ -1,4 +1,4 @@
-; Everything is a call; the word called says what it defines
+; Every definition is a call: the name of the called function or macro shows the kind
 
 (call target: (identifier) @value
   (arguments . (alias) @name) (do_block) (#eq? @value "defmodule")) @definition.module
@@ -7,7 +7,7 @@
 (call target: (identifier) @value
   (arguments . (alias) @name) (do_block) (#eq? @value "defimpl")) @scope
 
-; A function with parameters, without, and each with a guard
+; Functions with parameters and without, each with or without a guard
 (call target: (identifier) @value
   (arguments . [
     (call target: (identifier) @name)
@@ -24,7 +24,7 @@
   ])
   (#any-of? @value "defmacro" "defmacrop")) @definition.macro
 
-; `@doc` and `@spec` belong to the definition below; `@type` and other attributes define
+; `@doc` and `@spec` belong to the definition below them; `@type` and other attributes are definitions
 (unary_operator operator: "@" operand: (call target: (identifier) @value
   (#any-of? @value "doc" "typedoc")) ) @doc
 (unary_operator operator: "@" operand: (call target: (identifier) @value

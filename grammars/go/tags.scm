@@ -1,4 +1,4 @@
-; Definitions; where two patterns tag one node, the first names its kind
+; Definitions; if two patterns tag the same node, the first pattern decides the kind
 (function_declaration name: (identifier) @name) @definition.function
 (method_declaration
   receiver: (parameter_list (parameter_declaration type: [
@@ -17,7 +17,7 @@
 (source_file (var_declaration (var_spec name: (identifier) @name) @definition.constant))
 (source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @definition.constant)))
 
-; The keyword in front of a lone definition belongs to it
+; The keyword before a single definition belongs to the definition
 [(type_declaration) (const_declaration) (var_declaration)] @wrapper
 (comment) @doc
 

@@ -1,4 +1,4 @@
-; Definitions; a signature and its clauses tag the same name
+; Definitions; a signature and the clauses of its function are tagged with the same name
 (data_type name: (_) @name) @definition.type
 (newtype name: (_) @name) @definition.type
 (type_synonym name: (_) @name) @definition.type

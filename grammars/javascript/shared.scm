@@ -1,6 +1,6 @@
-; What JavaScript, TypeScript and TSX have in common
+; Common to JavaScript, TypeScript and TSX
 
-; Definitions; where two patterns tag one node, the first names its kind
+; Definitions; if two patterns tag the same node, the first pattern decides the kind
 (class_declaration name: (_) @name) @definition.class
 (variable_declarator name: (identifier) @name value: (class)) @definition.class
 (function_declaration name: (identifier) @name) @definition.function
@@ -23,7 +23,7 @@
 (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @definition.constant))
 (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @definition.constant))
 
-; The statement around a definition belongs to it
+; Statements around a definition, which belong to it
 [(export_statement) (lexical_declaration) (variable_declaration)] @wrapper
 (comment) @doc
 (decorator) @attribute

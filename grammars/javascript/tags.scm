@@ -1,4 +1,4 @@
-; What only JavaScript has
+; Only in JavaScript
 (field_definition
   property: [(property_identifier) (private_property_identifier)] @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method

@@ -1,4 +1,4 @@
-; Definitions; where two patterns tag one node, the first names its kind
+; Definitions; if two patterns tag the same node, the first pattern decides the kind
 (class_declaration "interface" name: (identifier) @name) @definition.interface
 (class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name) @definition.enum
 (class_declaration name: (identifier) @name) @definition.class

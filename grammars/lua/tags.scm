@@ -9,7 +9,7 @@
   (expression_list . value: (_) @value)) (#not-match? @value "^require\\b")) @definition.constant)
 (chunk (assignment_statement (variable_list name: (identifier) @name)) @definition.constant)
 
-; `local` belongs to what it declares
+; The keyword `local` belongs to the definition
 (variable_declaration) @wrapper
 (comment) @doc
 

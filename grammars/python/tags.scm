@@ -5,7 +5,7 @@
 (type_alias_statement left: (type (identifier) @name)) @definition.type
 (decorated_definition) @wrapper
 
-; What documents a definition
+; Comments and docstrings
 (comment) @doc
 (module . (comment)* . (expression_statement . (string) @docstring))
 (class_definition body: (block . (expression_statement . (string) @docstring)))

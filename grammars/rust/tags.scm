@@ -12,10 +12,10 @@
 (macro_definition name: (identifier) @name) @definition.macro
 (mod_item name: (identifier) @name body: (_)) @definition.module
 
-; An impl block is no definition, but its names enclose
+; An `impl` block is no definition, but the name of its type encloses those inside
 (impl_item type: (_) @name) @scope
 
-; What stands above a definition and belongs to it
+; Comments and attributes, which belong to the definition below them
 [(line_comment) (block_comment)] @doc
 (attribute_item) @attribute
 
@@ -33,5 +33,5 @@
 (use_declaration argument: (scoped_identifier name: (identifier) @reference.import))
 (use_list (identifier) @reference.import)
 (use_list (scoped_identifier name: (identifier) @reference.import))
-; Macro arguments are not parsed: a name before parentheses looks like a call
+; The arguments of a macro are only tokens; a name before parentheses counts as a call
 (token_tree (identifier) @reference.call . (token_tree))

@@ -1,4 +1,4 @@
-; What TypeScript and TSX add
+; Additions of TypeScript and TSX to JavaScript
 
 ; Definitions
 (abstract_class_declaration name: (_) @name) @definition.class
@@ -16,7 +16,7 @@
   name: [(property_identifier) (private_property_identifier)] @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (ambient_declaration) @wrapper
-; A namespace is an expression to the grammar
+; The grammar parses a namespace as an expression
 (expression_statement (internal_module)) @wrapper
 
 ; Uses

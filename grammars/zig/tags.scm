@@ -1,4 +1,4 @@
-; Definitions; where two patterns tag one node, the first names its kind
+; Definitions; if two patterns tag the same node, the first pattern decides the kind
 (function_declaration name: (identifier) @name) @definition.function
 (variable_declaration . (identifier) @name (struct_declaration)) @definition.struct
 (variable_declaration . (identifier) @name (union_declaration)) @definition.struct

@@ -44,36 +44,36 @@ enum DaemonVerb {
     ///
     /// Example: memod bench quality questions.jsonl
     Bench(BenchArgs),
-    /// Check whether a daemon could serve the repository, even if another serves it. Prints the line of a ready daemon.
+    /// Check whether a daemon could serve the repository, even while another one does. Prints the line that a ready daemon prints.
     #[command(hide = true)]
     Check {
         /// A directory in the worktree.
         #[arg(long, default_value = ".")]
         root: PathBuf,
     },
-    /// Write all memories to stdout for the parent process, which prevents daemons from running.
+    /// Write all memories to stdout for the parent process, which keeps daemons from running meanwhile.
     #[command(hide = true)]
     Memories {
         /// A directory in the worktree.
         #[arg(long, default_value = ".")]
         root: PathBuf,
     },
-    /// Extract texts for the daemon that is the parent of this process.
+    /// Extract chunks and definitions from texts, for the daemon that is the parent of this process.
     #[command(hide = true)]
     Extract,
-    /// Download a runtime or a model for `memo`, and report the progress.
+    /// Download ONNX Runtime and a model for `memo`, and report the progress as lines of JSON.
     #[command(hide = true)]
     Fetch {
-        /// Directory of caches.
+        /// Directory in which models and ONNX Runtime are cached.
         #[arg(long)]
         cache_dir: PathBuf,
-        /// Path of the library of ONNX Runtime in the settings.
+        /// Path of the ONNX Runtime library that the settings name.
         #[arg(long)]
         runtime: Option<PathBuf>,
         /// Name of the model to install.
         #[arg(long)]
         model: Option<String>,
-        /// Maximum time without received data, in seconds.
+        /// Give up after this many seconds without received data.
         #[arg(long, default_value_t = 30)]
         patience: u64,
     },
@@ -83,10 +83,10 @@ enum DaemonVerb {
         /// Directory of the model.
         #[arg(long)]
         model: PathBuf,
-        /// Identity that the model must have.
+        /// Identity that the model in the directory must have.
         #[arg(long)]
         identity: String,
-        /// Library of ONNX Runtime.
+        /// Path of the ONNX Runtime library.
         #[arg(long)]
         runtime: PathBuf,
         /// Run with a low priority.
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         DaemonVerb::Bench(typed) => ExitCode::from(memod_bench::run_bench(typed)),
         DaemonVerb::Check { root } => report_check(&root),
         DaemonVerb::Memories { root } => print_memories(&root),
-        // The daemon sees the pipe close, and reports it.
+        // If the model process fails, the daemon sees the pipe close and reports that.
         DaemonVerb::Embed { model: model_dir, identity, runtime, in_background } => {
             let start = model_process::StartOptions { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
@@ -135,12 +135,12 @@ fn run(root: PathBuf, foreground: bool, index_on_demand: bool) -> ExitCode {
     }
 }
 
-/// Returns the first of these variables that is set.
+/// Returns the value of the first of these environment variables that is set and not empty.
 fn first_of(names: &[&str]) -> Option<String> {
     names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
 }
 
-/// Fetches what is missing; each report is a line.
+/// Downloads the library and the model if they are missing, and prints each progress report as a line of JSON.
 fn fetch_model(wanted: &FetchRequest) -> ExitCode {
     let mut report = |report: &FetchReport| {
         let mut line = serde_json::to_string(report).map_err(std::io::Error::from)?;
@@ -169,22 +169,22 @@ fn report_check(root: &Path) -> ExitCode {
     }
 }
 
-/// Writes all memories, or why they cannot be read.
+/// Writes all memories to stdout, or the reason why they cannot be read.
 fn print_memories(root: &Path) -> ExitCode {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = daemon::print_memories(root, &mut out)
         .or_else(|error| Ok(writeln!(out, "{}", json!({ "Err": daemon::error_chain(&error) }))?));
     let written = printed.and_then(|()| Ok::<_, anyhow::Error>(out.flush()?));
-    written.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS) // the parent sees what is missing
+    written.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS) // the parent notices missing lines
 }
 
-/// Prints why no daemon starts.
+/// Prints the reason why no daemon starts; returns the exit code for that, 3.
 fn print_refusal(error: String, hint: Option<&str>) -> ExitCode {
     print_ready(&Ready { error: Some(error), hint: hint.map(str::to_owned), ..Ready::default() });
     ExitCode::from(3)
 }
 
-/// Writes the line to the client that waits at the other end of stdout, then releases stdout.
+/// Writes a line to the client that waits at the other end of stdout, then releases stdout.
 fn print_ready(ready: &Ready) {
     let line = serde_json::to_string(ready).expect("plain strings serialize");
     let mut stdout = std::io::stdout();
@@ -194,7 +194,7 @@ fn print_ready(ready: &Ready) {
     release_stdout();
 }
 
-/// Replaces stdout by /dev/null, because the parent may wait for its end.
+/// Replaces stdout by /dev/null, because the parent may wait until stdout is closed.
 #[cfg(unix)]
 fn release_stdout() {
     if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
@@ -202,12 +202,13 @@ fn release_stdout() {
     }
 }
 
-/// Leaves the session and closes inherited descriptors, so that a hook's pipe does not stay open.
+/// Leaves the session and closes inherited descriptors above 2, so that the pipe of a git hook does not stay open.
 fn detach_stdio() {
     #[cfg(unix)]
     {
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO); // only this user may read the files
-        let _ = rustix::process::setsid(); // fails for the leader of a process group, which does not need it
+        // This fails for the leader of a process group, which needs no new session.
+        let _ = rustix::process::setsid();
         close_inherited();
     }
 }

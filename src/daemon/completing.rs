@@ -9,10 +9,10 @@ use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh}
 use crate::daemon::request::reader_threads::run_reading;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Most words of an answer; more help nobody at a prompt.
+/// Maximum number of words in an answer; a longer list does not help at a prompt.
 const MOST_WORDS: usize = 500;
 
-/// Answers `complete` from the present snapshot.
+/// Answers `complete` from the current snapshot, without waiting until files are fresh.
 pub(super) async fn answer_complete(
     request: &Arc<RequestContext>,
     params: CompleteParams,

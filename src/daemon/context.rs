@@ -1,4 +1,4 @@
-//! Gives an agent the brief at the start of a session, and advice as it works.
+//! Gives an agent the brief at the start of a session, and advice while it works.
 
 pub(super) mod advice;
 pub(super) mod briefing;

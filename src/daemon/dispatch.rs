@@ -43,7 +43,7 @@ use crate::daemon::structure::uses;
 use crate::daemon::structure::uses::UseQuestion;
 use crate::daemon::subscribing;
 
-/// Runs one method. What its answer owes is written here, and nowhere else.
+/// Runs one method, and writes the caveats of the request into its result, which no other place does.
 pub(super) async fn call_method(
     shared: &Arc<Shared>,
     origin: RequestOrigin,
@@ -51,7 +51,7 @@ pub(super) async fn call_method(
     params: Value,
 ) -> RpcResult<Value> {
     let Some(method) = Method::find_method(method) else {
-        return Err(unknown_method_error(method)); // a method must be documented to be called
+        return Err(unknown_method_error(method)); // only documented methods can be called
     };
     shared.engine.note_use();
     let request = RequestContext::new(shared, origin);
@@ -61,7 +61,7 @@ pub(super) async fn call_method(
     Ok(result)
 }
 
-/// Runs one method with the memories that the worktree of the caller has.
+/// Runs one method for a request that is bound to the memories of its worktree.
 async fn call_in_worktree(request: &Arc<RequestContext>, method: &str, params: Value) -> RpcResult<Value> {
     match method {
         "hello" => to_json(&answer_hello(&parse_params::<HelloParams>(params)?)),
@@ -164,7 +164,7 @@ async fn answer_status(request: &Arc<RequestContext>, params: StatusParams) -> R
     let mut status = collecting.await?;
     let (memories, notices) = request.memories().read_overview().await;
     status.counts.memories = memories;
-    // The notices say why they cannot be counted.
+    // If the states of memories cannot be counted, the notices say why.
     status.anchors = anchor_states::count_states(request, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
     let index = index_repair::pending_repair(&request.shared.engine.index_db);
@@ -187,7 +187,7 @@ async fn answer_doctor(request: &Arc<RequestContext>, params: CwdParams) -> RpcR
     Ok(result)
 }
 
-/// Ends the notices of damage that was repaired.
+/// Answers `doctor.acknowledge`: ends the notices about damage that was repaired.
 async fn answer_acknowledge(
     request: &Arc<RequestContext>,
     params: CwdParams,
@@ -227,7 +227,7 @@ async fn answer_sync(request: &Arc<RequestContext>, params: SyncParams) -> RpcRe
     .await
 }
 
-/// Empties the index and begins to rebuild it, without waiting.
+/// Answers `reindex`: empties the index and begins to rebuild it, without waiting for the end.
 async fn answer_reindex(request: &Arc<RequestContext>, params: CwdParams) -> RpcResult<Value> {
     wait_until_fresh(request, &params.cwd, FreshnessLevel::None, request_deadline(request, None)).await?;
     request.shared.engine.reindex();

@@ -14,7 +14,7 @@ use crate::daemon::request::reader_threads::run_reading;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
 
-/// The method.
+/// A method about git hooks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HooksMethod {
     /// `hooks.install`
@@ -25,7 +25,7 @@ pub(super) enum HooksMethod {
     Status,
 }
 
-/// Runs one of the methods for the worktree of `cwd`.
+/// Runs a method about git hooks for the worktree around `cwd`.
 pub(super) async fn answer_hooks(
     request: &Arc<RequestContext>,
     verb: HooksMethod,
@@ -36,7 +36,7 @@ pub(super) async fn answer_hooks(
     run_reading(request, &root, move |_| Ok(run_verb(&layout, verb, &params)?)).await
 }
 
-/// Installations read files and rewrite them, so they run one at a time.
+/// Locked while a method reads and rewrites the files of hooks, so that two of them do not undo each other's changes.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn run_verb(layout: &RepoLayout, verb: HooksMethod, params: &HooksParams) -> Result<HooksResult, HooksError> {
@@ -51,12 +51,14 @@ fn run_verb(layout: &RepoLayout, verb: HooksMethod, params: &HooksParams) -> Res
 
 fn why_no_hooks(layout: &RepoLayout) -> String {
     match &layout.common_dir {
-        Some(common_dir) => format!("{} is read-only: no hook could ring", common_dir.display()),
+        Some(common_dir) => {
+            format!("{} is read-only, so a hook could not notify memod there", common_dir.display())
+        }
         None => format!("{} is not in a git repository", layout.root.display()),
     }
 }
 
-/// Returns the best method in use; none if the hooks cannot be read.
+/// Returns the best hook method that is installed; [`HookMethod::None`] if the hooks cannot be read.
 pub(super) fn hook_method(layout: &RepoLayout) -> HookMethod {
     let hooks = Hooks::read(layout, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)

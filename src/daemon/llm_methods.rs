@@ -11,39 +11,40 @@ use memod_llm::tasks::distil::{self, MemoryCandidate};
 use memod_llm::tasks::judge::{self, PairJudgement, Verdict};
 use memod_llm::tasks::{expand, suggest, summarise};
 use memod_memory_db::MemoryRecord;
-use memod_proto::memory::{Caller, DedupeParams};
+use memod_proto::memory::DedupeParams;
 use memod_proto::{
     CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
     LlmExpandParams, LlmExpandResult, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams,
     LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
 };
 
-use crate::daemon::memories::calls::method_call::locate_caller;
 use crate::daemon::memories::finding::dedupe::find_near_pairs;
 use crate::daemon::memories::finding::queries::tag_names;
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::llm_settings::read_settings;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::search::query_expansion::words_to_send;
 use crate::daemon::shared::language_model::{ModelLane, current_day};
 
-/// Longest text of a request, bytes; less of it is sent.
+/// Longest text that a caller may give, bytes; the prompt contains only a part of a long text.
 const MOST_TEXT: usize = 1 << 20;
-/// Pairs of memories that are compared by default.
+/// Default number of pairs of memories that are compared.
 const PAIRS: usize = 10;
-/// Most pairs that a request may ask for.
+/// Maximum number of pairs that a request may ask for.
 const MOST_PAIRS: usize = 20;
 
 /// The outcome of a request to the model.
 struct ModelOutcome<T> {
-    /// The checked proposal of its answer.
+    /// The checked proposal in the answer of the model.
     proposed: Option<T>,
-    /// The requests of a dry run.
+    /// The requests that a dry run would send.
     requests: Vec<LlmRequest>,
-    /// Why there is nothing.
+    /// Why there is no proposal.
     problem: Option<String>,
 }
 
@@ -53,7 +54,7 @@ impl<T> ModelOutcome<T> {
     }
 }
 
-/// Asks the model and reads its answer, or shows what would be sent.
+/// Asks the model and parses the answer with `read`; in a dry run, returns the request that would be sent.
 async fn ask_model<T>(
     request: &Arc<RequestContext>,
     is_dry: bool,
@@ -78,12 +79,12 @@ async fn ask_model<T>(
     })
 }
 
-/// Checks that a caller is in this repository.
+/// Returns an error unless the directory of a caller is in this repository.
 async fn check_caller(request: &Arc<RequestContext>, cwd: &str) -> RpcResult<()> {
-    locate_caller(request, &Caller { cwd: cwd.to_owned(), ..Caller::default() }).await.map(drop)
+    locate_worktree(request, cwd, request_deadline(request, None)).await.map(drop)
 }
 
-/// Returns the settings, and the tokens spent today.
+/// Answers `llm.status` with the settings of the language model, and the tokens spent today.
 pub(super) async fn answer_status(
     request: &Arc<RequestContext>,
     params: CwdParams,
@@ -120,7 +121,7 @@ pub(super) async fn answer_status(
     })
 }
 
-/// Returns an address that cannot be used, without what may be a password.
+/// Returns a URL without the parts that may contain a password, for display.
 fn display_url(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + 3));
@@ -128,13 +129,12 @@ fn display_url(url: &str) -> String {
     format!("{scheme}{host}")
 }
 
-/// Asks for other words, or returns what a search would send.
+/// Answers `llm.expand`: asks for other words of a query, or returns the request that a search would send.
 pub(super) async fn answer_expand(
     request: &Arc<RequestContext>,
     params: LlmExpandParams,
 ) -> RpcResult<LlmExpandResult> {
-    let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
-    let layout = locate_caller(request, &caller).await?;
+    let layout = locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
     let search = SearchParams { cwd: params.cwd.clone(), query: params.query, ..SearchParams::default() };
     let query = SearchScope::from_params(&search, &dir)?.query;
@@ -154,7 +154,7 @@ pub(super) async fn answer_expand(
     Ok(LlmExpandResult { words: proposed.unwrap_or_default(), requests, problem })
 }
 
-/// Asks for a summary of a brief.
+/// Answers `llm.summarise`: asks for a summary of a brief.
 pub(super) async fn answer_summarise(
     request: &Arc<RequestContext>,
     params: LlmSummariseParams,
@@ -171,14 +171,14 @@ pub(super) async fn answer_summarise(
     Ok(LlmSummariseResult { summary, requests, problem })
 }
 
-/// Asks for a title and tags.
+/// Answers `llm.suggest`: asks for a title and tags of a memory.
 pub(super) async fn answer_suggest(
     request: &Arc<RequestContext>,
     params: LlmSuggestParams,
 ) -> RpcResult<LlmSuggestResult> {
     check_caller(request, &params.cwd).await?;
     check_size("content", &params.content, MOST_TEXT)?;
-    let tags = tag_names(request, suggest::MOST_KNOWN).await.unwrap_or_default(); // it does without
+    let tags = tag_names(request, suggest::MOST_KNOWN).await.unwrap_or_default(); // known tags are optional
     let ModelOutcome { proposed, requests, problem } = ask_model(
         request,
         params.dry_run,
@@ -190,7 +190,7 @@ pub(super) async fn answer_suggest(
     Ok(LlmSuggestResult { title, tags, requests, problem, ..LlmSuggestResult::default() })
 }
 
-/// Asks how memories that are near each other are related.
+/// Answers `llm.compare`: asks how memories with similar vectors are related.
 pub(super) async fn answer_compare(
     request: &Arc<RequestContext>,
     params: LlmCompareParams,
@@ -236,8 +236,8 @@ fn titled_text(record: &MemoryRecord) -> String {
     format!("{} {}", record.title.as_deref().unwrap_or_default(), record.content)
 }
 
-/// Adds the verdict of the model on a pair, and the command that would apply it. Of a contradiction, the newer one is proposed to
-/// hold.
+/// Adds the verdict of the model to a pair, and the command that would apply the verdict. Of two contradicting memories, the
+/// command keeps the newer one.
 fn propose_command(pairs: &mut [LlmPair], judged: PairJudgement) {
     let Some(pair) = pairs.get_mut(judged.pair) else { return };
     let (left, right) = (&pair.left.id, &pair.right.id);
@@ -251,7 +251,7 @@ fn propose_command(pairs: &mut [LlmPair], judged: PairJudgement) {
     pair.reason = judged.reason;
 }
 
-/// Asks for the memories that a part of a transcript should become.
+/// Answers `llm.distil`: asks which memories should be stored from a part of a transcript.
 pub(super) async fn answer_distil(
     request: &Arc<RequestContext>,
     params: LlmDistilParams,

@@ -1,9 +1,8 @@
 //! Answers the methods about memories.
 //!
-//! One thread owns memory.db (`shared/memory_thread`). `memory_methods` maps a method to its function, most of them
-//! in `verbs` and `finding`; `calls` runs it, by the `rules`.
-//! They read and write in transactions, one job after the other, and never wait for the index inside one. An acknowledged
-//! change is on disk.
+//! One thread owns memory.db (`shared/memory_thread`). `memory_methods` maps each method to its function; most functions are
+//! in `verbs` and `finding`. `calls` runs the functions as jobs of the thread, by the `rules`. Jobs run one after the other, read
+//! and write in transactions, and never wait for the index inside one. An acknowledged change is on disk.
 
 pub(super) mod about_code;
 pub(super) mod anchors;

@@ -1,7 +1,7 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
-//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP after `memo serve`. The crate `engine` keeps
-//! the index current and says how fresh it is; the folders here answer, each about one subject.
+//! `server` reads requests and `dispatch` calls the function of their method; `web` does the same over HTTP after `memo serve`. The
+//! crate `engine` keeps the index current and reports how fresh it is. Each folder here answers the requests about one subject.
 
 mod completing;
 mod context;
@@ -53,12 +53,12 @@ use crate::daemon::shared_observer::WeakSharedObserver;
 use crate::daemon::subscribing::event_counts;
 pub use memod_engine::errors::error_chain;
 
-/// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
+/// Maximum number of threads for blocking calls. `gates` lets fewer of them work at a time; the others may hang in a file system.
 const MOST_THREADS: usize = 512;
 
-/// Longest wait for the threads of the index at the end, which begins with that for the requests.
+/// Time for the threads of the index to end, counted from the moment when the daemon begins to stop.
 const END: Duration = Duration::from_secs(2);
-/// Longest wait for the last copy of the memories.
+/// Time for the thread of the memories to end, which makes a last backup.
 const END_OF_MEMORIES: Duration = Duration::from_secs(10);
 
 /// How a daemon ended.
@@ -72,10 +72,11 @@ pub enum DaemonEnd {
 
 /// Serves the repository around `root` until a request, a signal or the idle exit stops it.
 ///
-/// `ready` is called once the socket accepts connections. With `index_on_demand`, nothing is indexed before a request needs it.
+/// `ready` is called once the socket accepts connections. With `index_on_demand`, nothing is indexed before a request needs the
+/// index.
 ///
 /// # Errors
-/// When it cannot start; nothing is left behind that the next start would not replace.
+/// When the daemon cannot start. The next start replaces every file that the failed one has left.
 pub fn run(root: &Path, index_on_demand: bool, ready: Box<dyn FnOnce()>) -> anyhow::Result<DaemonEnd> {
     descriptors::prepare_descriptors()?;
     memory_limit::prepare_reserve()?;
@@ -152,7 +153,7 @@ fn serve_repository(
     Ok(())
 }
 
-/// Stops the daemon in order once the memory that it may take is used up.
+/// Starts the thread that stops the daemon in an orderly way once the limit of memory is reached.
 fn stop_at_memory_limit(shared: Arc<Shared>) -> anyhow::Result<()> {
     memory_limit::stop_at_limit(move || shared.engine.stop(memory_limit::USED_UP))
 }
@@ -189,7 +190,7 @@ fn path_setting(setting: &str) -> Option<PathBuf> {
 /// Runs code on a separate thread; the receiver gets a message when it is done.
 fn run_on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
     let (done, ended) = channel();
-    // Without a thread nothing is sent, as if it hung.
+    // If no thread can be started, nothing is sent, as if the thread hung.
     let _ = spawn_thread("end", move || {
         run();
         let _ = done.send(()); // the receiver may have given up
@@ -197,15 +198,15 @@ fn run_on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
     ended
 }
 
-/// Waits until threads have ended, but not longer than `deadline`, because a file system that hangs may block one for ever.
-/// This loses nothing that was acknowledged: it is on the disk.
+/// Waits until threads have ended, but not longer than `deadline`, because a file system that hangs may block a thread for ever.
+/// Giving up loses no acknowledged change, because those are on disk.
 fn wait_for_threads(deadline: Instant, what: &str, ended: &Receiver<()>) {
     if ended.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_err() {
-        tracing::warn!(what, "a thread does not end; the daemon ends without it");
+        tracing::warn!(what, "a thread has not ended in time; the daemon exits without waiting for it");
     }
 }
 
-/// Handles SIGTERM and SIGINT from now on; the returned future completes with the first of them.
+/// Handles SIGTERM and SIGINT from now on; returns a future that completes when the first of them arrives.
 #[cfg(unix)]
 fn handle_signals() -> std::io::Result<impl Future<Output = ()> + Send> {
     use tokio::signal::unix::{SignalKind, signal};

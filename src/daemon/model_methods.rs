@@ -18,7 +18,7 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
-/// Which method is called.
+/// A method about models.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ModelMethod {
     List,
@@ -27,7 +27,7 @@ pub(super) enum ModelMethod {
     Remove,
 }
 
-/// Runs a method, and returns all models after it. Blocks while a model is tried.
+/// Runs a method about models, and returns the list of all models afterwards. Importing a model waits until the model was tried.
 pub(super) async fn answer_models(
     request: &Arc<RequestContext>,
     verb: ModelMethod,
@@ -46,7 +46,7 @@ pub(super) async fn answer_models(
 }
 
 fn required_name(params: &ModelParams) -> RpcResult<&str> {
-    params.name.as_deref().ok_or_else(|| bad_params_error("name: absent; `model.list` has the names"))
+    params.name.as_deref().ok_or_else(|| bad_params_error("name: missing; `model.list` lists the names"))
 }
 
 fn install_model(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
@@ -59,7 +59,7 @@ fn install_model(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
         .map_err(|error| to_rpc_error(&error))?;
     let name = &installed.manifest.name;
     models.forget_model(name);
-    // A new revision of the model in use: its vectors are computed again.
+    // If this is a new revision of the model in use, choosing the model again makes its vectors be computed again.
     let is_chosen = models.chosen_id().is_ok_and(|id| name_of(&id) == name);
     if is_chosen { choose_model(shared, name) } else { Ok(()) }
 }
@@ -89,7 +89,7 @@ fn remove_model(shared: &Shared, name: &str) -> RpcResult<()> {
     let in_use = [Some(shared.engine.read(IndexReader::model_id)?), chosen, Some(shared.memories.model_id())];
     if id.as_ref().is_ok_and(|id| in_use.iter().flatten().any(|used| used == id)) {
         return Err(RpcError::new(code::STORE, format!("{name} is in use in this repository")).with_hint(
-            "`memo model use builtin` first, and wait until `memo model status` says that it answers",
+            "run `memo model use builtin`, and wait until `memo model status` shows that it is in use",
         ));
     }
     shared.engine.models.cache.remove(name).map_err(|error| to_rpc_error(&error))?;
@@ -134,7 +134,7 @@ fn list_models(shared: &Shared) -> RpcResult<ModelsResult> {
     })
 }
 
-/// Returns the model that is to follow, and how far it is.
+/// Returns the model that will replace the active one, with how many of its vectors are computed; `None` if there is no such model.
 pub(super) fn next_model(reader: &IndexReader) -> Result<Option<NextModel>, DatabaseError> {
     let Some(id) = reader.next_model()? else { return Ok(None) };
     let (done, total) = reader.n_embedded(&id)?;

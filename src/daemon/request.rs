@@ -1,4 +1,4 @@
-//! Holds what a request is made of, and what every method needs: its worktree, a fresh snapshot, threads, caveats and errors.
+//! Holds the context of a request, and what every method needs: its worktree, a fresh snapshot, threads, caveats and errors.
 
 pub(super) mod caveats;
 pub(super) mod commit_history;

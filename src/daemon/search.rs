@@ -1,7 +1,7 @@
 //! Answers `search`.
 //!
-//! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
-//! need no check. Both kinds have scores on one scale and appear in one list.
+//! Hits of the index are verified on disk, and the search is repeated if a hit proves stale. Memories are always current and
+//! need no check. Both kinds of hits have scores on one scale and appear in one list.
 
 pub(super) mod query_expansion;
 pub(super) mod reranking;
@@ -19,7 +19,6 @@ use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::{ChunkKind, UnreadableEntry};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
-use memod_proto::memory::Caller;
 use memod_proto::{AnswerPart, FreshnessLevel, SearchMode, SearchParams, SearchResult, rounded_score};
 use memod_search::SearchAnswer;
 use memod_search::correction::{FEW, correct_query};
@@ -27,22 +26,22 @@ use memod_search::filter::SearchFilter;
 use memod_search::hits::query_expansion::add_expanded_hits;
 use memod_search::memory_search::superseded::put_above_superseded;
 
-use crate::daemon::memories::calls::method_call::locate_caller;
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::search::search_index::search_index;
 use crate::daemon::search::search_question::{SearchQuestion, SnapshotHits, has_commits, list_memory_notes};
 use crate::daemon::search::searched_memories::SearchedMemories;
 
-/// Most hits of one page.
+/// Maximum number of hits in an answer.
 const MAX_LIMIT: usize = 200;
-/// Most lines before or after those that match.
+/// Maximum number of lines that are shown before or after those that match.
 const MAX_AROUND: usize = 200;
 
-/// Runs a search.
+/// Answers `search`.
 pub(super) async fn answer_search(
     request: &Arc<RequestContext>,
     params: SearchParams,
@@ -65,8 +64,7 @@ pub(super) async fn answer_search(
             return Err(bad_params_error(format!("{name}: {lines} is not between 0 and {MAX_AROUND}")));
         }
     }
-    let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
-    let layout = locate_caller(request, &caller).await?;
+    let layout = locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
     let scope = SearchScope::from_params(&params, &dir)?;
     let shown = limit;
@@ -118,7 +116,7 @@ pub(super) async fn answer_search(
     })
 }
 
-/// Answers a question, with the hits of other words from a language model if it asks for them.
+/// Answers a question; if expansion is on, adds the hits of other words, which a language model names.
 async fn answer_question(
     request: &Arc<RequestContext>,
     question: &Arc<SearchQuestion>,
@@ -153,7 +151,7 @@ async fn answer_as_asked(
     }
 }
 
-/// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
+/// Searches only the memories. The index is not needed unless a found memory has anchors whose states must be checked.
 async fn search_memories_only(
     request: &Arc<RequestContext>,
     question: &Arc<SearchQuestion>,
@@ -171,7 +169,7 @@ async fn search_memories_only(
     .await
 }
 
-/// Answers from a snapshot that is as fresh as requested, and repeats if the disk is newer.
+/// Answers from a snapshot that is as fresh as requested, and repeats the search if the disk is newer.
 async fn answer_from_snapshot(
     request: &Arc<RequestContext>,
     question: &Arc<SearchQuestion>,
@@ -201,13 +199,13 @@ async fn answer_from_snapshot(
     Ok(result)
 }
 
-/// Returns whether a file that may not be read could be a hit.
+/// Returns whether a file that cannot be read could be a hit.
 fn is_searched(filter: &SearchFilter, file: &UnreadableEntry) -> bool {
     let is_of_files = filter.kinds.iter().any(|kind| *kind != ChunkKind::Commit) || filter.kinds.is_empty();
     is_of_files && (file.is_dir || filter.admits_path(&file.path))
 }
 
-/// Searches the memories; also returns whether all of their anchors were checked.
+/// Searches the memories; also returns whether the anchors of all found memories were checked.
 fn find_memories_only(
     request: &RequestContext,
     question: &SearchQuestion,

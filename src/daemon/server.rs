@@ -1,4 +1,4 @@
-//! Serves the connections of the socket, within limits.
+//! Serves the connections of the socket, within limits of their number and of requests.
 //!
 //! The protocol is JSON-RPC 2.0 with one object per line. Replies may come out of order, and a peer that has closed its
 //! sending side still gets its answers. The limits keep a client from taking the memory or the descriptors of others.
@@ -34,13 +34,14 @@ use crate::daemon::web::HttpServer;
 
 /// The method whose answer is followed by events.
 const SUBSCRIBE: &str = "subscribe";
-/// Most requests in progress over all connections, not counting one for each. The next request waits for as many searches:
-/// at 10 ms each on two cores, 64 of them leave two thirds of the second that freshness may take.
+/// Maximum number of requests in progress on all connections, where the only request of a connection does not count. A new request
+/// waits for as many searches: at 10 ms each on two cores, 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
-/// Longest wait for running requests at the end. Those that get no answer are sent again by the client, to the next daemon.
+/// Longest wait for running requests when the daemon stops. A client sends a request without an answer again, to the next daemon.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// Accepts connections until the daemon is stopping, then lets running requests finish. Returns when it began to stop.
+/// Accepts connections until the daemon is stopping, then lets running requests finish. Returns the time at which the daemon began
+/// to stop.
 pub(super) async fn serve_connections(shared: Arc<Shared>, mut listener: SocketListener) -> Instant {
     let mut stopping = shared.stopping.subscribe();
     let mut connections = JoinSet::new();
@@ -58,7 +59,7 @@ pub(super) async fn serve_connections(shared: Arc<Shared>, mut listener: SocketL
         match accepted {
             Ok(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
-                // Only the HTTP API adds connections as well, a quarter of them at most.
+                // Besides this loop, only the HTTP API adds connections, at most a quarter of the maximum.
                 if shared.engine.connections.load(Ordering::SeqCst) >= max_connections {
                     connections.spawn(turn_away(writer, max_connections));
                     continue;
@@ -70,7 +71,7 @@ pub(super) async fn serve_connections(shared: Arc<Shared>, mut listener: SocketL
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "cannot accept");
+                tracing::warn!(%error, "cannot accept a connection");
                 descriptors::wait_for_descriptors(&mut connections).await;
             }
         }
@@ -82,7 +83,7 @@ pub(super) async fn serve_connections(shared: Arc<Shared>, mut listener: SocketL
     stopped_at
 }
 
-/// One of the open connections, until its end, be it by a panic.
+/// Counts an open connection until it is dropped, even by a panic.
 struct OpenConnection(Arc<Shared>);
 
 impl OpenConnection {
@@ -175,7 +176,7 @@ async fn serve_connection<R, W>(
             }
         });
     }
-    // Order is significant: the subscription ends first, because who sends its events writes too.
+    // Order is significant: the subscription ends first, because the task that sends its events writes replies too.
     drop(connection);
     drop(replies);
     let rest = async {
@@ -186,7 +187,7 @@ async fn serve_connection<R, W>(
     let _ = tokio::join!(writing, rest);
 }
 
-/// Sends the events of a subscription, one after the other, so that unread ones can be replaced by newer ones.
+/// Sends the events of a subscription, one after the other, so that newer events can replace unread ones.
 async fn send_events(mut subscription: Subscription, replies: ReplyQueue) {
     let one = Arc::new(Semaphore::new(1));
     loop {
@@ -196,7 +197,7 @@ async fn send_events(mut subscription: Subscription, replies: ReplyQueue) {
     }
 }
 
-/// Reserves a place for a request in its connection and, unless it is the only one there, among all requests.
+/// Reserves a place for a request in its connection and, unless it is the only request there, among all requests.
 fn admit_request(
     in_flight: &Arc<Semaphore>,
     in_work: &Arc<Semaphore>,
@@ -243,7 +244,7 @@ async fn run_request(
     })
 }
 
-/// Returns the response to a line that is no request.
+/// Returns the error response to a line that is no request.
 fn refuse_line(code: i64, message: String) -> Box<Response> {
     Box::new(Response::failure(Value::Null, RpcError::new(code, message)))
 }

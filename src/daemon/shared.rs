@@ -38,7 +38,7 @@ use crate::daemon::shared::memory_thread::MemoryThread;
 use crate::daemon::shared::object_ids::KnownObjectIds;
 use crate::daemon::shared::project_survey::SurveyCache;
 
-/// The engine, and what requests keep between them.
+/// The engine, and the state that requests share.
 pub(super) struct Shared {
     /// Keeps the index current.
     pub(super) engine: Arc<Engine>,
@@ -46,21 +46,21 @@ pub(super) struct Shared {
     pub(super) maps: CodeMapCache,
     /// The languages, manifests and programs of worktrees.
     pub(super) surveys: SurveyCache,
-    /// Changes of worktrees since a commit.
+    /// The changes of worktrees since a commit.
     pub(super) changes: ChangeCache,
-    /// The definitions of the versions that were compared for that.
+    /// The definitions of compared versions of files.
     pub(super) definitions: KnownDefinitions,
     /// The chunks of worktrees.
     pub(super) chunks: ChunkCache,
-    /// Rows of chunks and paths that searches have read.
+    /// The rows of chunks and paths that searches have read.
     pub(super) rows: RowCache,
-    /// Facts about the texts of hits.
+    /// The numbers of lines and the credentials in the texts of hits.
     pub(super) texts: KnownTexts,
     /// The language model, which is asked only if the settings name one.
     pub(super) llm: LanguageModel,
-    /// Ids under which git stores contents.
+    /// The object ids that git gives to the contents of files.
     pub(super) object_ids: KnownObjectIds,
-    /// Searches answered.
+    /// Number of searches since the daemon started.
     pub(super) queries: AtomicU64,
     /// The thread that owns the memories.
     pub(super) memories: MemoryThread,
@@ -101,7 +101,7 @@ impl Shared {
         }
     }
 
-    /// Forgets names and paths that may have become secret.
+    /// Forgets all cached names and paths, because some may have become secret.
     pub(super) fn forget_secrets(&self) {
         self.maps.retain(&[]);
         self.surveys.clear();

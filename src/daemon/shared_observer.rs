@@ -1,4 +1,4 @@
-//! Passes events of the engine to the caches of worktrees and to the memories.
+//! Passes events of the engine on to the caches of worktrees and to the memories.
 
 use std::path::Path;
 use std::sync::{Arc, Weak};

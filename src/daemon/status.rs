@@ -21,7 +21,7 @@ use crate::daemon::model_methods;
 use crate::daemon::request::worktree_memories::repair_notice;
 use crate::daemon::shared::Shared;
 
-/// Texts that the model fails on which are named.
+/// Maximum number of texts on which the model fails that a note names.
 const MOST_FAILED: u32 = 3;
 
 /// Collects everything that `memo status` shows.
@@ -79,7 +79,7 @@ pub(super) fn collect_status(
         views,
         counts,
         sizes: measure_sizes(&shared.engine.layout.state_dir),
-        anchors: StateCounts::default(), // counted by who asks
+        anchors: StateCounts::default(), // the caller counts them
         counters: read_counters(shared),
         pending: Pending { embeddings, ..at.pending },
         progress: at.indexing.or(embedding),
@@ -94,7 +94,7 @@ pub(super) fn collect_status(
     })
 }
 
-/// Returns the sizes of what is in the state directory; a file that is not there has none.
+/// Returns the sizes of the files in the state directory; a missing file counts as empty.
 fn measure_sizes(state_dir: &Path) -> Sizes {
     Sizes {
         index_bytes: sum_sizes(state_dir, ["index.db", "index.db-wal"]),
@@ -135,7 +135,7 @@ fn describe_model(shared: &Shared) -> ModelInfo {
     }
 }
 
-/// Returns where the nearest vectors are found.
+/// Returns where vectors are searched, for display.
 fn describe_vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
     if shared.engine.nearest.is_in_memory() {
         return Ok("in memory");
@@ -143,7 +143,7 @@ fn describe_vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
     Ok(if shared.engine.read(IndexReader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
 }
 
-/// Returns a note on the texts of a worktree that the model fails on, if any.
+/// Returns a note on the texts of a worktree on which the model fails; `None` if there are none.
 pub(super) fn embed_failures(
     reader: &IndexReader,
     view: WorktreeId,
@@ -175,7 +175,7 @@ pub(super) fn run_checks(shared: &Shared, views: &[WorktreeReport]) -> DoctorRes
         index_repair::pending_repair(&shared.engine.index_db).map(|event| repair_notice("index.db", event)),
     );
     checks.extend([check_watcher(shared), check_embedder(shared)]);
-    // A separate check reports why the index cannot be read.
+    // If the index cannot be read, another check reports why.
     let embedding = shared.engine.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
     checks.extend(views.iter().flat_map(|view| view.degraded.clone()).chain(embedding).map(|detail| Check {
         name: "degraded".to_owned(),
@@ -186,7 +186,7 @@ pub(super) fn run_checks(shared: &Shared, views: &[WorktreeReport]) -> DoctorRes
     DoctorResult { checks }
 }
 
-/// Reports how many memories should be checked; empty if no memory has anchors.
+/// Returns a check with the number of memories in each anchor state; `None` if no memory has anchors.
 pub(super) fn check_anchors(states: &StateCounts) -> Option<Check> {
     let detail = states.to_string();
     let hint = "`memo list --state drifted` lists them; confirm one that still holds with `memo confirm ID`";
@@ -201,7 +201,7 @@ pub(super) fn check_anchors(states: &StateCounts) -> Option<Check> {
 
 fn check_integrity(shared: &Shared) -> Check {
     let read: Result<_, DatabaseError> = shared.engine.read(IndexReader::check_integrity);
-    let rebuild = "rebuild it with `memo reindex`; no memory is in it";
+    let rebuild = "rebuild the index with `memo reindex`; it contains no memories";
     let (complaints, hint) = match read {
         Ok(complaints) => (complaints, rebuild),
         Err(error @ DatabaseError::Corrupt { .. }) => (vec![error.to_string()], rebuild),
@@ -229,7 +229,7 @@ fn check_watcher(shared: &Shared) -> Check {
 fn check_embedder(shared: &Shared) -> Check {
     let ModelInfo { id, dims, state, .. } = describe_model(shared);
     let ok = !state.starts_with("failed");
-    // A separate check reports why the index cannot be read.
+    // If the index cannot be read, another check reports why.
     let vectors = describe_vectors(shared).map_or(String::new(), |place| format!(", vectors {place}"));
     let detail = format!("{id}, {dims} dimensions, {state}{vectors}");
     Check { name: "model".to_owned(), ok, detail, hint: None }

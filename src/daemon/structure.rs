@@ -1,4 +1,4 @@
-//! Answers `refs`, `callers` and the other questions about uses, `outline`, `map` and `show`.
+//! Answers `refs`, `callers` and the other questions about uses, and `outline`, `map` and `show`.
 
 pub(super) mod file_outline;
 pub(super) mod repo_map;

@@ -14,7 +14,7 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::subscribing::event_counts::publish_drift;
 
-/// Begins a subscription of the connection. Its events follow the answer.
+/// Answers `subscribe`: begins a subscription of the connection, whose events follow the answer.
 pub(super) async fn answer_subscribe(
     request: &Arc<RequestContext>,
     params: SubscribeParams,
@@ -26,7 +26,7 @@ pub(super) async fn answer_subscribe(
     Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
 }
 
-/// Begins a subscription that ends when it is dropped.
+/// Returns a new subscription, which ends when it is dropped.
 pub(super) async fn open_subscription(
     request: &Arc<RequestContext>,
     params: SubscribeParams,
@@ -45,14 +45,14 @@ async fn resolve_topics(
     let topics = TopicSet::from_topics(&params.topics);
     let until = request_deadline(request, None);
     let layout = match topics.intersects(TopicSet::OF_INDEX) {
-        // A worktree that is not served has no events.
+        // Waiting makes the daemon serve the worktree; otherwise there would be no events.
         true => wait_until_fresh(request, &params.cwd, FreshnessLevel::None, until).await?.layout,
         false => locate_worktree(request, &params.cwd, until).await?,
     };
     Ok((topics, layout.root))
 }
 
-/// Looks at the state that later events are compared with.
+/// Determines the state with which later events are compared.
 async fn begin_subscription(request: &Arc<RequestContext>, topics: TopicSet, root: &Path) {
     if topics.contains(Topic::Drift) {
         publish_drift(&request.shared, root).await;
@@ -60,7 +60,7 @@ async fn begin_subscription(request: &Arc<RequestContext>, topics: TopicSet, roo
     request.shared.engine.note_subscription();
 }
 
-/// Returns why a subscription has no connection: the daemon closed it to stop, or the client its sending side.
+/// Returns the error for a subscription whose connection is gone: the daemon is stopping, or the client closed its sending side.
 fn no_connection_error(request: &RequestContext) -> RpcError {
     if *request.shared.stopping.borrow() {
         return stopping_error();
@@ -70,9 +70,9 @@ fn no_connection_error(request: &RequestContext) -> RpcError {
         .with_hint("keep the sending side of the connection open while events are wanted")
 }
 
-/// Ends the subscription of the connection, if there is one.
+/// Answers `unsubscribe`: ends the subscription of the connection, if there is one.
 pub(super) async fn answer_unsubscribe(request: &RequestContext) -> RpcResult<()> {
-    // The subscription ended with the connection, if that is gone.
+    // If the connection is gone, its subscription has ended already.
     if let Some(connection) = request.connection().upgrade() {
         connection.unsubscribe().await;
     }

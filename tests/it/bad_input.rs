@@ -64,7 +64,7 @@ const CASES: &[Case] = &[
     ("config set search.limt 3", 2, "unknown key search.limt", "did you mean search.limit?"),
     ("config get nope", 2, "unknown key nope", "`memo config template` shows every key"),
     ("config set search.limit x", 2, "expected a whole number from 1 to 200", "`memo config template`"),
-    ("model use nope", 2, "no model nope is installed", "`memo model list` shows which are"),
+    ("model use nope", 2, "no model nope is installed", "`memo model list` shows the installed models"),
     // Paths.
     ("show ../../../etc/passwd", 2, "outside the worktree", "name paths of this worktree"),
     ("why /etc/passwd", 2, "outside the worktree", "name paths of this worktree"),
@@ -110,5 +110,5 @@ fn a_mistake_is_told_in_a_line_and_changes_nothing() {
     assert_eq!(all(), before);
     // What an ambiguous id can mean has a line each.
     let shown = live.sandbox.show(&mut live.memo(&["get", "mem_01"]));
-    assert!(shown.starts_with("exit 2\nerr: memo: id: mem_01 begins 2 ids:\nerr:   mem_01"), "{shown}");
+    assert!(shown.starts_with("exit 2\nerr: memo: id: 2 ids begin with mem_01:\nerr:   mem_01"), "{shown}");
 }

@@ -169,7 +169,7 @@ fn some_verbs_never_start_a_daemon() {
     check(&sandbox, "stop --json", "exit 0\nout: {\"stopped\":false}\n");
     check(&sandbox, "version", &format!("exit 0\nout: memo {VERSION} (protocol 1)\n"));
     let no_log = "err: memo: [TOP]/work/.git/memo/memod.log: no log yet\n\
-                  err: hint: `memo status` starts the daemon, which writes it\n";
+                  err: hint: `memo status` starts the daemon, which writes the log\n";
     check(&sandbox, "logs", &format!("exit 1\n{no_log}"));
     assert!(!sandbox.path("work/.git/memo").exists(), "nothing was written");
 }
@@ -203,7 +203,7 @@ fn settings_are_shown_and_changed() {
         &sandbox,
         "config set --user watch.poll true",
         "exit 0\nerr: memo: watch.poll = true in [TOP]/home/.config/memod/config.toml\n\
-         err: memo: the daemon reads it when it starts: `memo restart`\n",
+         err: memo: the daemon reads this setting only when it starts: run `memo restart`\n",
     );
     let shown = sandbox.run(&["config"]);
     assert!(
@@ -218,7 +218,7 @@ fn settings_are_shown_and_changed() {
     check(
         &sandbox,
         "config unset search.limit",
-        &format!("exit 0\nerr: memo: search.limit is taken out of {file}\n"),
+        &format!("exit 0\nerr: memo: search.limit is removed from {file}\n"),
     );
     check(
         &sandbox,

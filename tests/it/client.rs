@@ -92,10 +92,10 @@ fn a_socket_of_somebody_else_is_not_used() {
 #[test]
 fn bad_answers_are_errors() {
     let cases = [
-        ("nonsense", "not an answer: no JSON from byte 2 on"),
-        ("", "not an answer: JSON without its end"),
-        ("\u{7}", "not an answer: no JSON from byte 1 on"),
-        (r#"{"jsonrpc":"2.0","id":1}"#, "not an answer: neither result nor error"),
+        ("nonsense", "invalid answer: not JSON from byte 2 on"),
+        ("", "invalid answer: incomplete JSON"),
+        ("\u{7}", "invalid answer: not JSON from byte 1 on"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "invalid answer: neither result nor error"),
     ];
     for (line, expected) in cases {
         let sandbox = Sandbox::new();
@@ -257,7 +257,7 @@ fn a_daemon_that_does_not_start_says_why() {
     let noise =
         format!("the daemon did not become ready: {} printed something unexpected", program.display());
     check("echo hello", &noise);
-    let lies = "the daemon did not become ready: it reported to be ready, but [TOP]/work/.git/memo/endpoint leads nowhere";
+    let lies = "the daemon did not become ready: it reported that it is ready, but nothing listens on the socket in [TOP]/work/.git/memo/endpoint";
     check(r#"echo '{"ready":true}'"#, lies);
     let silent = "the daemon did not become ready: it was silent for 0 s and was stopped";
     check("mkfifo never; read -r line < never", silent);
@@ -272,7 +272,7 @@ fn a_draining_daemon_is_waited_for() {
     sandbox.behave("exit 7");
     let mut impatient = options(true);
     impatient.ready_within = Duration::from_millis(30);
-    let lock = "a process that does not listen holds [TOP]/work/.git/memo/daemon.lock";
+    let lock = "another process holds the lock [TOP]/work/.git/memo/daemon.lock, but does not listen";
     assert_eq!(ask(&sandbox, impatient), format!("the daemon did not become ready: {lock}"));
     drop(held);
     assert_eq!(ask(&sandbox, options(true)), "the daemon did not become ready: it ended with exit status: 7");

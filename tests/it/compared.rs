@@ -141,7 +141,7 @@ fn what_cannot_be_compared_is_explained() {
         (&["HEAD~1...HEAD"][..], "usage", "three dots are not supported"),
         (&["HEAD~1..HEAD", "HEAD"], "usage", "has two sides already"),
         (&["src"], "usage", "memo changed -- src"),
-        (&["--", "nowhere"], "not-found", "nowhere: not in the worktree, and in neither side"),
+        (&["--", "nowhere"], "not-found", "nowhere: neither in the worktree nor in the compared commits"),
         (&["HEAD", "1990-01-01"], "not-found", "every commit is newer"),
     ] {
         let (_, result) = changed(&live, words);

@@ -151,10 +151,10 @@ END
     let (files, answer) = changed(&live);
     assert_eq!(files, [""; 0], "{answer}");
     assert_eq!((&answer["fresh"], &answer["complete"]), (&json!(false), &json!(false)), "{answer}");
-    let said = "a.latin and 2 more: not compared: git converts it from ISO-8859-1 (.gitattributes)";
+    let said = "a.latin and 2 more: not compared: git converts the file from ISO-8859-1 (.gitattributes)";
     assert!(answer["reason"].as_str().unwrap().contains(said), "{answer}");
     let why = live.connect().call("why", &json!({ "cwd": live.root(), "target": "c.sj:1" })).unwrap_err();
-    assert!(why["message"].as_str().unwrap().contains("git converts it"), "{why}");
+    assert!(why["message"].as_str().unwrap().contains("git converts the file"), "{why}");
 }
 
 #[cfg(unix)]

@@ -55,7 +55,7 @@ fn definitions_stand_beside_files() {
     let row = |start: &str| out.lines().any(|line| line.starts_with(start));
     assert!(row(&format!("me+shop      hybrid  first{:>15}  100.0", 2)), "{out}");
     assert!(row(&format!("me+shop      hybrid  must read{:>11}  ", 2)), "{out}");
-    assert!(row("1 question that nothing answers was not asked"), "{out}");
+    assert!(row("1 question without an answer was not asked"), "{out}");
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn what_no_candidates_can_be_written_of_is_said() {
         assert!(output.status.code() == Some(2) && told.contains(expected), "{told}");
     };
     let inside = live.root().join("candidates.jsonl").display().to_string();
-    check(&file, &inside, "is in the worktree whose index answers");
+    check(&file, &inside, "is inside the worktree that is searched");
     let outside = live.sandbox.path("candidates.jsonl").display().to_string();
     let own = live.sandbox.path("own.jsonl");
     fs::write(&own, "{\"query\": \"q\", \"relevant\": [\"a.rs\"]}\n").unwrap();
     check(own.to_str().unwrap(), &outside, "no question names definitions");
     fs::write(&own, "{\"query\": \"q\", \"answers\": []}\n").unwrap();
     let output = live.bench(&["quality", own.to_str().unwrap()]).output().unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().contains("nothing answers any of its questions"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("no question has an answer"));
     assert!(!live.sandbox.path("candidates.jsonl").exists());
 }

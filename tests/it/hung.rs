@@ -244,7 +244,7 @@ fn a_client_in_a_directory_that_hangs_says_so() {
     let (exit, said) = memo(&live, &["-C", dead.to_str().unwrap(), "status"]);
     let message = format!("open {}: its file system has not answered within 10 s", dead.display());
     assert_eq!((exit, said["error"]["message"].as_str()), (3, Some(message.as_str())), "{said}");
-    assert_eq!(said["error"]["hint"], "check the mounted file system");
+    assert_eq!(said["error"]["hint"], "check whether the server of that file system can be reached");
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn a_fifo_in_the_state_dir_is_not_waited_for() {
         mkfifo(&live.layout().state_dir.join(name));
         let shown = live.sandbox.show(&mut live.memo(&["search", "alpha"]));
         assert!(
-            shown.contains(&format!("read [TOP]/work/.git/memo/{name}: not a file; remove it")),
+            shown.contains(&format!("read [TOP]/work/.git/memo/{name}: not a regular file; remove it")),
             "{shown}"
         );
         assert!(shown.starts_with("exit 3\n") || shown.starts_with("exit 2\n"), "{shown}");
@@ -409,7 +409,7 @@ fn a_limit_of_open_files_that_is_too_low_is_named_at_once() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(3), "{said}");
         assert!(said.contains("the limit of open files (`ulimit -n`, 20) is too low"), "{said}");
-        assert!(said.contains("hint: raise it where the daemon is started"), "{said}");
+        assert!(said.contains("hint: raise the limit where the daemon is started"), "{said}");
     }
     assert_eq!(live.memo(&["list"]).output().unwrap().status.code(), Some(1), "nothing hinders the next one");
 }
@@ -426,6 +426,6 @@ fn a_daemon_that_cannot_be_asked_is_not_said_to_be_gone() {
     let stopped = stop();
     let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
     assert_eq!(stopped.status.code(), Some(3), "{said}");
-    let expected = format!("a daemon runs, for it holds {}", live.layout().daemon_lock_file().display());
+    let expected = format!("a daemon holds the lock {}", live.layout().daemon_lock_file().display());
     assert!(said.contains(&expected) && said.contains("nothing answers on"), "{said}");
 }

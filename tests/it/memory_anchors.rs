@@ -251,14 +251,14 @@ fn what_happened_is_hinted_at() {
     let id = about(&live, "a fact", &["src/auth.rs#login"]);
     let note = |live: &Live| get(live, &id)["anchors"][0]["note"].as_str().unwrap_or_default().to_owned();
     edit(&live, "src/auth.rs", "fn login", "fn sign_in");
-    assert_eq!(note(&live), "renamed? src/auth.rs#sign_in says the same");
+    assert_eq!(note(&live), "renamed? src/auth.rs#sign_in has the same text");
     live.git(&["checkout", "-q", "."]);
     assert_eq!(note(&live), "");
     live.remove("src/auth.rs");
     live.write("src/one.rs", AUTH);
     live.write("src/two.rs", AUTH);
     assert_eq!(state(&live, &id), "orphaned", "where it went is not known");
-    assert_eq!(note(&live), "src/one.rs#login says the same");
+    assert_eq!(note(&live), "src/one.rs#login has the same text");
     live.remove("src/one.rs");
     assert_eq!(state(&live, &id), "fresh src/two.rs#login");
 }
@@ -293,8 +293,8 @@ fn a_file_that_cannot_be_compared_any_more() {
     live.write("docs/notes.md", "x".repeat(2 << 20));
     live.write("src/auth.rs", b"fn login() {\0}");
     assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["drifted"; 2]);
-    assert_eq!(note(&ids[0]), "docs/notes.md is too-big now, and not compared");
-    assert_eq!(note(&ids[1]), "src/auth.rs is binary now, and not compared");
+    assert_eq!(note(&ids[0]), "docs/notes.md is too-big now, so its text was not compared");
+    assert_eq!(note(&ids[1]), "src/auth.rs is binary now, so its text was not compared");
     live.git(&["checkout", "-q", "."]);
     live.git(&["rm", "-q", "--cached", "docs/notes.md"]);
     live.write(".gitignore", "docs/\n");
@@ -305,7 +305,7 @@ fn a_file_that_cannot_be_compared_any_more() {
     live.remove("src/auth.rs");
     std::os::unix::fs::symlink("../docs/notes.md", live.root().join("src/auth.rs")).unwrap();
     assert_eq!(state(&live, &ids[1]), "drifted");
-    assert_eq!(note(&ids[1]), "src/auth.rs is symlink now, and not compared");
+    assert_eq!(note(&ids[1]), "src/auth.rs is symlink now, so its text was not compared");
 }
 
 #[test]
@@ -352,9 +352,9 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
         ("blank.txt:2-3", "about: blank.txt: these lines are empty", "lines with text"),
         ("src", "about: src is a directory", "name a file in it"),
         ("../work2/a.rs", "about: ../work2/a.rs is not in [ROOT]", "name a file of this worktree"),
-        ("a.log", "about: a.log is ignored, so changes of it would go unnoticed", "check-ignore"),
-        ("b.bin", "about: b.bin is left out (binary)", "name a file that is indexed"),
-        (".env", "about: .env is left out (secret-name)", "name a file that is indexed"),
+        ("a.log", "about: a.log is ignored, so its changes would go unnoticed", "check-ignore"),
+        ("b.bin", "about: b.bin is not indexed (binary)", "name a file that is indexed"),
+        (".env", "about: .env is not indexed (secret-name)", "name a file that is indexed"),
         ("lib/dep/a.rs", "about: lib/dep is another repository", "run memo in it"),
         ("lib/dep/none.rs", "about: lib/dep is another repository", "run memo in it"),
         ("lib/dep", "about: lib/dep is another repository", "run memo in it"),
@@ -425,7 +425,7 @@ fn anchors_come_and_go_and_are_confirmed() {
     let (code, answer) = memo(&live, &["update", &id, "--no-about", "src/limits.py"]);
     assert_eq!(code, 2, "{answer}");
     assert!(
-        answer["error"]["message"].as_str().unwrap().contains("but about src/auth.rs#login, docs/notes.md"),
+        answer["error"]["message"].as_str().unwrap().contains("it is about src/auth.rs#login, docs/notes.md"),
         "{answer}"
     );
     live.remove("docs/notes.md");

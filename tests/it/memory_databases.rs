@@ -187,7 +187,7 @@ fn a_hostile_database_is_refused() {
     assert!(import(&live, "memod", &path).1.to_string().contains("is a view"));
     let text = live.sandbox.path("text.db");
     fs::write(&text, "no database").unwrap();
-    assert!(import(&live, "memo", &text).1.to_string().contains("no database of SQLite"));
+    assert!(import(&live, "memo", &text).1.to_string().contains("not a database of SQLite"));
     let fifo = live.sandbox.path("fifo.db");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     assert!(import(&live, "memo", &fifo).1.to_string().contains("not a regular file"));

@@ -296,7 +296,7 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
     let path = file(&live, "bad.jsonl", &lines.join("\n"));
     let answer = import(&live, &[&path], &json!({ "added": 4, "same": 1, "links": 2, "redacted": 1 }));
     let expected = [
-        (2, "no object of JSON"),
+        (2, "not a JSON object"),
         (3, "65537 bytes, over 65536"),
         (4, "GitHub token"),
         (6, "11 is not between 1 and 10"),
@@ -493,7 +493,7 @@ fn conversations_come_in_whole() {
     ] }, { "uuid": "c2", "chat_messages": [] }, 7]);
     let path = file(&live, "claude/conversations.json", &claude.to_string());
     let answer = import(&live, &["--from", "claude", &path], &json!({ "added": 4 }));
-    assert_eq!(refused(&answer), [(3, "no object".to_owned())]);
+    assert_eq!(refused(&answer), [(3, "not an object".to_owned())]);
     let first = list(&live).into_iter().find(|memory| memory["metadata"]["imported"]["part"] == 1).unwrap();
     assert_eq!(first["content"], "user: how?\n\nassistant: with tokens");
     assert_eq!(
@@ -533,7 +533,7 @@ fn conversations_come_in_whole() {
     file(&live, "slack/users.json", &users.to_string());
     let path = live.sandbox.path("slack").to_str().unwrap().to_owned();
     let answer = import(&live, &["--from", "slack", &path], &json!({ "added": 1 }));
-    assert!(refused(&answer)[0].1.starts_with("no list of messages"), "{answer}");
+    assert!(refused(&answer)[0].1.starts_with("not a list of messages"), "{answer}");
     assert!(texts(&live).contains(&"Ann Lee: hello\n\nAnn Lee: world".to_owned()));
     let zip = file(&live, "export.zip", "PK\u{3}\u{4}");
     let (code, answer) = memo(&live, &["import", "--from", "claude", &zip]);

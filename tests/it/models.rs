@@ -169,7 +169,8 @@ fn what_is_no_model_is_refused_and_leaves_nothing() {
     }
     fs::remove_file(dir.join("tokenizer.json")).unwrap();
     let (_, error) = import(&live, &dir, "bad");
-    assert!(error["error"]["message"].as_str().unwrap().ends_with("tokenizer.json: is absent"), "{error}");
+    let message = error["error"]["message"].as_str().unwrap();
+    assert!(message.ends_with("tokenizer.json: does not exist"), "{error}");
     let (exit, _) = memo(&live, &["model", "use", "bad"]);
     assert_eq!(exit, 2, "it is not installed");
     let left = fs::read_dir(models(&live)["dir"].as_str().unwrap()).unwrap().count();

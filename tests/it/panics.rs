@@ -125,7 +125,7 @@ fn the_memories_are_kept_by_a_thread_that_is_started_anew() {
     assert_eq!(code, 0, "{added}");
     let (code, listed) = memo(&live, &["list"]);
     assert_eq!((code, listed["memories"].as_array().unwrap().len()), (0, 2), "{listed}");
-    let said = format!("memories: their thread panicked and was started anew: {SAID}");
+    let said = format!("memories: their thread panicked and was restarted: {SAID}");
     assert!(degraded(&live).contains(&said), "{}", degraded(&live));
     live.kill();
     live.start();
@@ -143,7 +143,7 @@ fn memories_that_no_thread_can_keep_are_refused_by_name() {
     if !start_without_random(&live, "memory", ALWAYS) {
         return;
     }
-    let said = format!("the thread that keeps the memories panicked 4 times in 5 minutes: {SAID}");
+    let said = format!("the thread that owns the memories panicked 4 times in 5 minutes: {SAID}");
     until("it is given up", || memo(&live, &["list"]).1["error"]["message"].as_str() == Some(&said));
     let (code, refused) = memo(&live, &["add", "the second memory"]);
     assert_eq!((code, &refused["error"]["message"]), (3, &json!(said)), "{refused}");

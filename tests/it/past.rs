@@ -171,7 +171,7 @@ fn a_long_message_is_cut_unless_all_of_it_is_asked_for() {
     };
     let cut = said(&[]);
     assert!(
-        cut.contains("reason 12\n    … 8 lines more (--full shows them)") && !cut.contains("reason 13"),
+        cut.contains("reason 12\n    … 8 more lines (--full shows them)") && !cut.contains("reason 13"),
         "{cut}"
     );
     let whole = said(&["--full"]);
@@ -384,7 +384,7 @@ fn what_has_no_answer_is_explained() {
         fs::write(live.sandbox.path("raw"), text).unwrap();
         live.git(&["hash-object", "-t", "commit", "-w", live.sandbox.path("raw").to_str().unwrap()]);
     }
-    check(&["changed", "--since", &prefix], 2, "usage", "the beginning of several commits");
+    check(&["changed", "--since", &prefix], 2, "usage", "several commits begin with these digits");
 
     let head = live.git(&["rev-parse", "HEAD"]);
     let object = live.root().join(format!(".git/objects/{}/{}", &head[..2], &head[2..]));

@@ -189,12 +189,15 @@ fn each_set_is_asked_in_its_own_tree_and_a_missing_one_is_named() {
     let failed = &report["failed"][0];
     assert!(
         failed["set"] == "gone"
-            && failed["error"].as_str().unwrap().starts_with("no tree of gone (me/gone at 12ab): "),
+            && failed["error"]
+                .as_str()
+                .unwrap()
+                .starts_with("no worktree for the set gone (me/gone at 12ab): "),
         "{failed}"
     );
     let told = live.bench(&args[..2]).output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
-    assert!(told.contains("a tree of their own") && told.contains("--trees DIR"), "{told}");
+    assert!(told.contains("a worktree of its own") && told.contains("--trees DIR"), "{told}");
 }
 
 #[test]
@@ -235,7 +238,7 @@ fn what_is_wrong_with_a_set_is_said() {
     check("", &[], "no questions in it");
     let fine = "{\"query\": \"q\", \"relevant\": [\"a.rs\"]}\n";
     let inside = live.root().join("new/runs").display().to_string();
-    check(fine, &["--runs", &inside], "is in the worktree whose index answers");
+    check(fine, &["--runs", &inside], "is inside the worktree that is searched");
     assert!(!live.root().join("new").exists());
     check(
         &fine.replace("a.rs", "a.rs#L9-L3"),
@@ -243,7 +246,11 @@ fn what_is_wrong_with_a_set_is_said() {
         "questions.jsonl:1: the lines of an answer end before they begin",
     );
     check(&fine.replace("{", "{\"qid\": \"a\\tb\", "), &[], "its \"qid\" has a control character");
-    check("", &["--leave-out", "words"], "words: no part of the ranking; there are bm25, path, symbol");
+    check(
+        "",
+        &["--leave-out", "words"],
+        "words: not a part of the ranking; the parts are bm25, path, symbol",
+    );
     let told = live.bench(&["quality", "nowhere"]).output().unwrap();
     let (exit, told) = (told.status.code(), String::from_utf8(told.stderr).unwrap());
     assert!(exit == Some(2) && told.contains("nowhere") && told.contains("typing error"), "{told}");

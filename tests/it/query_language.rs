@@ -367,7 +367,7 @@ fn explain_shows_how_the_query_was_understood() {
     for line in [
         "query      delay \"retry budget\" kind:foo NOT doubled",
         "filter     not kind:doc",
-        "note       kind:foo taken as text: a kind is one of doc, map, symbol, text, commit, memory",
+        "note       kind:foo is read as text: a kind is one of doc, map, symbol, text, commit, memory",
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }

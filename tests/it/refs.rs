@@ -97,7 +97,7 @@ fn what_is_not_there_is_said() {
     };
     let (exit, said) = run("nobody_calls_it");
     assert_eq!(exit, Some(1));
-    assert_eq!(said, "memo: no use of it was found; `memo search` finds where it is mentioned\n");
+    assert_eq!(said, "memo: no use was found; `memo search` finds where the name is mentioned\n");
     let (exit, said) = run("nope");
     assert_eq!(exit, Some(1));
     assert!(said.starts_with("memo: nope: no indexed file, and no definition of that name\n"), "{said}");

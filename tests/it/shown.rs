@@ -171,10 +171,10 @@ fn what_is_not_shown_is_explained() {
         ("src/session.rs:99", 1, "src/session.rs: has 14 lines, no line 99"),
         ("nothing_like_it", 1, "nothing_like_it: no indexed file, and no definition of that name"),
         ("../outside.rs", 2, &outside),
-        ("src", 1, "src: a directory"),
+        ("src", 1, "src: is a directory"),
         ("ignored.rs", 1, "ignored.rs: not indexed: git or .memoignore leaves it out"),
         ("ignored.rs:1", 1, "ignored.rs:1: not indexed: git or .memoignore leaves it out"),
-        ("src:3", 1, "src:3: a directory"),
+        ("src:3", 1, "src:3: is a directory"),
         ("src/.env", 2, "src/.env: secret-name, so it is not shown"),
         (".git/config", 1, ".git/config: not indexed: git or .memoignore leaves it out"),
     ] {

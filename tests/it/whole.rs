@@ -115,7 +115,7 @@ fn init_may_leave_the_index_for_later() {
     live.write("a.md", "# Alpha of A\n");
     let shown = live.sandbox.show(&mut live.memo(&["init", "--no-index"]));
     assert!(shown.starts_with("exit 0\nout: repository "), "{shown}");
-    assert!(shown.contains("out: index      left for the next search, or `memo sync`\n"), "{shown}");
+    assert!(shown.contains("out: index      built by the next search, or by `memo sync`\n"), "{shown}");
     // What had begun would end first.
     assert_eq!(memo(&live, &["stop"]).1["stopped"], true);
     let index = || Connection::open(live.layout().state_dir.join("index.db")).unwrap();

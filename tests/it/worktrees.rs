@@ -222,7 +222,7 @@ fn a_state_dir_that_came_with_an_archive_is_nobodys() {
     for args in [&["search", "x"][..], &["status"]] {
         assert!(run(args).starts_with("exit 2\nerr: memo: [TOP]/plain: not in a git repository"), "{args:?}");
     }
-    let refused = "exit 2\nerr: memo: [TOP]/plain/.memo: not made by memo\n";
+    let refused = "exit 2\nerr: memo: [TOP]/plain/.memo: was not created by memo\n";
     assert!(run(&["init"]).starts_with(refused), "{}", run(&["init"]));
     assert_eq!(fs::read_to_string(state.join("memory.db")).unwrap(), "theirs");
     assert_eq!(fs::read_dir(&state).unwrap().count(), 3, "nothing was added");

@@ -1,4 +1,4 @@
-//! Returns the wall-clock time and the local zone.
+//! Reads the wall clock, the local time zone and the uptime of the machine.
 
 use std::sync::OnceLock;
 #[cfg(not(target_os = "linux"))]
@@ -10,12 +10,12 @@ use jiff::{Timestamp, Zoned};
 
 use crate::types::MachineUptime;
 
-/// Returns the current time, unix ms.
+/// Returns the current time in Unix milliseconds; 0 if the clock is before 1970.
 pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-/// Converts a time to the zone of this machine.
+/// Converts Unix milliseconds to a time in the zone of this machine; in UTC if that zone is unknown.
 pub fn to_local_time(unix_ms: i64) -> Zoned {
     let timestamp = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     timestamp.to_zoned(TimeZone::try_system().unwrap_or(TimeZone::UTC))
@@ -34,7 +34,7 @@ pub fn read_uptime() -> MachineUptime {
     MachineUptime { boot: boot.clone(), ms: time.tv_sec * 1_000 + time.tv_nsec / 1_000_000 }
 }
 
-/// Returns the uptime of this process, because that of the machine is not available here.
+/// Returns the time since the first call in this process, because the uptime of the machine is not available here.
 #[cfg(not(target_os = "linux"))]
 pub fn read_uptime() -> MachineUptime {
     static START: OnceLock<(String, Instant)> = OnceLock::new();
@@ -42,6 +42,7 @@ pub fn read_uptime() -> MachineUptime {
     MachineUptime { boot: boot.clone(), ms: started.elapsed().as_millis() as i64 }
 }
 
+/// Returns a substitute for the boot id that differs between processes.
 fn process_identity() -> String {
     format!("{} {}", std::process::id(), now_ms())
 }

@@ -1,4 +1,4 @@
-//! Holds what every part of memod uses: plain values, paths and files of a repository's state, threads, the clock.
+//! Provides what every part of memod uses: plain values, the paths and files of a repository's state, threads, the clock.
 
 pub mod clock;
 pub mod paths;

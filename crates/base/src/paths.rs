@@ -1,4 +1,4 @@
-//! Locates the state, sockets and logs of a repository.
+//! Returns the paths of a repository's state, socket and log, and operates on files.
 
 mod all_state;
 mod caller_dir;
@@ -45,16 +45,16 @@ const STATE_DIR: &str = "memo";
 /// Name of the state dir in a directory outside git.
 pub const PLAIN_STATE_DIR: &str = ".memo";
 
-/// The file of the repository's own settings, in the state dir.
+/// Name of the file in the state dir that has the settings of the repository.
 const CONFIG_FILE: &str = "config.toml";
 
-/// Content of the `.gitignore` in the state dir outside git: git lists nothing of it.
+/// Content of the `.gitignore` in a state dir outside git: git then ignores the whole state dir.
 const STATE_IGNORE: &[u8] = b"*\n";
 
 /// Name of the file that git's hooks append to.
 pub const DOORBELL: &str = "doorbell";
 
-/// Returns the path with something at the end of its name, such as `-wal` for the log that SQLite keeps beside a database.
+/// Returns the path with `suffix` appended to its file name, such as `-wal` for the log of an SQLite database.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -65,9 +65,9 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 #[derive(Debug, thiserror::Error)]
 #[error("{action} {}: {source}", path.display())]
 pub struct PathError {
-    /// The operation: `read`, `create directory`, …
+    /// The operation that failed: `read`, `create directory`, …
     pub action: &'static str,
-    /// The path.
+    /// The path of the operation.
     pub path: PathBuf,
     /// The error of the operating system.
     pub source: io::Error,
@@ -79,18 +79,18 @@ impl PathError {
         matches!(self.source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
-    /// Returns whether a retry may succeed; see [`is_transient`].
+    /// Returns whether a retry of the operation may succeed; see [`is_transient`].
     pub fn is_transient(&self) -> bool {
         is_transient(&self.source)
     }
 }
 
-/// Adds action and path to an [`io::Error`].
+/// Adds an operation and its path to an [`io::Error`].
 pub trait IoContext<T> {
     /// Adds the operation and its path to the error.
     ///
     /// # Errors
-    /// The error it was called on, with its path.
+    /// The [`io::Error`] of `self`, as a [`PathError`] with this operation and path.
     fn at(self, action: &'static str, path: &Path) -> Result<T, PathError>;
 }
 
@@ -100,7 +100,7 @@ impl<T> IoContext<T> for io::Result<T> {
     }
 }
 
-/// Directories from the environment; read once at the edge and passed in.
+/// The user id, and the directories that environment variables name. Read once at the start of a program and passed on.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
     /// `$HOME`.
@@ -123,7 +123,7 @@ pub struct Env {
     pub claude_config_dir: Option<PathBuf>,
     /// `$CODEX_HOME`.
     pub codex_home: Option<PathBuf>,
-    /// `$PATH`.
+    /// The directories of `$PATH`.
     pub search_path: Vec<PathBuf>,
     /// Effective user id; 0 if the platform has none.
     pub uid: u32,
@@ -150,13 +150,14 @@ impl Env {
         }
     }
 
-    /// Returns the directory of programs' states: `$XDG_STATE_HOME`, or else `~/.local/state`.
+    /// Returns the directory in which programs keep their state: `$XDG_STATE_HOME`, or else `~/.local/state`, or else
+    /// `$TMPDIR`.
     pub fn state_home(&self) -> PathBuf {
         let dir = self.state_home.clone().or_else(|| Some(self.home.as_ref()?.join(".local/state")));
         dir.unwrap_or_else(|| self.tmp_dir())
     }
 
-    /// Returns memod's directory of caches: in `$XDG_CACHE_HOME`, or else in `~/.cache`.
+    /// Returns memod's cache directory: in `$XDG_CACHE_HOME`, or else in `~/.cache`, or else in `$TMPDIR`.
     pub fn cache_dir(&self) -> PathBuf {
         let dir = self.cache_home.clone().or_else(|| Some(self.home.as_ref()?.join(".cache")));
         dir.unwrap_or_else(|| self.tmp_dir()).join("memod")
@@ -167,7 +168,7 @@ impl Env {
     }
 }
 
-/// Returns the value of an environment variable if it is an absolute path.
+/// Returns the value of an environment variable; `None` unless it is an absolute path.
 fn absolute_path_in(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
@@ -175,20 +176,20 @@ fn absolute_path_in(variable: &str) -> Option<PathBuf> {
 /// A worktree, or a directory outside git, with the location of its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoLayout {
-    /// Top directory, canonical.
+    /// Top directory of the worktree or of the directory outside git, canonical.
     pub root: PathBuf,
     /// Git dir of this worktree, canonical; `None` outside git.
     pub git_dir: Option<PathBuf>,
     /// Common dir of the repository, canonical; `None` outside git.
     pub common_dir: Option<PathBuf>,
-    /// Directory of the databases, lock and endpoint. It may not exist yet.
+    /// Directory of the databases, locks, log and endpoint. It may not exist yet.
     pub state_dir: PathBuf,
     /// 16 hex digits that identify the repository in the name of the socket.
     pub id: String,
 }
 
 impl RepoLayout {
-    /// Returns the file that publishes the socket's address.
+    /// Returns the file to which the daemon writes the address of its socket.
     pub fn endpoint_file(&self) -> PathBuf {
         self.state_dir.join("endpoint")
     }
@@ -203,23 +204,23 @@ impl RepoLayout {
         self.state_dir.join("daemon.lock")
     }
 
-    /// Returns the daemon's log; the rotated one is `memod.log.1`.
+    /// Returns the log file of the daemon; the rotated log is `memod.log.1`.
     pub fn log_file(&self) -> PathBuf {
         self.state_dir.join("memod.log")
     }
 
-    /// Returns the database of the index, which exists once an index was requested.
+    /// Returns the database file of the index; the file exists once an index was requested.
     pub fn index_file(&self) -> PathBuf {
         self.state_dir.join("index.db")
     }
 
-    /// Returns the file that the repository's own settings are written to.
+    /// Returns the file to which the settings of the repository are written.
     pub fn config_file(&self) -> PathBuf {
         self.state_dir.join(CONFIG_FILE)
     }
 
-    /// Returns the files of the repository's own settings, the strongest last: that is the one that was changed last. Those inside it
-    /// hold while it is read-only, too.
+    /// Returns the settings files of the repository, sorted by modification time: a later file overrides an earlier one. The file
+    /// inside the repository also applies while the repository is read-only and its state is elsewhere.
     pub fn config_files(&self) -> Vec<PathBuf> {
         let mut dirs = vec![self.inner_state_dir(), self.state_dir.clone()];
         dirs.dedup();
@@ -228,7 +229,8 @@ impl RepoLayout {
         files
     }
 
-    /// Returns the directory of freshness cookies of this worktree.
+    /// Returns the directory of this worktree's cookies: files that are created to learn whether the watcher has reported all
+    /// earlier changes.
     pub fn cookie_dir(&self) -> PathBuf {
         match &self.git_dir {
             Some(git_dir) if self.state_dir.starts_with(self.common_dir.as_ref().unwrap_or(git_dir)) => {
@@ -238,17 +240,17 @@ impl RepoLayout {
         }
     }
 
-    /// Returns the file that git's hooks append to; `None` if the state is outside the repository, because a hook knows only
-    /// its git dir.
+    /// Returns the file that git's hooks append to in order to wake the daemon; `None` if the state is outside the repository,
+    /// because a hook knows only its git dir.
     ///
-    /// It is next to the cookies, because that directory is watched and the state dir with its databases is not.
+    /// The file is in the directory of the cookies, because the daemon watches that directory and not the state dir.
     pub fn doorbell_file(&self) -> Option<PathBuf> {
         let cookie_dir = self.cookie_dir();
         self.git_dir.as_ref().filter(|git_dir| cookie_dir.starts_with(git_dir))?;
         Some(cookie_dir.join(DOORBELL))
     }
 
-    /// Returns the directory of the daemon's socket: `$XDG_RUNTIME_DIR/memod`, or else under `/run/user`, or else
+    /// Returns the directory of the daemons' sockets: `$XDG_RUNTIME_DIR/memod`, or else `/run/user/<uid>/memod`, or else
     /// `$TMPDIR/memod-<uid>`.
     pub fn socket_dir(env: &Env) -> PathBuf {
         if let Some(dir) = &env.runtime_dir
@@ -271,10 +273,10 @@ impl RepoLayout {
         }
     }
 
-    /// Creates the state dir with mode 0700, and outside git with a `.gitignore` of `*`.
+    /// Creates the state dir with mode 0700, and outside git a `.gitignore` with `*` in it.
     ///
     /// # Errors
-    /// When it cannot be created, or is not our directory.
+    /// When the directory or a file in it cannot be created, or a link, a file or another user's directory is in its place.
     pub fn create_state_dir(&self) -> Result<(), PathError> {
         create_private_dir(&self.state_dir)?;
         if self.git_dir.is_none() {
@@ -287,32 +289,32 @@ impl RepoLayout {
     }
 }
 
-/// Creates a directory that only we can enter, and its parents.
+/// Creates a directory with mode 0700, and its missing parents. An existing directory of this user stays as it is.
 ///
 /// # Errors
-/// When it cannot be created, or a link or another user's directory is in its place.
+/// When the directory cannot be created, or a link, a file or another user's directory is in its place.
 pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
     match private_dir_builder().recursive(true).create(dir) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // no directory, which the check names
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // not a directory: `check_private` returns the error
         created => created.at("create directory", dir)?,
     }
     check_private(dir)
 }
 
-/// As [`create_private_dir`], but only in a directory that exists.
+/// Creates a directory as [`create_private_dir`] does, but none of its parents.
 ///
 /// # Errors
-/// As [`create_private_dir`], and when the directory around it is gone.
+/// As [`create_private_dir`], and when the parent directory does not exist.
 pub fn create_private_dir_in(dir: &Path) -> Result<(), PathError> {
     create_dir_in(dir).at("create directory", dir)?;
     check_private(dir)
 }
 
-/// Creates a directory in an existing one, unless it exists: a state dir that was deleted or moved away is not created
-/// again.
+/// Creates a directory with mode 0700, but none of its parents: so a state dir that was deleted or moved away is not created
+/// again. Does nothing if the directory exists.
 ///
 /// # Errors
-/// When it cannot be created.
+/// When the directory cannot be created.
 pub fn create_dir_in(dir: &Path) -> io::Result<()> {
     match private_dir_builder().create(dir) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -328,9 +330,10 @@ fn private_dir_builder() -> fs::DirBuilder {
     builder
 }
 
-/// The error for anything else in the place of one of our directories.
-pub const NOT_OURS: &str = "not our directory; remove it or choose another";
+/// The message of the error when a link, a file or another user's directory is in the place of one of our directories.
+pub const NOT_OURS: &str = "not a directory that this user owns; remove it or choose another";
 
+/// Returns an error unless the path is a directory that this user owns, and not a link.
 fn check_private(dir: &Path) -> Result<(), PathError> {
     let meta = fs::symlink_metadata(dir).at("look at", dir)?;
     let foreign = owner(&meta).is_some_and(|owner| owner != effective_uid());
@@ -340,36 +343,36 @@ fn check_private(dir: &Path) -> Result<(), PathError> {
     Ok(())
 }
 
-/// Reads one of our files. Anything but a regular file is an error at once: reading a FIFO might block forever.
+/// Reads one of our files. Anything but a regular file is an error, because reading a FIFO might block forever.
 ///
 /// # Errors
-/// When reading fails, or it is not a regular file.
+/// When the file cannot be read, or is not a regular file.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if fs::metadata(path)?.is_file() {
         fs::read(path)
     } else {
-        Err(io::Error::other("not a file; remove it"))
+        Err(io::Error::other("not a regular file; remove it"))
     }
 }
 
-/// Writes a file's data to the disk. Windows does so only for a file that is opened for writing.
+/// Flushes the data of a file to the disk (`fsync`). The file is opened for writing, because Windows requires that.
 ///
 /// # Errors
-/// When it cannot be opened or written.
+/// When the file cannot be opened or flushed.
 pub fn sync_file(path: &Path) -> io::Result<()> {
     fs::File::options().write(true).open(path)?.sync_all()
 }
 
-/// Resolves links and `..`.
+/// Returns the absolute path with symbolic links and `..` resolved.
 ///
 /// # Errors
-/// When the path does not exist or cannot be read; names it.
+/// When the path does not exist or cannot be read.
 pub fn canonical(path: &Path) -> Result<PathBuf, PathError> {
-    // On Windows without `\\?\`, which people do not write and git does not understand.
+    // `dunce` omits the prefix `\\?\` on Windows, which people do not write and git does not understand.
     dunce::canonicalize(path).at("open", path)
 }
 
-/// Returns our effective user id; 0 if the platform has none.
+/// Returns the effective user id of this process; 0 if the platform has none.
 pub fn effective_uid() -> u32 {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw();
@@ -377,12 +380,12 @@ pub fn effective_uid() -> u32 {
     return 0;
 }
 
-/// Returns whether two paths lead to the same directory.
+/// Returns whether two paths lead to the same directory; false if one of them cannot be read.
 pub fn is_same_dir(one: &Path, other: &Path) -> bool {
     file_identity(one).is_some_and(|one| file_identity(other) == Some(one))
 }
 
-/// Returns the file system and the inode, or what Windows has in their place, of what a path leads to.
+/// Returns the device and inode of the file or directory that a path leads to; on Windows its volume and file index.
 fn file_identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -397,7 +400,7 @@ fn file_identity(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the owner of a file, if the platform has owners.
+/// Returns the user id of a file's owner; `None` if the platform has no user ids.
 pub fn owner(meta: &fs::Metadata) -> Option<u32> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::MetadataExt::uid(meta));
@@ -408,8 +411,8 @@ pub fn owner(meta: &fs::Metadata) -> Option<u32> {
     }
 }
 
-/// Returns whether an existing directory is certainly not writable. A transient failure does not count, because it must not
-/// move the state elsewhere.
+/// Returns whether an existing directory is certainly not writable. After a transient failure the answer is false, so that the
+/// state is not moved elsewhere.
 fn is_read_only(dir: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err_and(
@@ -421,7 +424,7 @@ fn is_read_only(dir: &Path) -> bool {
     return fs::metadata(dir).is_ok_and(|meta| meta.permissions().readonly());
 }
 
-/// Returns whether a directory is writable.
+/// Returns whether files can be created in a directory.
 pub fn may_write(dir: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();

@@ -1,4 +1,4 @@
-//! Plain values that all modules share.
+//! Declares plain values that all crates share.
 
 mod compound_name;
 mod escape_text;
@@ -36,7 +36,7 @@ pub use self::secret_name::is_secret_name;
 pub use self::typed_time::{TimeDirection, parse_moment, rfc3339};
 pub use self::word_pieces::WordPieces;
 
-/// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
+/// Largest number of chunks of a file; more would only be noise. A megabyte of one-word headings would have 262,000.
 pub const MOST_CHUNKS: usize = 8_192;
 
 /// Identity of one indexed thing inside a worktree: its worktree-relative path with `/` separators.
@@ -47,7 +47,7 @@ pub const MOST_CHUNKS: usize = 8_192;
 pub struct SourceKey(String);
 
 impl SourceKey {
-    /// Wraps a worktree-relative path that uses `/`.
+    /// Creates the key of a file from its worktree-relative path with `/` separators.
     pub fn new(path: impl Into<String>) -> Self {
         Self(path.into())
     }
@@ -62,7 +62,7 @@ impl SourceKey {
         root.join(&self.0)
     }
 
-    /// Returns the key of a commit. If a file has that name, the key belongs to the file.
+    /// Returns the key of a commit. If a file has the same path, the key belongs to the file.
     pub fn commit(oid: &impl fmt::Display) -> Self {
         Self(format!("{COMMIT_PREFIX}{oid}"))
     }
@@ -81,24 +81,24 @@ impl fmt::Display for SourceKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorktreeId(pub i64);
 
-/// Row id of a blob: a content in worktrees, independent of its path.
+/// Row id of a blob: the content of files in worktrees, independent of their paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub i64);
 
-/// Characters of a token, roughly. Tokenizers differ; for English and code the average is about four.
+/// Average number of characters in a token. Tokenizers differ; for English and code the average is about four.
 pub const TOKEN_CHARS: usize = 4;
 
 /// Row id of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId(pub i64);
 
-/// The first half of a blake3 hash, which suffices to distinguish the texts of a repository.
+/// The first half of the BLAKE3 hash of a text, which suffices to distinguish the texts of a repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TextHash(pub [u8; 16]);
 
 impl TextHash {
-    /// Hashes some bytes.
+    /// Returns the hash of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         blake3::hash(bytes).into()
     }
@@ -121,27 +121,27 @@ impl fmt::Display for TextHash {
 /// A definition in a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
-    /// Enclosing names and own name, as the language joins them: `Session::login`.
+    /// Names of the enclosing definitions and own name, joined as in the language: `Session::login`.
     pub title: String,
-    /// Own names, joined by spaces.
+    /// Own names, mostly one, joined by spaces.
     pub names: String,
-    /// First and last line, 1-based and inclusive, with the comments above.
+    /// First and last line, 1-based and inclusive, including the comments above the definition.
     pub lines: (u32, u32),
-    /// Hash of its own text, without its position and the comments above.
+    /// Hash of the text of the definition, without the comments above.
     pub text: TextHash,
-    /// Hash of that text without its own names.
+    /// Hash of the same text without the names that it defines.
     pub shape: TextHash,
 }
 
 impl Definition {
-    /// Returns the shortest of `definitions` that has all of these lines, first and last.
+    /// Returns the shortest of `definitions` that has all lines of `lines`, the first and last line.
     pub fn innermost_around(definitions: &[Self], lines: (u32, u32)) -> Option<&Self> {
         let around = definitions.iter().filter(|found| has_lines(found.lines, lines));
         around.min_by_key(|found| found.lines.1 - found.lines.0)
     }
 }
 
-/// Returns whether a span of lines has all lines of another.
+/// Returns whether the lines of `inner` are all in `span`; both have a first and a last line, inclusive.
 pub fn has_lines(span: (u32, u32), inner: (u32, u32)) -> bool {
     span.0 <= inner.0 && inner.1 <= span.1
 }
@@ -149,11 +149,11 @@ pub fn has_lines(span: (u32, u32), inner: (u32, u32)) -> bool {
 /// An HTTP route that a source file declares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpRoute {
-    /// `GET`, or the word of the framework: `resources`; empty where none is named.
+    /// The HTTP method such as `GET`, or a word of the framework such as `resources`; empty if the file names none.
     pub method: String,
-    /// As it is written; what a router around it adds is not known.
+    /// The path as written, without a prefix that a router in another place adds.
     pub path: String,
-    /// Line of the path, 1-based.
+    /// Line in which the path is, 1-based.
     pub line: u32,
 }
 
@@ -163,7 +163,7 @@ impl From<ChunkId> for i64 {
     }
 }
 
-/// Row id of a memory, never reused; people know it by its `mem_…`.
+/// Row id of a memory, never reused. People use its public id, `mem_…`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryRow(pub i64);
 
@@ -173,7 +173,7 @@ impl From<MemoryRow> for i64 {
     }
 }
 
-/// The kind of source of a chunk.
+/// The kind of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChunkKind {
@@ -183,11 +183,11 @@ pub enum ChunkKind {
     Map,
     /// One definition in a source file.
     Symbol,
-    /// Lines of any other text, or code outside every definition.
+    /// Lines of any other text, or of code outside of all definitions.
     Text,
     /// A commit: message, author, date and changed paths.
     Commit,
-    /// A memory; not in the index.
+    /// A memory, which is not in the index.
     Memory,
 }
 
@@ -207,21 +207,21 @@ impl ChunkKind {
         }
     }
 
-    /// Returns the kind that `word` names.
+    /// Returns the kind that `word` names; `None` for any other word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// Why a file that git lists is not read. `memo status --skipped` counts these and the files that extraction leaves out.
+/// The reason why a file that git lists is not read. `memo status --skipped` counts the files for each reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadRefusal {
-    /// The name is one of credentials: `.env`, a private key, `.netrc`, …
+    /// The name is that of a file with credentials: `.env`, a private key, `.netrc`, …
     SecretName,
-    /// Over 1 MiB.
+    /// The file is larger than 1 MiB.
     TooBig,
-    /// A NUL byte in the first 8 KiB.
+    /// The first 8 KiB have a NUL byte.
     Binary,
     /// A symbolic link; never followed.
     Symlink,
@@ -229,9 +229,9 @@ pub enum ReadRefusal {
     Special,
     /// A directory with its own `.git`: another repository or worktree.
     NestedRepository,
-    /// The operating system would not let it be read.
+    /// The operating system denies reading the file.
     Unreadable,
-    /// Its name is not UTF-8.
+    /// The name of the file is not UTF-8.
     NameNotUtf8,
 }
 
@@ -262,27 +262,28 @@ impl ReadRefusal {
         }
     }
 
-    /// Returns the reason that `word` names.
+    /// Returns the reason that `word` names; `None` for any other word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 }
 
-/// Directory of the files of shared memories, from the top of a worktree.
+/// Directory of the files of shared memories, relative to the top of a worktree.
 pub const MEMORY_FILES_DIR: &str = ".memod/memories";
 
-/// Largest file of a shared memory, bytes.
+/// Largest size of the file of a shared memory, bytes.
 pub const MAX_MEMORY_FILE: u64 = 64 << 10;
 
-/// Returns the path of the file of a shared memory, from the top of a worktree.
+/// Returns the path of the file of a shared memory, relative to the top of a worktree.
 pub fn memory_file(id: &str) -> String {
     format!("{MEMORY_FILES_DIR}/{id}.md")
 }
 
-/// The signature of a path from `lstat`; equal ones mean "not written since", unless racy.
+/// The metadata of a path from `lstat`. Equal values mean that the file was not written meanwhile, except for a write within the
+/// same tick of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
-    /// Bytes.
+    /// Size, bytes.
     pub size: u64,
     /// Modification time, ns since the epoch.
     pub mtime_ns: i64,
@@ -297,41 +298,41 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Type of a manifest row for a commit, as in git's trees; no file has it.
+    /// Value of `mode` in the manifest row of a commit, as in git's trees; no file has this mode.
     pub const COMMIT_MODE: u32 = 0o160_000;
 
-    /// Returns whether its owner can execute a file; `None` for anything but a file.
+    /// Returns whether the owner of the file can execute it; `None` for anything but a regular file.
     pub fn is_executable(&self) -> Option<bool> {
         (self.mode & 0o170_000 == 0o100_000).then_some(self.mode & 0o100 != 0)
     }
 
-    /// Returns whether the row holds a commit.
+    /// Returns whether this is the manifest row of a commit.
     pub fn is_commit(&self) -> bool {
         self.mode == Self::COMMIT_MODE
     }
 
-    /// Returns whether it is a directory.
+    /// Returns whether the path is a directory.
     pub fn is_dir(&self) -> bool {
         is_dir(self.mode)
     }
 }
 
-/// Returns whether `st_mode` is that of a directory.
+/// Returns whether a value of `st_mode` is that of a directory.
 pub fn is_dir(mode: u32) -> bool {
     mode & 0o170_000 == 0o040_000
 }
 
-/// A file that may not be read, or a directory that may not be listed.
+/// A file that we have no permission to read, or a directory that we have no permission to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableEntry {
-    /// Its path from the top of the worktree.
+    /// The path relative to the top of the worktree.
     pub path: String,
-    /// Whether it is a directory; what is below it is not known then.
+    /// Whether the path is a directory, whose content is then unknown.
     pub is_dir: bool,
 }
 
 impl UnreadableEntry {
-    /// Returns whether it is a path, or a directory around it.
+    /// Returns whether this entry is `path`, or a directory around `path`.
     pub fn covers(&self, path: &str) -> bool {
         let rest = path.strip_prefix(&self.path);
         rest.is_some_and(|rest| rest.is_empty() || self.is_dir && rest.starts_with('/'))
@@ -341,16 +342,16 @@ impl UnreadableEntry {
 /// Uptime of the machine, including sleep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineUptime {
-    /// Id of the boot.
+    /// Id of the boot, which differs after a restart of the machine.
     pub boot: String,
     /// Milliseconds since the boot.
     pub ms: i64,
 }
 
-/// Memories that one transaction has changed in one way.
+/// The memories that one transaction has changed by one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotedChange {
-    /// The action that the history of the memories records, such as `add`; `purge`, `reset` or `expire` for deleted ones.
+    /// The action that the history of the memories records, such as `add`; `purge`, `reset` or `expire` if they were deleted.
     pub action: String,
     /// Ids of the memories. Empty if every memory may have changed, because the database was replaced.
     pub ids: Vec<String>,

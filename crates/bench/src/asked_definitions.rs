@@ -1,8 +1,8 @@
-//! Finds the definitions that answer a question by path and lines, and scores their ranks.
+//! Compares hits with the definitions that answer a question, by path and lines, and scores the ranks of the definitions.
 
 use memod_base::types::ChunkKind;
 
-/// Number of hits that count.
+/// Number of hits that are scored for a question with definitions.
 pub(crate) const DEFINITION_CUT: usize = 100;
 
 /// Number of metrics.
@@ -12,7 +12,8 @@ const N_METRICS: usize = 4;
 pub(crate) const DEFINITION_METRICS: [(&str, &str); N_METRICS] =
     [("R@5", "recall_5"), ("R@10", "recall_10"), ("R@100", "recall_100"), ("MRR@100", "mrr_100")];
 
-/// A hit may have this many times the lines of the definition, and this many more. In a longer hit a reader still has to search.
+/// A hit counts if it has at most `MAX_TIMES_LINES` times the lines of the definition plus `MAX_MORE_LINES`. In a longer hit a
+/// reader would still have to search.
 const MAX_TIMES_LINES: u64 = 3;
 const MAX_MORE_LINES: u64 = 30;
 
@@ -22,16 +23,16 @@ pub(crate) struct AnswerDefinition {
     pub(crate) path: String,
     /// First and last line.
     pub(crate) lines: (u32, u32),
-    /// Empty if the question does not name it.
+    /// Name of the definition; empty if the set gives none.
     pub(crate) name: String,
-    /// Whether it must be read to answer.
+    /// Whether the definition must be read to answer the question.
     pub(crate) must: bool,
 }
 
 impl AnswerDefinition {
-    /// Returns whether a hit is of the definition: in its file, with at least half of the lines of the shorter of both in
-    /// common, and not much longer. So a piece of the definition counts, and its neighbour or the whole file does not. A map of
-    /// the file does not either: it names definitions and shows none.
+    /// Returns whether a hit shows the definition: it is in the same file, is not much longer, and the lines in common are at
+    /// least half of the shorter one. So a piece of the definition counts, but not its neighbour or the whole file. The map of a
+    /// file does not count either, because it names definitions and shows none.
     pub(crate) fn is_at(&self, kind: ChunkKind, path: &str, lines: (u32, u32)) -> bool {
         let is_of_file = !matches!(kind, ChunkKind::Map | ChunkKind::Commit | ChunkKind::Memory);
         if !is_of_file || path != self.path {
@@ -42,12 +43,13 @@ impl AnswerDefinition {
         2 * n_lines(overlap) >= n_own.min(n_hit).max(1) && n_hit <= MAX_TIMES_LINES * n_own + MAX_MORE_LINES
     }
 
-    /// Returns whether it counts among the answers that must be read: all count where none must.
+    /// Returns whether the definition must be read. If no answer of the question is marked as such, all of them count.
     pub(crate) fn is_required(&self, answers: &[Self]) -> bool {
         self.must || !answers.iter().any(|answer| answer.must)
     }
 }
 
+/// Returns the number of lines in a span; 0 if the span is reversed.
 fn n_lines((first, last): (u32, u32)) -> u64 {
     (u64::from(last) + 1).saturating_sub(u64::from(first))
 }
@@ -65,7 +67,7 @@ pub(crate) struct DefinitionFigures {
 }
 
 impl DefinitionFigures {
-    /// Scores the ranks of the definitions, from 0; `None` where one was not found.
+    /// Scores the ranks of the definitions. Ranks start at 0; `None` means that no hit shows the definition.
     pub(crate) fn score_ranks(definitions: &[AnswerDefinition], ranks: &[Option<usize>]) -> Self {
         let pairs =
             definitions.iter().zip(ranks).filter(|(definition, _)| definition.is_required(definitions));
@@ -74,7 +76,7 @@ impl DefinitionFigures {
     }
 }
 
-/// Returns the share of the ranks below each cut, and one divided by the best rank from 1.
+/// Returns the recall at 5, 10 and [`DEFINITION_CUT`], and the reciprocal of the best rank, counted from 1.
 fn scores_at_ranks(ranks: &[Option<usize>]) -> DefinitionScores {
     let recalls = [5, 10, DEFINITION_CUT].map(|cut| {
         ranks.iter().flatten().filter(|rank| **rank < cut).count() as f64 / ranks.len().max(1) as f64

@@ -19,19 +19,19 @@ pub struct BenchArgs {
 pub(crate) enum BenchVerb {
     /// Measure how often questions find the answers that you name
     ///
-    /// A set of questions is a file with a line for each: {"query": "where are tokens signed", "relevant": ["src/token.rs"]}. An
-    /// answer is a file, lines of it (src/token.rs#L10-L20) or a section (docs/x.md#set-up). Prints nDCG@10, MRR@10, recall at 5
-    /// and 10 in percent with their 95 % intervals, and how long a question took; of definitions that are named as "answers"
-    /// recall at 5, 10 and 100. Nothing in the repository is changed. The exit status is 2 if a tree is missing; 3 if a set could
-    /// not be asked. The others are measured.
+    /// A set of questions is a file with one line of JSON for each question: {"query": "where are tokens signed", "relevant":
+    /// ["src/token.rs"]}. An answer is a file, some of its lines (src/token.rs#L10-L20) or a section (docs/x.md#set-up). Prints
+    /// nDCG@10, MRR@10 and recall at 5 and 10 in percent with their 95 % intervals, and the time for a question. For definitions
+    /// that the questions name as "answers", prints recall at 5, 10 and 100. Changes nothing in the repository. Exits with 2 if the
+    /// worktree of a set is missing, and with 3 if a set could not be asked; the other sets are still measured.
     ///
     /// Example: memod bench quality questions.jsonl --leave-out
     Quality(QualityArgs),
-    /// Write the best hits of each question, with everything that ranked them
+    /// Write the best hits of each question, with all parts of their scores
     ///
-    /// Writes a line of JSON for each question with its first 100 hits: signals, factors and score as in `memo explain`, and which
-    /// of the answers that you name each is. Each chunk that is a hit has a line of its own, with the tokens that the builtin model
-    /// sees of it. Questions without answers are asked as well.
+    /// Writes a line of JSON for each question with its first 100 hits. Each hit has the signals, factors and score of `memo
+    /// explain`, and the answers that it matches. Writes another line for each chunk that is a hit, with its tokens for the
+    /// builtin model. Questions without answers are asked as well.
     ///
     /// Example: memod bench candidates questions.jsonl --out ../candidates.jsonl
     Candidates(CandidatesArgs),
@@ -39,19 +39,19 @@ pub(crate) enum BenchVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct QualityArgs {
-    /// File of questions, a folder with `queries.jsonl`, or a folder of such folders
+    /// File of questions, folder with `queries.jsonl`, or folder of such folders
     #[arg(value_name = "SET")]
     pub(crate) sets: PathBuf,
     /// Ask each set in the worktree DIR/SUITE/SET or DIR/SET [default: the current worktree]
     #[arg(long, value_name = "DIR")]
     pub(crate) trees: Option<PathBuf>,
-    /// How to match, each in turn (comma-separated)
+    /// Search modes to compare (comma-separated)
     #[arg(long, value_name = "MODE", value_enum, value_delimiter = ',', default_value = "hybrid")]
     pub(crate) modes: Vec<ModeArg>,
-    /// Compare with the ranking without a part of it, as `memo explain` names them: each in turn, or these (comma-separated)
+    /// Measure also without a part of the ranking: each part in turn, or these (comma-separated, names as in `memo explain`)
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parse_part_list)]
     pub(crate) leave_out: Option<PartList>,
-    /// Write the hits to DIR, one folder per mode, with one file per set
+    /// Write the hits to DIR, with a folder for each mode and a file for each set
     #[arg(long, value_name = "DIR")]
     pub(crate) runs: Option<PathBuf>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct CandidatesArgs {
 }
 
 impl BenchVerb {
-    /// Resolves the files that are read and written against `dir`, the directory of `-C`.
+    /// Resolves the paths of the arguments against `dir`, the directory of `-C`.
     pub(crate) fn resolve_files(&mut self, dir: &Path) {
         let paths = match self {
             Self::Quality(args) => [Some(&mut args.sets), args.trees.as_mut(), args.runs.as_mut()],
@@ -77,7 +77,7 @@ impl BenchVerb {
     }
 }
 
-/// Parts of the ranking, each once.
+/// Distinct parts of the ranking to leave out.
 #[derive(Clone, Debug)]
 pub(crate) struct PartList(pub(crate) Vec<RankingPart>);
 

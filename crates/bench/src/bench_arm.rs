@@ -1,14 +1,14 @@
-//! Names what a question is asked of.
+//! Declares the variants of search that are compared.
 
 use memod_base::types::RankingPart;
 use memod_proto::SearchMode;
 use serde::Serialize;
 
-/// A way to search that is compared with others.
+/// A variant of search: a mode, and the ranking with or without one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct BenchArm {
     pub(crate) mode: SearchMode,
-    /// The part of the ranking that is left out.
+    /// The part of the ranking that is left out; `None` for the whole ranking.
     pub(crate) without: Option<RankingPart>,
 }
 

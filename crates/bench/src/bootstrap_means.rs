@@ -1,12 +1,12 @@
-//! Estimates how far a mean may be off by chance.
+//! Estimates means and their 95 % confidence intervals.
 //!
 //! The percentile bootstrap of Efron ("Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 7, 1979):
-//! questions are redrawn within each set, and the mean over the sets is taken. The seed is fixed, so equal scores give
-//! equal intervals.
+//! the questions of each set are drawn again with replacement, and the mean over the sets is computed. The seed is fixed, so
+//! equal scores give equal intervals.
 
 use serde::Serialize;
 
-/// Number of times that the questions are drawn.
+/// Number of times that the questions are drawn again.
 const N_DRAWS: usize = 2_000;
 const SEED: u64 = 7;
 
@@ -19,13 +19,14 @@ pub(crate) struct MeanEstimate {
 }
 
 impl MeanEstimate {
-    /// Returns whether the interval excludes 0.
+    /// Returns whether the interval excludes 0, so that a difference is significant.
     pub(crate) fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
-/// Estimates the mean of each of `K` values over the sets, `[n_sets][n_questions]`. A set without questions is left out.
+/// Estimates the mean of each of `K` values over all sets. `sets` has the shape `[n_sets][n_questions][K]`, and each set has the
+/// same weight. A set without questions is ignored.
 pub(crate) fn estimate_means<const K: usize>(sets: &[Vec<[f64; K]>]) -> [MeanEstimate; K] {
     let sets: Vec<&[[f64; K]]> = sets.iter().map(Vec::as_slice).filter(|set| !set.is_empty()).collect();
     let mut random = SplitMix(SEED);
@@ -67,7 +68,8 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `n`, each nearly as often (Lemire, "Fast Random Integer Generation in an Interval", 2019).
+    /// Returns a number below `n`, all with nearly the same probability (Lemire, "Fast Random Integer Generation in an Interval",
+    /// 2019).
     fn next_below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }

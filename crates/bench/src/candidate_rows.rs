@@ -1,4 +1,4 @@
-//! Builds the rows of questions and of their hits. A chunk has one row, however many questions find it.
+//! Builds the rows of questions and of the chunks that they find. A chunk has one row, even if several questions find it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,14 +11,15 @@ use crate::asked_definitions::AnswerDefinition;
 use crate::labelled_question::LabelledQuestion;
 use crate::question_sets::RepositoryCommit;
 
-/// A line of the file. Numbers have the precision of `f32`.
+/// A line of the candidates file. Numbers have the precision of `f32`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum CandidatesLine<'a> {
-    /// The set, the repository and the model of all lines.
+    /// The first line: the set, the repository and the model of all lines.
     Header(HeaderRow<'a>),
-    /// A hit, before the first question that found it.
+    /// A chunk that is a hit, before the first question that finds it.
     Chunk(ChunkRow),
+    /// A question with its answers and hits.
     Question(QuestionRow<'a>),
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct HeaderRow<'a> {
     pub(crate) origin: Option<&'a RepositoryCommit>,
     /// The model whose tokens are written.
     pub(crate) model: &'a str,
-    /// Most candidates of a question.
+    /// Largest number of candidates of a question.
     pub(crate) limit: usize,
     pub(crate) questions: usize,
 }
@@ -38,7 +39,7 @@ pub(crate) struct HeaderRow<'a> {
 /// A chunk with the tokens of its fields, as they are embedded.
 #[derive(Serialize)]
 pub(crate) struct ChunkRow {
-    /// Position among the chunks of the file, from 0.
+    /// Number of the chunk in this file, from 0.
     id: usize,
     path: String,
     lines: (u32, u32),
@@ -48,7 +49,7 @@ pub(crate) struct ChunkRow {
     classes: Vec<FileClass>,
     /// Tokens of the path.
     path_tokens: Vec<u32>,
-    /// Tokens of the title, or of the name without one.
+    /// Tokens of the title, or of the symbol if there is no title.
     head_tokens: Vec<u32>,
     /// Tokens of the text.
     body_tokens: Vec<u32>,
@@ -80,7 +81,7 @@ struct CandidateRow {
     score: f64,
     #[serde(serialize_with = "serialize_as_f32")]
     fused: f64,
-    /// Rank and value by arm.
+    /// Rank and value of the hit in each arm of the search.
     signals: BTreeMap<String, (Option<u32>, Option<f32>)>,
     factors: BTreeMap<String, f32>,
     /// The positions, from 0, of the answers that it matches.
@@ -91,10 +92,10 @@ fn serialize_as_f32<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, 
     serializer.serialize_f32(*value as f32)
 }
 
-/// Path, lines and title. Without the title two definitions in one line would be one chunk.
+/// Path, lines and title of a chunk. The title distinguishes two definitions on one line.
 type ChunkKey = (String, (u32, u32), Option<String>);
 
-/// The chunks so far.
+/// Builds rows, and remembers the chunks that already have one.
 pub(crate) struct CandidateRows {
     tokenizer: Tokenizer,
     known: HashMap<ChunkKey, usize>,
@@ -109,7 +110,7 @@ impl CandidateRows {
         self.known.len()
     }
 
-    /// Returns the rows of the chunks that are new, then that of the question.
+    /// Returns a row for each hit whose chunk has none yet, and then the row of the question.
     pub(crate) fn build_rows<'a>(
         &mut self,
         question: &'a LabelledQuestion,

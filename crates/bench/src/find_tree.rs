@@ -1,4 +1,4 @@
-//! Finds the worktree in which a set is asked, and the answers that it lacks.
+//! Finds the worktree in which a set is asked, and the answers that this worktree lacks.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -11,14 +11,17 @@ use crate::labelled_question::{LabelSpan, LabelledQuestion, QuestionCorpus, Reco
 use crate::page_headings::PageHeadings;
 use crate::question_sets::QuestionSet;
 
-/// Finds the worktree of a set in the folder of trees: `<suite>/<set>` or `<set>`.
+/// Finds the worktree of a set in the folder `trees`: `<suite>/<set>` or `<set>`.
+///
+/// # Errors
+/// When neither exists, or it is not the top of a worktree.
 pub(crate) fn find_tree(set: &QuestionSet, trees: &Path) -> Result<CommandContext, CliError> {
     let places = [trees.join(&set.suite).join(&set.name), trees.join(&set.name)];
     let Some(dir) = places.iter().find(|dir| dir.is_dir()) else {
         let [longer, shorter] = places.map(|place| place.display().to_string());
         let origin = set.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
         return Err(missing_tree(format!(
-            "no tree of {}{origin}: neither {longer} nor {shorter} is there",
+            "no worktree for the set {}{origin}: neither {longer} nor {shorter} exists",
             set.name
         )));
     };
@@ -30,11 +33,11 @@ pub(crate) fn find_tree(set: &QuestionSet, trees: &Path) -> Result<CommandContex
 }
 
 fn missing_tree(message: String) -> CliError {
-    let hint = "make a worktree of it there with `git worktree add`, or write its files and `git init && git add -A && git commit -m snapshot`";
+    let hint = "create it there with `git worktree add`, or copy its files there and run `git init && git add -A && git commit -m snapshot`";
     CliError::Usage { message, hint }
 }
 
-/// Returns the glob of the paths that a question is asked in.
+/// Returns the glob of the paths to which a question is restricted; `None` if it is asked in the whole worktree.
 pub(crate) fn haystack_glob(question: &LabelledQuestion, corpus: &QuestionCorpus) -> Option<String> {
     let haystack = question.haystack.as_deref()?;
     Some(match corpus {
@@ -43,9 +46,10 @@ pub(crate) fn haystack_glob(question: &LabelledQuestion, corpus: &QuestionCorpus
     })
 }
 
-/// Sets the lines of the sections that are answers, and returns the answers that are not in the tree.
+/// Replaces the anchors in answers by the lines of their sections, and returns the answers that are not in the worktree.
 ///
-/// `indexed` has the paths of the index; no other file is read. Where each hit counts, an answer may be the end of a path.
+/// `indexed` has the paths of the index; no other file is read. In a corpus [`QuestionCorpus::Hits`], an answer may be only the
+/// end of a path.
 pub(crate) fn resolve_labels(set: &mut QuestionSet, root: &Path, indexed: &[String]) -> Vec<String> {
     let files = files_of_records(&set.corpus);
     let findable = findable_paths(&set.corpus, indexed);
@@ -76,12 +80,13 @@ pub(crate) fn resolve_labels(set: &mut QuestionSet, root: &Path, indexed: &[Stri
     missing.into_iter().collect()
 }
 
+/// Returns whether the file of a label is among the paths that hits may have, and its section exists.
 fn is_in_tree(label: &RecordLabel, findable: &HashSet<&str>, files: &HashMap<&str, String>) -> bool {
     let path = files.get(label.id.as_str()).unwrap_or(&label.path);
     !matches!(label.span, LabelSpan::Anchor(_)) && findable.contains(path.as_str())
 }
 
-/// Returns the paths that hits may have: those of the index, and of these the candidates where a set names some.
+/// Returns the paths that hits may have: the indexed paths, restricted to the candidates if the set names some.
 fn findable_paths<'i>(corpus: &QuestionCorpus, indexed: &'i [String]) -> HashSet<&'i str> {
     let candidates = match corpus {
         QuestionCorpus::Files(candidates) => candidates.as_ref(),
@@ -95,7 +100,7 @@ fn read_headings(root: &Path, path: &str) -> Option<PageHeadings> {
     fs::read_to_string(root.join(path)).ok().map(|page| PageHeadings::parse_page(&page))
 }
 
-/// Returns the file of each record that is not a file itself.
+/// Returns the file of each record by the id of the record; none if the records are files or hits.
 fn files_of_records(corpus: &QuestionCorpus) -> HashMap<&str, String> {
     match corpus {
         QuestionCorpus::Hits | QuestionCorpus::Files(_) => HashMap::new(),

@@ -6,11 +6,13 @@ use serde_json::Value;
 use crate::asked_definitions::AnswerDefinition;
 use crate::labelled_question::{LabelSpan, QuestionCorpus, RecordLabel};
 
-/// A label in a line of questions.
+/// A label of an answer, as it is in the JSON of a question.
 #[derive(Deserialize)]
 #[serde(try_from = "Value")]
 pub(crate) enum LabelJson {
+    /// A text: a path, perhaps with lines or an anchor, or an id.
     Text(String),
+    /// A path, and its first and last line if given.
     Lines(String, Option<(u32, u32)>),
 }
 
@@ -32,7 +34,7 @@ impl TryFrom<Value> for LabelJson {
 }
 
 impl LabelJson {
-    /// Returns the label. In a set of sections or texts, the whole text is an id.
+    /// Converts the JSON into a label. In a corpus of sections or texts, the whole text is the id of a record.
     pub(crate) fn into_label(self, corpus: &QuestionCorpus) -> RecordLabel {
         match (self, corpus) {
             (Self::Text(text), QuestionCorpus::Files(candidates)) => match candidates {
@@ -57,11 +59,12 @@ fn line_number(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|line| u32::try_from(line).ok())
 }
 
-/// Returns the line of `L10`.
+/// Returns the number in a word such as `L10`.
 fn anchored_line(word: &str) -> Option<u32> {
     word.strip_prefix('L').and_then(|digits| digits.parse().ok())
 }
 
+/// Returns a path without `./` at its start.
 fn without_dot(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
@@ -70,7 +73,7 @@ fn whole_file_label(id: String) -> RecordLabel {
     RecordLabel { path: id.clone(), id, span: LabelSpan::Whole }
 }
 
-/// Returns the label of a text: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
+/// Parses a label: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
 pub(crate) fn parse_label(text: &str) -> RecordLabel {
     let text = without_dot(text);
     let Some((path, part)) = text.split_once('#').filter(|(_, part)| !part.is_empty()) else {
@@ -84,7 +87,8 @@ pub(crate) fn parse_label(text: &str) -> RecordLabel {
     RecordLabel { id: text.to_owned(), path: path.to_owned(), span }
 }
 
-/// A definition in a line of questions: with `path`, `lines`, perhaps `name` and `must`, or as text with its lines.
+/// A definition, as it is in the JSON of a question: an object with `path`, `lines` and perhaps `name` and `must`, or a text
+/// `PATH#L10-L20`.
 #[derive(Deserialize)]
 #[serde(try_from = "Value")]
 pub(crate) struct DefinitionJson(pub(crate) AnswerDefinition);
@@ -111,7 +115,7 @@ impl TryFrom<Value> for DefinitionJson {
     }
 }
 
-/// Returns the files of the definitions that must be read, or of all where none must; each once.
+/// Returns the distinct files of the definitions that must be read, or of all definitions if none is marked so.
 pub(crate) fn required_files(definitions: &[AnswerDefinition]) -> Vec<RecordLabel> {
     let mut files: Vec<RecordLabel> = Vec::new();
     for definition in definitions.iter().filter(|definition| definition.is_required(definitions)) {

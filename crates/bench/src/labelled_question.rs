@@ -1,6 +1,6 @@
 //! Finds the ranks of the relevant records of a question among the hits of a search.
 //!
-//! The unit of a record depends on the set: a file, a section of a page, one of named texts, or each hit.
+//! What a record is depends on the set: a file, a section of a page, a text of the corpus, or each single hit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,40 +15,41 @@ pub(crate) struct LabelledQuestion {
     pub(crate) text: String,
     /// The kind of question, if the set names it.
     pub(crate) kind: Option<String>,
-    /// Empty if nothing in the tree answers it.
+    /// The records that answer the question; empty if nothing in the worktree answers it.
     pub(crate) relevant: Vec<RecordLabel>,
-    /// The definitions that answer it, best first, where the set names them.
+    /// The definitions that answer the question, best first, if the set names them.
     pub(crate) definitions: Vec<AnswerDefinition>,
-    /// Records that neither count as found nor take a rank.
+    /// Records that are ignored in the ranking: they neither count as found nor take a rank.
     pub(crate) exclude: Vec<RecordLabel>,
-    /// The part of the corpus that is asked: a folder of the tree.
+    /// The folder of the worktree to which the question is restricted.
     pub(crate) haystack: Option<String>,
-    /// The only records that count.
+    /// The ids of the records to which the question is restricted.
     pub(crate) haystack_ids: Option<HashSet<String>>,
 }
 
 /// A record as a set names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordLabel {
-    /// The text of the label; for a file its path.
+    /// Id of the record; for a file its path.
     pub(crate) id: String,
     pub(crate) path: String,
     pub(crate) span: LabelSpan,
 }
 
-/// The part of a file that a label means.
+/// The part of a file that a label refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LabelSpan {
+    /// The whole file.
     Whole,
     /// First and last line; a hit that overlaps them counts.
     Lines(u32, u32),
-    /// A heading by its anchor. Its lines come from the tree.
+    /// The anchor of a heading, before the worktree gives its lines.
     Anchor(String),
     /// First and last line of the section; a hit that begins in it counts.
     Section(u32, u32),
 }
 
-/// The place of a hit, and its score.
+/// The path, lines, score and kind of a hit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoundSpan {
     pub(crate) path: String,
@@ -59,7 +60,7 @@ pub(crate) struct FoundSpan {
 }
 
 impl FoundSpan {
-    /// Returns whether it is in a file, and not a commit or a memory.
+    /// Returns whether the hit is in a file, and not a commit or a memory.
     pub(crate) fn is_in_file(&self) -> bool {
         !matches!(self.kind, ChunkKind::Commit | ChunkKind::Memory)
     }
@@ -68,19 +69,19 @@ impl FoundSpan {
 /// The records of a set.
 #[derive(Clone, Debug)]
 pub(crate) enum QuestionCorpus {
-    /// Each hit; a label is found by the first that it matches.
+    /// Each hit is a record. The rank of a label is that of the first hit that matches it.
     Hits,
-    /// Files; with candidates, these alone.
+    /// Files; only the candidates, if the set names some.
     Files(Option<HashSet<String>>),
-    /// Sections of pages: for each path their first lines, ascending, and ids.
+    /// Sections of pages: for each path, the first line and id of each section, ascending.
     Sections(HashMap<String, Vec<(u32, String)>>),
-    /// Texts, each in a file of its own: the ids by the names of the files, and the haystacks by the ids.
+    /// Texts, each in its own file: `files` maps file names to ids, `haystacks` maps ids to haystacks.
     Texts { files: HashMap<String, String>, haystacks: HashMap<String, String> },
 }
 
 impl QuestionCorpus {
-    /// Returns the path of a text in the tree: `HAYSTACK/ID.md`, or `ID.md` if it is in no haystack. `None` if records are no
-    /// texts.
+    /// Returns the path of a text in the worktree: `HAYSTACK/ID.md`, or `ID.md` if the text is in no haystack. `None` if the
+    /// records are not texts.
     pub(crate) fn text_path(&self, id: &str) -> Option<String> {
         let Self::Texts { haystacks, .. } = self else { return None };
         let file = text_file(id);
@@ -91,56 +92,57 @@ impl QuestionCorpus {
     }
 }
 
-/// Returns the name of the file of a text.
+/// Returns the name of the file with the text of this id.
 pub(crate) fn text_file(id: &str) -> String {
     format!("{}.md", file_name(id))
 }
 
-/// Returns the name of the file or folder of an id or a haystack.
+/// Returns an id or haystack as a file name: all characters but letters, digits and `._-` become `_`.
 pub(crate) fn file_name(id: &str) -> String {
     id.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
 impl RecordLabel {
-    /// Returns whether a hit in the same file is of the part that the label means.
+    /// Returns whether a hit, which must be in the file of the label, matches the span of the label.
     fn covers_hit(&self, hit: &FoundSpan) -> bool {
         let (first, last) = hit.lines;
         match self.span {
             LabelSpan::Whole => true,
             LabelSpan::Lines(start, end) => first <= end && start <= last,
             LabelSpan::Section(start, end) => (start..=end).contains(&first),
-            LabelSpan::Anchor(_) => false, // the tree has no such heading
+            LabelSpan::Anchor(_) => false, // the worktree has no such heading
         }
     }
 
-    /// Returns the rank of the first hit in its file and part.
+    /// Returns the rank, from 0, of the first hit that matches the path and span of the label.
     fn rank_in(&self, hits: &[FoundSpan]) -> Option<usize> {
         hits.iter().position(|hit| self.names_path(&hit.path) && self.covers_hit(hit))
     }
 
-    /// Returns whether it is a part of the file of a hit, and not the whole.
+    /// Returns whether the label is for a part of the file at `path`, and not for the whole file.
     fn is_part_of(&self, path: &str) -> bool {
         self.path == path && self.span != LabelSpan::Whole
     }
 
-    /// Returns whether its lines end before they begin.
+    /// Returns whether the last line of the label is before the first.
     pub(crate) fn is_reversed(&self) -> bool {
         matches!(self.span, LabelSpan::Lines(first, last) if last < first)
     }
 
-    /// Returns whether it names a file, by its path or the end of it.
+    /// Returns whether the path of the label is `path`, or ends `path`.
     pub(crate) fn names_path(&self, path: &str) -> bool {
         path.strip_suffix(self.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     }
 }
 
 impl LabelledQuestion {
-    /// Returns whether nothing in the tree answers it.
+    /// Returns whether nothing in the worktree answers the question.
     pub(crate) fn is_absent(&self) -> bool {
         self.relevant.is_empty()
     }
 
-    /// Returns the rank of each definition, from 0. Every hit takes a rank, because an agent reads the hits one by one.
+    /// Returns the rank of each definition, from 0; `None` if no hit shows it. Every hit takes a rank, because an agent reads the
+    /// hits one by one.
     pub(crate) fn definition_ranks(&self, hits: &[FoundSpan]) -> Vec<Option<usize>> {
         let definitions = self.definitions.iter();
         definitions
@@ -148,7 +150,8 @@ impl LabelledQuestion {
             .collect()
     }
 
-    /// Returns the rank of each relevant record, from 0. Hits that are no records, repeated records and excluded ones take no rank.
+    /// Returns the rank of each relevant record, from 0; `None` if no hit is in it. Hits outside of all records, further hits of
+    /// the same record, and excluded records take no rank.
     pub(crate) fn record_ranks(&self, corpus: &QuestionCorpus, hits: &[FoundSpan]) -> Vec<Option<usize>> {
         if matches!(corpus, QuestionCorpus::Hits) {
             return self.relevant.iter().map(|label| label.rank_in(hits)).collect();
@@ -168,7 +171,7 @@ impl LabelledQuestion {
         ranks
     }
 
-    /// Returns the record of a hit, unless it does not count for this question.
+    /// Returns the id of the record of a hit; `None` if the hit is in no record, or the record is ignored for this question.
     fn record_of_hit(
         &self,
         corpus: &QuestionCorpus,
@@ -204,8 +207,8 @@ impl LabelledQuestion {
         counts.then(|| id.clone())
     }
 
-    /// Returns the record of a hit in a set of files: the label of the part that it is in, or else the file. Where only parts of
-    /// a file are relevant, each other hit in the file is a record of its own.
+    /// Returns the id of the record of a hit in a corpus of files: that of the label that the hit matches, or else the file. If
+    /// only parts of a file are relevant, each other hit in that file is a record of its own.
     fn file_record(&self, hit: &FoundSpan, seen: &HashSet<String>) -> Option<String> {
         let parts = self.relevant.iter().filter(|label| label.is_part_of(&hit.path));
         let mut parts = parts.filter(|label| label.covers_hit(hit)).peekable();

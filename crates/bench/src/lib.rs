@@ -1,4 +1,4 @@
-//! Measures how well memod answers questions whose answers are known.
+//! Measures how well searches find the known answers to questions.
 
 mod asked_definitions;
 mod bench_args;
@@ -17,7 +17,7 @@ mod rank_scores;
 mod run_files;
 mod write_candidates;
 
-#[cfg(unix)] // Windows calls no program `python3`
+#[cfg(unix)] // on Windows no program is named `python3`
 #[cfg(test)]
 mod scorer_tests;
 
@@ -52,12 +52,12 @@ pub fn run_bench(typed: BenchArgs) -> u8 {
     outcome.unwrap_or_else(|error| output.report_error(&error, None))
 }
 
-/// Asks each set and prints its scores. Leaves out a set that cannot be asked, and sets the exit status then.
+/// Asks each set and prints its scores. Warns about a set that cannot be asked, and returns the exit status of its error.
 fn measure_quality(typed: &QualityArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let sets = question_sets::read_sets(&typed.sets)?;
     if typed.trees.is_none() && sets.len() > 1 && sets.iter().any(|set| set.has_own_tree) {
-        let message = format!("{}: its sets are each about a tree of their own", typed.sets.display());
-        return Err(CliError::Usage { message, hint: "name the folder of the trees with --trees DIR" });
+        let message = format!("{}: each of its sets needs a worktree of its own", typed.sets.display());
+        return Err(CliError::Usage { message, hint: "name the folder with these worktrees: --trees DIR" });
     }
     let arms = build_arms(typed);
     let mut runs = RunFiles::new(typed.runs.clone());
@@ -90,7 +90,7 @@ fn measure_quality(typed: &QualityArgs, dir: Option<&Path>, output: &mut Output)
     Ok(exit)
 }
 
-/// Returns for each mode an arm with the whole ranking, then one without each of the parts.
+/// Returns for each mode an arm with the whole ranking, and then an arm without each part that is left out.
 fn build_arms(typed: &QualityArgs) -> Vec<BenchArm> {
     let parts: Vec<RankingPart> = typed.leave_out.iter().flat_map(|parts| parts.0.iter().copied()).collect();
     let left_out: Vec<Option<RankingPart>> =

@@ -15,7 +15,8 @@ impl PageHeadings {
         Self { headings: parse_headings(page), n_lines: page.lines().count() as u32 }
     }
 
-    /// Returns the first and last line of the section that an anchor names: up to the next heading of its level or above.
+    /// Returns the first and last line of the section with this anchor, which ends before the next heading of the same or a
+    /// higher level.
     ///
     /// Anchors are those of GitHub: words in lower case joined by `-`, with a number for each repetition; or the name in
     /// `{#name}`.
@@ -30,7 +31,7 @@ impl PageHeadings {
 struct PageHeading {
     anchor: String,
     level: usize,
-    /// 1-based.
+    /// Line of the heading, 1-based.
     line: u32,
 }
 
@@ -66,6 +67,7 @@ fn parse_headings(page: &str) -> Vec<PageHeading> {
     headings
 }
 
+/// Returns the anchor that GitHub makes of the text of a heading.
 fn title_slug(title: &str) -> String {
     let allowed = title.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     allowed.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()

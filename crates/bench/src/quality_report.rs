@@ -1,4 +1,4 @@
-//! Sums up the scores of sets for each arm, and the difference that each left-out part makes.
+//! Aggregates the scores of sets for each arm, and the differences between the arms and the whole ranking.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::bootstrap_means::{MeanEstimate, estimate_means};
 use crate::question_runner::{ArmAnswers, SetMeasurement};
 use crate::rank_scores::{RANK_METRICS, RankScores};
 
-/// All figures; scores are 0 to 1.
+/// All figures of a run; scores are 0 to 1.
 #[derive(Debug, Serialize)]
 pub(crate) struct QualityReport {
     pub(crate) sets: Vec<SetReport>,
-    /// The means over the sets, if there are several: each weighs the same.
+    /// The means over the sets, if there are several; each set has the same weight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) mean: Vec<ArmReport>,
     /// Sets that could not be asked.
@@ -29,9 +29,9 @@ pub(crate) struct SetReport {
     pub(crate) set: String,
     pub(crate) suite: String,
     pub(crate) root: String,
-    /// Answers that are not in the tree; they count as missed.
+    /// Answers that are not in the worktree; they count as missed.
     pub(crate) missing: Vec<String>,
-    /// Number of questions without an answer; they are not asked.
+    /// Number of questions without an answer, which are not asked.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) absent: usize,
     pub(crate) indexed_ms: u64,
@@ -45,20 +45,20 @@ pub(crate) struct ArmReport {
     pub(crate) without: Option<RankingPart>,
     pub(crate) questions: usize,
     pub(crate) scores: Figures,
-    /// Scores without the part minus those of the whole, of the same questions.
+    /// Scores without the part minus scores with the whole ranking, for the same questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) difference: Option<Figures>,
-    /// Figures of the definitions that answer, where questions name them.
+    /// Figures for definitions, if questions name definitions as answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) definitions: Option<DefinitionReport>,
-    /// Like `difference`, of the definitions.
+    /// Like `difference`, for definitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) definitions_difference: Option<DefinitionReport>,
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
 }
 
-/// Figures of definitions by path and lines.
+/// Figures for the questions that name definitions as answers.
 #[derive(Debug, Serialize)]
 pub(crate) struct DefinitionReport {
     /// Number of questions that name definitions.
@@ -73,7 +73,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// An estimate of each metric, by its name in JSON.
+/// The estimate of each metric, by the name of the metric in JSON.
 pub(crate) type Figures = BTreeMap<&'static str, MeanEstimate>;
 
 /// A set that could not be asked.
@@ -106,7 +106,7 @@ impl QualityReport {
         Self { sets: sets.collect(), mean, failed }
     }
 
-    /// Returns the arms of all sets together.
+    /// Returns the means over all sets, or the arms of the only set.
     pub(crate) fn overall_arms(&self) -> &[ArmReport] {
         match self.sets.first() {
             Some(set) if self.mean.is_empty() => &set.arms,
@@ -119,12 +119,12 @@ fn build_arm_reports(arms: &[BenchArm], sets: &[&SetMeasurement]) -> Vec<ArmRepo
     (0..arms.len()).map(|nth| build_arm_report(arms, nth, sets)).collect()
 }
 
-/// Returns the figures of the arm at a position, compared with the arm of its mode that has the whole ranking.
+/// Returns the figures of the arm at index `nth`, with the differences to the arm of the same mode with the whole ranking.
 fn build_arm_report(arms: &[BenchArm], nth: usize, sets: &[&SetMeasurement]) -> ArmReport {
     let arm = arms[nth];
     let whole = arms.iter().position(|other| *other == BenchArm { without: None, ..arm });
     let answers: Vec<&ArmAnswers> = sets.iter().map(|set| &set.arms[nth]).collect();
-    // For each set the answers of this arm, and those of the whole ranking.
+    // For each set, the answers of this arm and the answers of the whole ranking.
     let pairs: Option<Vec<(&ArmAnswers, &ArmAnswers)>> = whole
         .filter(|whole| *whole != nth)
         .map(|whole| sets.iter().map(|set| (&set.arms[nth], &set.arms[whole])).collect());
@@ -168,7 +168,7 @@ fn subtract_scores<const K: usize>(part: &[f64; K], whole: &[f64; K]) -> [f64; K
     std::array::from_fn(|nth| part[nth] - whole[nth])
 }
 
-/// Returns the figures of the definitions of all sets together, if any question names some.
+/// Returns the figures for definitions over all sets; `None` if no question names definitions.
 fn build_definition_report(sets: &[Vec<DefinitionFigures>]) -> Option<DefinitionReport> {
     let questions = sets.iter().map(Vec::len).sum();
     (questions > 0).then(|| DefinitionReport {
@@ -193,7 +193,7 @@ fn estimate_figures<const K: usize>(
     metrics.iter().map(|(_, key)| *key).zip(estimate_means(sets)).collect()
 }
 
-/// Returns a percentile by its nearest rank; 0 without values.
+/// Returns a percentile of sorted values by the nearest-rank method; 0 without values.
 fn nearest_rank(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)

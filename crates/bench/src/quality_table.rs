@@ -13,8 +13,7 @@ use crate::rank_scores::RANK_METRICS;
 /// The name of each metric in a table and in JSON.
 type Metrics = [(&'static str, &'static str)];
 
-/// Prints scores in percent with their intervals; then the difference that each left-out part makes in all sets
-/// together.
+/// Prints scores in percent with their intervals, and then for each left-out part the difference over all sets.
 pub(crate) fn print_report(report: &QualityReport, output: &mut Output) -> Result<(), CliError> {
     let mut rows = vec![build_head(&["", "mode", "questions"], &RANK_METRICS, &["p50 ms", "p99 ms"])];
     for (name, arm) in whole_arms(report) {
@@ -25,7 +24,7 @@ pub(crate) fn print_report(report: &QualityReport, output: &mut Output) -> Resul
     print_differences(report, output)
 }
 
-/// Returns the arms with the whole ranking and the names of their sets, those of the mean last.
+/// Returns the arms with the whole ranking, each with the name of its set; the means come last.
 fn whole_arms(report: &QualityReport) -> impl Iterator<Item = (String, &ArmReport)> {
     let sets = report.sets.iter().map(|set| (escape(&set.set), set.arms.as_slice()));
     let mean = (format!("mean of {}", report.sets.len()), report.mean.as_slice());
@@ -33,7 +32,7 @@ fn whole_arms(report: &QualityReport) -> impl Iterator<Item = (String, &ArmRepor
     arms.filter(|(_, arm)| arm.without.is_none())
 }
 
-/// Prints how early the definitions come, where questions name them, and the number of questions without an answer.
+/// Prints the figures for definitions, if questions name some, and the number of questions without an answer.
 fn print_definitions(report: &QualityReport, output: &mut Output) -> Result<(), CliError> {
     let mut rows =
         vec![build_head(&["definitions", "mode", "answer", "questions"], &DEFINITION_METRICS, &[])];
@@ -51,8 +50,8 @@ fn print_definitions(report: &QualityReport, output: &mut Output) -> Result<(), 
     if n_absent > 0 {
         let absent = format_count(
             n_absent as u64,
-            "question that nothing answers was",
-            "questions that nothing answers were",
+            "question without an answer was",
+            "questions without an answer were",
         );
         output.line(&format!("\n{absent} not asked"))?;
     }
@@ -63,7 +62,7 @@ fn figures_by_answer(report: &DefinitionReport) -> [(&'static str, usize, &Figur
     [("first", report.questions, &report.first), ("must read", report.questions, &report.must)]
 }
 
-/// Prints the difference that each left-out part makes, and the parts that make none.
+/// Prints the difference for each left-out part, and the names of the parts without a difference.
 fn print_differences(report: &QualityReport, output: &mut Output) -> Result<(), CliError> {
     let mut unchanged: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut rows = vec![build_head(&["difference to the whole"], &RANK_METRICS, &[])];
@@ -123,7 +122,7 @@ fn format_mean(estimate: MeanEstimate) -> String {
     format!("{mean:5.1} [{low:5.1} {high:5.1}]")
 }
 
-/// Shows a difference, with a mark if its interval excludes 0.
+/// Formats a difference, with `*` after it if its interval excludes 0.
 fn format_difference(estimate: MeanEstimate) -> String {
     let MeanEstimate { mean, low, high } = to_percent(estimate);
     let mark = if estimate.is_clear() { '*' } else { ' ' };
@@ -134,7 +133,7 @@ fn to_percent(MeanEstimate { mean, low, high }: MeanEstimate) -> MeanEstimate {
     MeanEstimate { mean: 100.0 * mean, low: 100.0 * low, high: 100.0 * high }
 }
 
-/// Writes rows with aligned columns: the first `n_left_aligned` to the left, numbers to the right. The first row is the head.
+/// Prints rows with aligned columns: the first `n_left_aligned` to the left, the others to the right. The first row is the head.
 fn print_table(rows: &[Vec<String>], n_left_aligned: usize, output: &mut Output) -> Result<(), CliError> {
     let n_columns = rows.first().map_or(0, Vec::len);
     let widths: Vec<usize> = (0..n_columns)
@@ -154,7 +153,7 @@ fn print_table(rows: &[Vec<String>], n_left_aligned: usize, output: &mut Output)
     Ok(())
 }
 
-/// Returns a sentence on the answers that are not in the tree.
+/// Returns a warning about answers that are not in the worktree; `None` if there are none.
 pub(crate) fn missing_warning(set: &str, missing: &[String]) -> Option<String> {
     const MAX_NAMED: usize = 3;
     let named = missing.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");

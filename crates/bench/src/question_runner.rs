@@ -19,18 +19,18 @@ use crate::question_sets::QuestionSet;
 use crate::rank_scores::{RankScores, score_ranks};
 use crate::run_files::RunFiles;
 
-/// Number of hits asked for: several may be of one record, or of none.
+/// Number of hits to request. It is larger than the cut, because several hits may belong to one record, or to none.
 const N_HITS: usize = 50;
 
-/// The scores of a set, and how it was asked.
+/// The scores of a set in each arm, and where the set was asked.
 pub(crate) struct SetMeasurement {
     pub(crate) name: String,
     pub(crate) suite: String,
-    /// Top of the worktree.
+    /// Top directory of the worktree.
     pub(crate) root: String,
-    /// Answers that are not in the tree.
+    /// Answers that are not in the worktree.
     pub(crate) missing: Vec<String>,
-    /// Number of questions without an answer; they are not asked.
+    /// Number of questions without an answer, which are not asked.
     pub(crate) n_absent: usize,
     /// Time until every file and vector was indexed, ms.
     pub(crate) indexed_ms: u64,
@@ -38,17 +38,17 @@ pub(crate) struct SetMeasurement {
     pub(crate) arms: Vec<ArmAnswers>,
 }
 
-/// The answers of an arm to the questions of a set, in their order.
+/// The scores and times of an arm, in the order of the questions of a set.
 #[derive(Default)]
 pub(crate) struct ArmAnswers {
     pub(crate) scores: Vec<RankScores>,
     /// Scores of the questions whose definitions are named.
     pub(crate) definitions: Vec<DefinitionFigures>,
-    /// Times from the call to its decoded reply.
+    /// Time of each call until its reply is decoded, ms.
     pub(crate) times_ms: Vec<f64>,
 }
 
-/// Asks a set in a worktree and scores the answers. Stops a daemon that was started only for that if `stops_daemon`.
+/// Asks a set in a worktree and scores the answers. If `stops_daemon`, a daemon that was started for this is stopped again.
 pub(crate) fn measure_in_worktree(
     mut set: QuestionSet,
     arms: &[BenchArm],
@@ -81,7 +81,7 @@ fn ask_all(
     let n_absent = n_all - set.questions.len();
     if set.questions.is_empty() {
         return Err(CliError::Usage {
-            message: format!("{}: nothing answers any of its questions", set.file.display()),
+            message: format!("{}: no question has an answer", set.file.display()),
             hint: "add questions with \"answers\" or \"relevant\"",
         });
     }
@@ -98,7 +98,7 @@ fn ask_all(
     Ok(SetMeasurement { name, suite, root, missing, n_absent, indexed_ms, arms: answers })
 }
 
-/// Waits until the index is complete. Returns the milliseconds that it took, and the answers that are not in the index.
+/// Waits until the index is complete. Returns the duration of the wait in ms, and the answers that are not in the index.
 pub(crate) fn prepare_set(
     set: &mut QuestionSet,
     context: &CommandContext,
@@ -110,7 +110,10 @@ pub(crate) fn prepare_set(
     Ok((indexed_ms, missing))
 }
 
-/// Waits until every file and vector is indexed, and returns the milliseconds that it took.
+/// Waits until every file and vector is indexed, and returns the duration in ms.
+///
+/// # Errors
+/// When the index does not become complete.
 fn wait_for_index(context: &CommandContext, client: &mut Client, output: &Output) -> Result<u64, CliError> {
     let reached = progress::wait_until_indexed(client, &context.cwd, Instant::now(), output)?;
     reached.full_ms.ok_or_else(|| {
@@ -129,13 +132,13 @@ fn indexed_paths(context: &CommandContext, client: &mut Client) -> Result<Vec<St
 /// The hits of each question of a set.
 type HitsByQuestion = Vec<Vec<FoundSpan>>;
 
-/// Asks a daemon the questions of a set, and collects the warnings about its answers.
+/// Asks a daemon the questions of a set, and collects warnings about the answers.
 pub(crate) struct QuestionRunner<'a> {
     set: &'a QuestionSet,
     context: &'a CommandContext,
     client: &'a mut Client,
     bar: ProgressBar,
-    /// States of the index that answered: one, if no file changed meanwhile.
+    /// Clocks of the index in the answers; only one if no file changed meanwhile.
     clocks: BTreeSet<String>,
     degraded: BTreeSet<String>,
 }
@@ -189,7 +192,7 @@ impl<'a> QuestionRunner<'a> {
         Ok(result.hits.into_iter().filter(|hit| !self.is_own(hit)).collect())
     }
 
-    /// Returns whether a hit is in the file of the questions, which would answer each of them.
+    /// Returns whether a hit is in the file of the questions, which would match each question.
     fn is_own(&self, hit: &Hit) -> bool {
         let is_in_file = hit.commit.is_none() && hit.memory.is_none();
         is_in_file && self.context.layout.root.join(&hit.path) == self.set.file
@@ -208,8 +211,8 @@ impl<'a> QuestionRunner<'a> {
     }
 }
 
-/// Builds the params of a question. All kinds of hits are asked for, as a user would. The index is complete, so the daemon need not
-/// wait.
+/// Builds the params of the search for a question. All kinds of hits are requested, as in a search of a user. The daemon need not
+/// wait for the index, which is complete.
 pub(crate) fn build_search_params(
     question: &LabelledQuestion,
     set: &QuestionSet,

@@ -1,8 +1,8 @@
 //! Reads sets of questions with their answers.
 //!
-//! A set is a folder with `queries.jsonl`, or that file. `files.txt` beside it names the files that may be answers, and
-//! `corpus.jsonl` the sections or texts. A suite is a folder of sets, or one with `annotations/NAME.jsonl`. The first line of
-//! a file may name the repository that it is about instead of asking something; a folder of such files is a suite, too.
+//! A set is a folder with `queries.jsonl`, or that file. `files.txt` beside that file names the files that may be answers, and
+//! `corpus.jsonl` the sections or texts. A suite is a folder of sets, or a folder with `annotations/NAME.jsonl`. The first line
+//! of a file of questions may name the repository of the set instead of a question; a folder of such files is a suite, too.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -22,18 +22,18 @@ const QUERIES: &str = "queries.jsonl";
 const ANNOTATIONS: &str = "annotations";
 const MANIFEST: &str = "manifest.json";
 
-/// Questions that are asked in one tree.
+/// Questions that are asked in one worktree.
 pub(crate) struct QuestionSet {
     pub(crate) name: String,
-    /// Name of the folder that the set is in.
+    /// Name of the folder around the set.
     pub(crate) suite: String,
     /// The file of the questions.
     pub(crate) file: PathBuf,
     pub(crate) questions: Vec<LabelledQuestion>,
     pub(crate) corpus: QuestionCorpus,
-    /// The repository and the commit that it is about, if it names them.
+    /// The repository and commit of the set, if the set names them.
     pub(crate) origin: Option<RepositoryCommit>,
-    /// Whether it is about a tree of its own. Several such sets need `--trees`, because each has another worktree.
+    /// Whether the set must be asked in a particular worktree. Several such sets need `--trees`.
     pub(crate) has_own_tree: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct QuestionSet {
 pub(crate) struct RepositoryCommit {
     pub(crate) repository: String,
     pub(crate) commit: String,
-    /// Its main programming language.
+    /// The main programming language of the repository.
     pub(crate) language: Option<String>,
 }
 
@@ -53,13 +53,13 @@ impl fmt::Display for RepositoryCommit {
 }
 
 impl QuestionSet {
-    /// Returns whether any of its questions names the definitions that answer it.
+    /// Returns whether any question names definitions as answers.
     pub(crate) fn has_definitions(&self) -> bool {
         self.questions.iter().any(|question| !question.definitions.is_empty())
     }
 }
 
-/// Reads one set, or all sets of a suite by name.
+/// Reads one set, or all sets of a suite, sorted by path.
 pub(crate) fn read_sets(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
     let path = canonical(path)?;
     if path.is_file() {
@@ -81,7 +81,7 @@ pub(crate) fn read_sets(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
     }
     files.sort();
     if files.is_empty() {
-        return Err(invalid_set(format!("{}: no {QUERIES} here, nor in a folder of it", path.display())));
+        return Err(invalid_set(format!("{}: no {QUERIES} in it or in a folder of it", path.display())));
     }
     files
         .iter()
@@ -93,7 +93,7 @@ fn is_jsonl_file(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "jsonl") && file.is_file()
 }
 
-/// Returns the files of a folder whose first lines name repositories.
+/// Returns the files of a folder whose first line names a repository.
 fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).at("list", folder)? {
@@ -107,7 +107,7 @@ fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-/// Reads the set of a file of questions, with the records and the manifest beside it.
+/// Reads a set from a file of questions, with the corpus and the manifest beside that file.
 fn read_set(file: &Path) -> Result<QuestionSet, CliError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let corpus = read_corpus(folder)?;
@@ -124,7 +124,7 @@ fn read_set(file: &Path) -> Result<QuestionSet, CliError> {
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree })
 }
 
-/// Reads a set where each hit counts.
+/// Reads a set of the corpus [`QuestionCorpus::Hits`] from a file in `annotations`.
 fn read_annotated_set(file: &Path, suite_folder: &Path) -> Result<QuestionSet, CliError> {
     let (name, suite, corpus) =
         (name_of_path(&file.with_extension("")), name_of_path(suite_folder), QuestionCorpus::Hits);
@@ -133,7 +133,7 @@ fn read_annotated_set(file: &Path, suite_folder: &Path) -> Result<QuestionSet, C
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree: true })
 }
 
-/// Returns the repository and commit in a manifest, which is of one set or a list of sets.
+/// Returns the repository and commit of a set from a manifest, which describes one set or a list of sets.
 fn read_origin(manifest: &Path, name: &str) -> Option<RepositoryCommit> {
     let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
     let set_entry = match &manifest {
@@ -152,7 +152,7 @@ fn name_of_path(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Reads the records of a set. Without a file that lists them, every file of the tree is one.
+/// Reads the corpus of a set. If no file lists records, every file of the worktree is a record.
 fn read_corpus(folder: &Path) -> Result<QuestionCorpus, CliError> {
     let (records, files) = (folder.join("corpus.jsonl"), folder.join("files.txt"));
     if records.is_file() {
@@ -207,7 +207,7 @@ struct QuestionLine {
     query: String,
     kind: Option<String>,
     relevant: Option<Vec<LabelJson>>,
-    /// The definitions that answer the question; empty if nothing does.
+    /// The definitions that answer the question; an empty list means that nothing answers it.
     answers: Option<Vec<DefinitionJson>>,
     #[serde(default)]
     secondary: Vec<LabelJson>,
@@ -217,12 +217,15 @@ struct QuestionLine {
     haystack_ids: Option<HashSet<String>>,
 }
 
-/// Returns the repository that the first line names, if that line is no question.
+/// Returns the repository that the first line names; `None` if that line is a question.
 fn parse_repository_line(text: &str) -> Option<RepositoryCommit> {
     serde_json::from_str(text.lines().find(|line| !line.trim().is_empty())?).ok()
 }
 
-/// Reads the questions of a file, and the repository that they are about if its first line names it.
+/// Reads the questions of a file, and the repository that its first line names, if any.
+///
+/// # Errors
+/// When a line is invalid, two questions have the same id, or there are no questions.
 fn read_questions(
     file: &Path,
     corpus: &QuestionCorpus,
@@ -234,7 +237,7 @@ fn read_questions(
     for (number, line) in parse_lines::<QuestionLine>(file, &text, usize::from(head.is_some()))? {
         let question = build_question(line, number, corpus).and_then(|question| {
             let is_new = qids.insert(question.qid.clone());
-            is_new.then_some(question).ok_or("its \"qid\" is that of a question before")
+            is_new.then_some(question).ok_or("an earlier question has the same \"qid\"")
         });
         questions.push(question.map_err(|why| invalid_set(format!("{}:{number}: {why}", file.display())))?);
     }
@@ -244,7 +247,10 @@ fn read_questions(
     Ok((head, questions))
 }
 
-/// Returns the question of a line, or the fault in it.
+/// Converts a line into a question.
+///
+/// # Errors
+/// The fault in the line.
 fn build_question(
     line: QuestionLine,
     number: u32,
@@ -269,7 +275,7 @@ fn build_question(
         return Err("\"query\" is empty");
     }
     if relevant.is_empty() && !may_be_absent {
-        return Err("no \"relevant\": name what answers it, as in [\"src/a.rs\"]");
+        return Err("no \"relevant\": list the answers, as in [\"src/a.rs\"]");
     }
     if qid.contains(char::is_control) {
         return Err("its \"qid\" has a control character");
@@ -286,7 +292,8 @@ fn build_labels(labels: Vec<LabelJson>, corpus: &QuestionCorpus) -> Vec<RecordLa
     labels.into_iter().map(|label| label.into_label(corpus)).collect()
 }
 
-/// Parses the lines of a file, a JSON object each, with their numbers. Skips empty lines and the first `n_skipped` others.
+/// Parses the lines of a file, each a JSON object, and returns them with their line numbers. Skips empty lines, and the first
+/// `n_skipped` lines that are not empty.
 fn parse_lines<T: for<'a> Deserialize<'a>>(
     file: &Path,
     text: &str,
@@ -306,7 +313,7 @@ fn parse_lines<T: for<'a> Deserialize<'a>>(
 }
 
 fn invalid_set(message: String) -> CliError {
-    let hint = "a set has a line for each question, as in {\"query\": \"where are tokens signed\", \"relevant\": [\"src/token.rs\"]}";
+    let hint = "a set is a file with one line for each question, as in {\"query\": \"where are tokens signed\", \"relevant\": [\"src/token.rs\"]}";
     CliError::Usage { message, hint }
 }
 

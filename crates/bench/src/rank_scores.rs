@@ -1,11 +1,11 @@
 //! Scores the answer to a question by the ranks of the relevant records.
 //!
-//! Gain is binary and the cut is at ten. The metrics are defined as in trec_eval and the BEIR benchmark (Thakur et al.,
+//! Gain is binary, and the first ten ranks count. The metrics are defined as in trec_eval and the BEIR benchmark (Thakur et al.,
 //! "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval Models", NeurIPS 2021).
 
 use std::collections::BTreeSet;
 
-/// Number of hits that count.
+/// Number of ranks that count.
 pub(crate) const RANK_CUT: usize = 10;
 
 /// Number of metrics.
@@ -18,8 +18,8 @@ pub(crate) const RANK_METRICS: [(&str, &str); N_METRICS] =
 /// The metrics of a question, each 0 to 1, in the order of [`RANK_METRICS`].
 pub(crate) type RankScores = [f64; N_METRICS];
 
-/// Scores one answer. `ranks` has the rank of each relevant record, from 0; `None` where it was not found. Two of them may
-/// share a rank, when one hit matches both.
+/// Scores the answer to one question. `ranks` has the rank of each relevant record, from 0; `None` means that the record was not
+/// found. Two records may have the same rank, if one hit matches both.
 pub(crate) fn score_ranks(ranks: &[Option<usize>]) -> RankScores {
     let hits: BTreeSet<usize> = ranks.iter().flatten().copied().filter(|rank| *rank < RANK_CUT).collect();
     let gain: f64 = hits.iter().copied().map(rank_discount).sum();
@@ -33,12 +33,13 @@ pub(crate) fn score_ranks(ranks: &[Option<usize>]) -> RankScores {
     ]
 }
 
-/// Returns the share of the ranks below a cut.
+/// Returns the recall at a cut: the share of the records whose rank is below `cut`.
 fn recall_at(cut: usize, ranks: &[Option<usize>]) -> f64 {
     ranks.iter().flatten().filter(|rank| **rank < cut).count() as f64 / ranks.len().max(1) as f64
 }
 
-/// Discounts the gain of a rank (Järvelin, Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 2002).
+/// Returns the discounted gain of a rank, counted from 0 (Järvelin, Kekäläinen, "Cumulated gain-based evaluation of IR
+/// techniques", TOIS 2002).
 fn rank_discount(rank: usize) -> f64 {
     1.0 / ((rank + 2) as f64).log2()
 }

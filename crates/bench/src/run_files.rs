@@ -1,4 +1,4 @@
-//! Writes the hits of a set as files that other programs can score.
+//! Writes the hits of sets to run files, which other programs can score.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::question_sets::QuestionSet;
 /// The folder for run files; without one, nothing is written.
 pub(crate) struct RunFiles {
     dir: Option<PathBuf>,
-    /// Files of this run, to which further sets are added.
+    /// Files that this process has begun, to which the hits of further sets are appended.
     started: HashSet<PathBuf>,
 }
 
@@ -26,7 +26,7 @@ impl RunFiles {
         Self { dir, started: HashSet::new() }
     }
 
-    /// Deletes the files that an earlier run left of a set, so that its hits are not taken for those of this run.
+    /// Deletes the files of a set that an earlier run has left, so that their hits are not mistaken for hits of this run.
     pub(crate) fn discard_old(&self, arms: &[BenchArm], set: &QuestionSet) -> Result<(), CliError> {
         for arm in arms {
             if let Some(file) = self.run_file(*arm, set).filter(|file| !self.started.contains(file)) {
@@ -39,18 +39,19 @@ impl RunFiles {
         Ok(())
     }
 
-    /// Fails if the files would be in this worktree.
+    /// Returns an error if the run files would be in this worktree.
     pub(crate) fn check_outside(&self, root: &Path) -> Result<(), CliError> {
         self.dir.as_ref().map_or(Ok(()), |dir| check_outside("--runs", dir, root))
     }
 
-    /// Returns `DIR/<arm>/<set>.run`. A set whose hits count one by one has `<suite>.run`, which the sets of its suite share.
+    /// Returns `DIR/<arm>/<set>.run`; for a set of [`QuestionCorpus::Hits`] `DIR/<arm>/<suite>.run`, which the sets of the suite
+    /// share. `None` if no run files are written.
     fn run_file(&self, arm: BenchArm, set: &QuestionSet) -> Option<PathBuf> {
         let name = if matches!(set.corpus, QuestionCorpus::Hits) { &set.suite } else { &set.name };
         Some(self.dir.as_ref()?.join(arm.full_name()).join(format!("{name}.run")))
     }
 
-    /// Writes the hits of a set.
+    /// Writes the hits of a set to its run file.
     pub(crate) fn write(
         &mut self,
         arm: BenchArm,
@@ -70,18 +71,19 @@ impl RunFiles {
     }
 }
 
-/// Fails if the path of an option would be in this worktree: the index would have it, and the next question would find it.
+/// Returns an error if the path of an option is in this worktree, because the file would be indexed and then found by questions.
 pub(crate) fn check_outside(option: &str, path: &Path, root: &Path) -> Result<(), CliError> {
     let path = absolute(path).at("find", path)?;
     let existing = path.ancestors().find(|ancestor| ancestor.exists()).map(canonical).transpose()?;
     if !existing.is_some_and(|ancestor| ancestor.starts_with(root)) {
         return Ok(());
     }
-    let message = format!("{option} {}: is in the worktree whose index answers", path.display());
-    Err(CliError::Usage { message, hint: "name a place outside of it" })
+    let message = format!("{option} {}: is inside the worktree that is searched", path.display());
+    Err(CliError::Usage { message, hint: "name a path outside of the worktree" })
 }
 
-/// Returns `qid rank path#Lfirst-Llast score`, or `set qid rank path first last`, with tabs between.
+/// Returns the rows of a run file: `qid rank path#Lfirst-Llast score`, or `set qid rank path first last` for a set of
+/// [`QuestionCorpus::Hits`], separated by tabs.
 pub(crate) fn format_rows(set: &QuestionSet, hits_by_question: &[Vec<FoundSpan>]) -> String {
     let mut rows = String::new();
     for (question, hits) in set.questions.iter().zip(hits_by_question) {
@@ -96,7 +98,7 @@ pub(crate) fn format_rows(set: &QuestionSet, hits_by_question: &[Vec<FoundSpan>]
     rows
 }
 
-/// Returns a text for a cell: without tabs and newlines, which separate cells and rows.
+/// Escapes a text for a cell, so that it has no tabs and newlines, which separate cells and rows.
 fn escape_cell(text: &str) -> String {
     escape(text).replace('\t', "\\t")
 }

@@ -1,4 +1,4 @@
-//! Writes the best hits of each question of a set, with the signals and factors of their ranks and the tokens of their texts.
+//! Writes the best hits of each question of a set, with the signals and factors of their scores and the tokens of their texts.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::question_runner::{QuestionRunner, build_search_params, prepare_set};
 use crate::question_sets::{self, QuestionSet};
 use crate::run_files::check_outside;
 
-/// The figures of a file that was written.
+/// The numbers of a candidates file that was written.
 #[derive(Serialize)]
 struct CandidatesSummary {
     file: String,
@@ -31,7 +31,7 @@ struct CandidatesSummary {
     bytes: u64,
 }
 
-/// Asks the questions in the current worktree, and writes the file once it is whole.
+/// Asks the questions in the current worktree, and writes the candidates. The file is replaced only once it is complete.
 pub(crate) fn write_candidates(typed: &CandidatesArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let mut set = read_single_set(&typed.set)?;
     let context = CommandContext::find(dir)?;
@@ -59,7 +59,10 @@ pub(crate) fn write_candidates(typed: &CandidatesArgs, dir: Option<&Path>, outpu
     Ok(0)
 }
 
-/// Reads the one set of a path.
+/// Reads a set from a path.
+///
+/// # Errors
+/// When the path has several sets or none, or no question names definitions.
 fn read_single_set(path: &Path) -> Result<QuestionSet, CliError> {
     let mut sets = question_sets::read_sets(path)?;
     let (why, hint) = match sets.pop() {
@@ -74,6 +77,7 @@ fn read_single_set(path: &Path) -> Result<QuestionSet, CliError> {
     Err(CliError::Usage { message: format!("{}: {why}", path.display()), hint })
 }
 
+/// Asks all questions and writes their rows. The summary has no file and size yet.
 fn write_rows(
     set: &QuestionSet,
     context: &CommandContext,

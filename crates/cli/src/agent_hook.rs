@@ -2,8 +2,8 @@
 //!
 //! Reads the JSON of an agent on stdin and prints what that agent expects, or nothing.
 //!
-//! Invariant: a hook never holds up an agent beyond the time limit and never makes it fail. The exit status is always 0, and the
-//! output is always in the form that the agent expects. `--explain` shows what happened.
+//! Invariant: a hook never makes an agent wait beyond the time limit and never makes an agent fail. The exit status is always 0,
+//! and the output is always in the form that the agent expects. `--explain` shows what happened.
 
 mod explain_hook;
 mod hook_input;
@@ -28,14 +28,15 @@ use explain_hook::explain_hook;
 use hook_input::HookInput;
 use reply_form::ReplyForm;
 
-/// Largest input that is parsed, bytes. The rest is read too, because an agent may fail when it cannot write.
+/// Largest input that is parsed, bytes. A larger input is read to its end too, because an agent may fail when it cannot write.
 const MAX_INPUT_BYTES: usize = 16 << 20;
-/// Least time for sending a receipt, which the daemon takes at once.
+/// Least time allowed for sending a receipt, which the daemon answers at once.
 const LEAST_RECEIPT_TIME: Duration = Duration::from_millis(5);
 /// Pause between two attempts to reach a daemon that is being started.
 const CONNECT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Answers the hook of an agent, or explains the answer to a person.
+/// Prints the answer to an agent's hook, or explains that answer to a person. Exits with 0 whatever happens, unless the answer is
+/// explained.
 pub(super) fn answer_agent_hook(typed: HookArgs, global: &GlobalArgs, output: &mut Output) -> CliResult {
     if typed.explain || global.json.is_some() {
         return explain_hook(&typed, global, output);
@@ -46,7 +47,7 @@ pub(super) fn answer_agent_hook(typed: HookArgs, global: &GlobalArgs, output: &m
     let older_daemon = Arc::new(OnceLock::new());
     let thread_older_daemon = Arc::clone(&older_daemon);
     let spawned = thread::Builder::new().name("hook".to_owned()).spawn(move || {
-        let _ = reply.send(answer_hook(&typed, dir.as_deref(), deadline, &thread_older_daemon)); // nobody waits any more
+        let _ = reply.send(answer_hook(&typed, dir.as_deref(), deadline, &thread_older_daemon)); // nobody may wait any more
     });
     if spawned.is_err() {
         return Ok(0);
@@ -58,14 +59,15 @@ pub(super) fn answer_agent_hook(typed: HookArgs, global: &GlobalArgs, output: &m
             answer.give_receipt(deadline);
         }
     }
-    // This comes last, because the agent waits for the answer, and also without an answer, because an older daemon may be slow.
+    // Replace an older daemon last, because the agent waits for the answer. Replace it also where there is no answer, because an
+    // older daemon may be slow.
     if let Some(layout) = older_daemon.get() {
         replace_daemon(layout);
     }
     Ok(0)
 }
 
-/// A text for the agent, with what is needed to confirm it to the daemon.
+/// A text for the agent, and the connection and receipt to confirm to the daemon that the text was delivered.
 struct HookAnswer {
     /// The text to print.
     text: String,
@@ -75,7 +77,8 @@ struct HookAnswer {
 }
 
 impl HookAnswer {
-    /// Confirms to the daemon that the text was passed on. Without a receipt the daemon repeats it: twice is better than never.
+    /// Confirms to the daemon that the text was delivered. Without a receipt the daemon gives the same advice again later: advice
+    /// that comes twice is better than advice that is lost.
     fn give_receipt(self, deadline: Instant) {
         let Self { receipt: Some(receipt), mut client, cwd, .. } = self else { return };
         client.answer_within(deadline.saturating_duration_since(Instant::now()).max(LEAST_RECEIPT_TIME));
@@ -84,8 +87,8 @@ impl HookAnswer {
     }
 }
 
-/// Returns the text to print; `None` to be silent. Sets `older_daemon` before it asks the daemon, if that is to be
-/// replaced.
+/// Asks the daemon for advice and returns the answer to print; `None` if there is no advice. Sets `older_daemon`, before asking,
+/// if the daemon is older than this program and is to be replaced.
 fn answer_hook(
     typed: &HookArgs,
     dir: Option<&Path>,
@@ -98,7 +101,7 @@ fn answer_hook(
     let context = find_context(dir, &input)?;
     let mut client = connect_in_time(&context, typed, deadline)?;
     if client.is_daemon_older() {
-        // The new daemon serves the next hook; this one takes what the older daemon knows.
+        // The new daemon serves the next hook; this hook is answered by the older daemon.
         let _ = older_daemon.set(context.layout.clone()); // no other thread sets it
     }
     let within_ms =
@@ -123,7 +126,7 @@ enum SilenceReason {
     Input(String),
     #[error("{0}")]
     Agent(&'static str),
-    #[error("no index was made here; `memo init` makes one")]
+    #[error("this worktree has no index; `memo init` makes one")]
     NoIndex,
     #[error(transparent)]
     Cli(#[from] CliError),
@@ -135,7 +138,7 @@ impl From<ClientError> for SilenceReason {
     }
 }
 
-/// Reads the input of the agent, or takes the words of the command line.
+/// Returns the input of the hook: from the JSON on stdin, or from the words of the command line if there are any.
 fn read_input(typed: &HookArgs) -> Result<HookInput, SilenceReason> {
     let input = if typed.text.is_empty() {
         hook_input::parse_hook_input(&read_all(&mut io::stdin().lock())?).map_err(SilenceReason::Input)?
@@ -173,16 +176,16 @@ fn advise_params(typed: &HookArgs, input: &HookInput, context: &CommandContext) 
     }
 }
 
-/// Finds the worktree around `dir`, else around the directory that the agent names, else around the current one. Creates
-/// nothing in it, and fails where nobody made an index.
+/// Finds the worktree around `dir`, else around the directory that the agent names, else around the current directory. Creates
+/// nothing, and fails if the worktree has no index.
 fn find_context(dir: Option<&Path>, input: &HookInput) -> Result<CommandContext, SilenceReason> {
     let dir = dir.or(input.cwd.as_deref().filter(|dir| dir.is_absolute()));
     let context = CommandContext::find(dir)?;
     if context.layout.index_file().exists() { Ok(context) } else { Err(SilenceReason::NoIndex) }
 }
 
-/// Connects to the daemon. If none runs, starts one. Only the start of a session waits for it, because it has no
-/// other chance.
+/// Connects to the daemon. If none runs, starts one. Only the hook at the start of a session waits for the started daemon, because
+/// no later hook gives the brief.
 fn connect_in_time(
     context: &CommandContext,
     typed: &HookArgs,
@@ -207,13 +210,13 @@ fn connect_in_time(
     }
 }
 
-/// Replaces the daemon in the background, with `memo status`: like any verb but a hook, it first replaces an older
-/// daemon.
+/// Replaces the daemon in the background by running `memo status`, which, like any verb but `hook`, replaces an older daemon
+/// first.
 fn replace_daemon(layout: &RepoLayout) {
     if !may_replace_in_background(layout).unwrap_or(false) {
         return;
     }
     let root = layout.root.as_os_str();
-    // If it fails, the next command tries again.
+    // If the replacement fails, the next command tries again.
     let _ = run_in_background(&["-C".as_ref(), root, "status".as_ref()]);
 }

@@ -63,19 +63,19 @@ pub(super) struct CommandLine {
     pub(super) global: GlobalArgs,
     #[command(subcommand)]
     pub(super) verb: MemoVerb,
-    /// The verb as it is typed, such as `search` or `config set`
+    /// The full name of the verb, such as `search` or `config set`
     #[arg(skip)]
     pub(super) name: String,
 }
 
-/// A command line of flags alone.
+/// A command line that has only global flags.
 #[derive(Debug, Parser)]
 struct FlagsAlone {
     #[command(flatten)]
     global: GlobalArgs,
 }
 
-/// Returns the flags of a command line whose only fault is that it has no verb.
+/// Returns the global flags of a command line without a verb; `None` if the command line has anything else.
 pub(super) fn flags_without_verb(words: Vec<OsString>) -> Option<GlobalArgs> {
     FlagsAlone::try_parse_from(words).ok().map(|typed| typed.global)
 }

@@ -32,7 +32,7 @@ use memories::team;
 use searching::{explain_hits, hits};
 use set_up::{config_verb, hooks, init, model, setup, uninstall};
 
-/// Answers the command line of this process.
+/// Runs the command line of this process, or answers a request for completions. Returns the exit status.
 pub fn run() -> ExitCode {
     if completions::answer_completion() {
         return ExitCode::SUCCESS;
@@ -52,22 +52,23 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// Returns the arguments of this process up to `--`.
+/// Returns the arguments of this process before `--`.
 fn args_before_dashes() -> impl Iterator<Item = OsString> {
     std::env::args_os().take_while(|arg| arg != "--")
 }
 
-/// Prints the next steps for a command line without a verb.
+/// Prints the next steps for a command line without a verb. Returns the exit status.
 fn answer_without_verb(global: &GlobalArgs) -> u8 {
     let mut output = Output::new(global, OutputShape::without_rows(global.json));
-    // Outside a repository there is no example.
+    // Outside a repository, the next steps have no example.
     let context = CommandContext::find(global.dir.as_deref()).ok();
     let shown = next_steps::print_next_steps(context.as_ref(), &mut output);
     let outcome = shown.and_then(|exit| output.flush().map(|()| exit));
     outcome.unwrap_or_else(|error| output.report_error(&error, None))
 }
 
-/// Returns `memo VERB --help` for `memo help VERB`: a subcommand of clap's would add a manual page for each verb.
+/// Returns `memo VERB --help` for `memo help VERB`. clap's own subcommand `help` is not used, because it would add a manual page
+/// for each verb.
 fn expand_help_verb(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_some_and(|word| word == "help") {
         words.remove(1);
@@ -105,7 +106,7 @@ fn capture_command(typed: CommandLine) -> (CliResult, CapturedOutput) {
     }
 }
 
-/// Returns the format of the answer, or an error and the form of JSON in which to report it.
+/// Returns the format of the answer; if the flags are wrong, an error and the form of JSON in which to report the error.
 fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
     if let MemoVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
@@ -120,7 +121,7 @@ fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Opti
     }
 }
 
-/// Resolves the links in the absolute paths of a verb, so that they are paths of the worktree.
+/// Resolves symbolic links in the absolute paths among a verb's arguments, so that they are paths in the worktree.
 fn resolve_absolute_paths(
     verb: &mut MemoVerb,
     context: impl Fn() -> Result<CommandContext, CliError>,
@@ -138,7 +139,7 @@ fn resolve_absolute_paths(
 }
 
 fn find_context(global: &GlobalArgs) -> Result<CommandContext, CliError> {
-    // The name that a person set is more exact than the name of the client.
+    // A name that a person set in MEMO_AGENT takes precedence, because it is more exact than the name of the MCP client.
     let agent_of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
     let agent = agent_of_env.or_else(|| global.agent.clone());
     Ok(CommandContext::find(global.dir.as_deref())?.for_client(global.client, agent))

@@ -14,17 +14,17 @@ pub(super) use self::proposals::{
     compare_memories, show_suggestion, suggest_title_and_tags, summarise_brief,
 };
 
-/// Time that a call waits beyond the time limit of the task in the daemon.
+/// Time that a call waits for the daemon in addition to the daemon's own time limit for the task.
 const LEEWAY: Duration = Duration::from_secs(30);
 
-/// Shows the server and today's tokens. Exits with 1 when no language model is asked.
+/// Shows the server and the tokens that were used today. Exits with 1 when no language model can be used.
 pub(super) fn show_llm_status(context: &CommandContext, output: &mut Output) -> CliResult {
     let params = CwdParams { cwd: context.cwd.clone() };
     let status: LlmStatusResult = context.connect_to_memories()?.call("llm.status", &params)?;
     output.write_full_value(&status, |output| {
         if !status.url.is_empty() {
             print_row("server", &escape(&status.url), output)?;
-            let model = if status.model.is_empty() { "the server chooses" } else { &status.model };
+            let model = if status.model.is_empty() { "chosen by the server" } else { &status.model };
             print_row("model", &escape(model), output)?;
         }
         if !status.key_env.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn show_llm_status(context: &CommandContext, output: &mut Output) -> 
                 output,
             )?;
         }
-        print_row("kept in", &escape(&status.file), output)?;
+        print_row("stored in", &escape(&status.file), output)?;
         if let Some(why) = &status.last_error {
             let at = status.last_error_at.as_deref().unwrap_or_default();
             print_row("failed", &format!("{}  {}", escape(at), escape(why)), output)?;
@@ -58,14 +58,14 @@ pub(super) fn show_llm_status(context: &CommandContext, output: &mut Output) -> 
     Ok(if status.problem.is_some() { EXIT_NONE } else { 0 })
 }
 
-/// Shows the requests that a search with `--expand` would send.
+/// Shows the requests that a search with `--expand` would send to the language model, and sends nothing.
 pub(super) fn show_expansion(query: &[String], context: &CommandContext, output: &mut Output) -> CliResult {
     let params = LlmExpandParams { cwd: context.cwd.clone(), query: query.join(" "), dry_run: true };
     let result: LlmExpandResult = call_llm("llm.expand", &params, context)?;
     show_dry_run(&result.requests, result.problem.as_deref(), output)
 }
 
-/// Calls a method that waits for a language model.
+/// Calls a method of the daemon that waits for a language model.
 pub(super) fn call_llm<P: serde::Serialize, R: serde::de::DeserializeOwned>(
     method: &str,
     params: &P,
@@ -77,7 +77,8 @@ pub(super) fn call_llm<P: serde::Serialize, R: serde::de::DeserializeOwned>(
     Ok(client.call(method, params)?)
 }
 
-/// Shows requests that are not sent: the address, the tokens and each message unchanged.
+/// Shows the requests of a dry run, which are not sent: the address, the tokens and each message unchanged. Exits with 1 when there
+/// are none.
 pub(super) fn show_dry_run(requests: &[LlmRequest], problem: Option<&str>, output: &mut Output) -> CliResult {
     if output.json {
         output.json(&serde_json::json!({ "requests": requests, "problem": problem }))?;
@@ -89,19 +90,19 @@ pub(super) fn show_dry_run(requests: &[LlmRequest], problem: Option<&str>, outpu
         if let Some(problem) = problem {
             output.say(problem);
         }
-        output.say("nothing was sent; --json has the body byte for byte");
+        output.say("nothing was sent; --json shows the body byte for byte");
     }
     Ok(if requests.is_empty() { EXIT_NONE } else { 0 })
 }
 
 fn show_request(request: &LlmRequest, output: &mut Output) -> Result<(), CliError> {
     print_row("to", &escape(&request.url), output)?;
-    let model = if request.model.is_empty() { "the server chooses" } else { &request.model };
+    let model = if request.model.is_empty() { "chosen by the server" } else { &request.model };
     print_row("model", &escape(model), output)?;
     let tokens = format_count(request.tokens, "token", "tokens");
     print_row(
         "tokens",
-        &format!("some {tokens}, and at most {} of the answer", request.most_answer_tokens),
+        &format!("about {tokens}, and at most {} for the answer", request.most_answer_tokens),
         output,
     )?;
     if request.cut > 0 {

@@ -1,4 +1,4 @@
-//! Runs `memo mcp`, whose server for agents runs verbs in this process.
+//! Runs `memo mcp`: an MCP server for agents, which runs verbs in its own process.
 
 mod permission;
 
@@ -16,13 +16,13 @@ use serde_json::Value;
 
 use super::args::{self, CommandLine, McpArgs, MemoVerb, ProfileArg};
 
-/// Longest wait for an answer about progress.
+/// Longest wait for the daemon's answer about the progress of indexing.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(2);
 
-/// Runs a command and captures its output.
+/// A function that runs a command, and returns its output instead of writing it.
 type RunCaptured = fn(CommandLine) -> (CliResult, CapturedOutput);
 
-/// Serves one client until its input ends; returns the exit status.
+/// Serves one agent on stdin and stdout until stdin ends; returns the exit status.
 pub(super) fn serve_agent(typed: &McpArgs, global: &GlobalArgs, run_captured: RunCaptured) -> u8 {
     let profile = match typed.profile {
         ProfileArg::Default => Profile::Default,
@@ -40,7 +40,7 @@ pub(super) fn serve_agent(typed: &McpArgs, global: &GlobalArgs, run_captured: Ru
     }
 }
 
-/// Returns the error for `memo mcp` in a process that is not a server of its own.
+/// Returns the error for `memo mcp` where it would run inside another command, such as `memo shell`.
 pub(super) fn nested_server_error() -> CliError {
     refused_error("memo mcp serves agents on stdin and stdout", "run it as a separate program")
 }
@@ -109,11 +109,11 @@ fn help_as_flag(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-/// Refuses a command that needs a terminal or is for people.
+/// Fails for a command that an agent may not run, or that needs a terminal or stdin.
 fn check_command(typed: &CommandLine, has_stdin: bool) -> Result<(), CliError> {
     if typed.global.dir.is_some() {
         let message = "-C: the server answers in the directory where it was started";
-        return Err(refused_error(message, "start another one there"));
+        return Err(refused_error(message, "start another server there"));
     }
     permission::check_verb(&typed.verb)?;
     if has_stdin {
@@ -126,21 +126,21 @@ fn refused_error(message: &str, hint: &'static str) -> CliError {
     CliError::Usage { message: message.to_owned(), hint }
 }
 
-/// Returns whether an import refused entries, and did nothing else.
+/// Returns whether an import refused every entry, from its result as JSON.
 fn imported_nothing(import: &Value) -> bool {
     let counts = ["added", "updated", "same", "older", "archived", "links"].map(|key| &import[key]);
     import["refused"].as_array().is_some_and(|refused| !refused.is_empty())
         && counts.into_iter().all(|count| *count == 0)
 }
 
-/// Returns help as an answer, and the error of a wrong command line as a failure.
+/// Returns the answer to a command line that clap did not accept: help as text, or what is wrong as a failure.
 fn answer_usage_error(error: &clap::Error) -> Answer {
     let text = error.render().to_string();
     if !error.use_stderr() {
         return Answer { text, ..Answer::default() };
     }
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    // The usage and the hint at its end are for a shell.
+    // Leave out the usage and the hint at the end, which are for people at a shell.
     let text = text.split("\n\nUsage:").next().unwrap_or(text);
     let message = text.split("\n\nFor more information").next().unwrap_or(text).trim().to_owned();
     let hint = Some("the command `help` lists the verbs, `help VERB` the flags of one".to_owned());
@@ -158,7 +158,7 @@ fn failed_answer(error: &CliError, verb: &str, captured: CapturedOutput) -> Answ
 
 fn build_failure(error: &CliError, verb: Option<&str>) -> Failure {
     let report = error.to_report_for(verb);
-    // The daemon quotes memories and definitions; a message of this process names only words that the caller typed.
+    // An error of the daemon may quote memories and definitions. An error of this process quotes only words that the caller typed.
     let is_quoting = matches!(error, CliError::Client(ClientError::Rpc(_)));
     Failure { message: report.message, hint: report.hint, is_quoting }
 }

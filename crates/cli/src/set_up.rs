@@ -1,4 +1,4 @@
-//! Sets memod up in a repository, for agents and on this machine, and takes it out again.
+//! Sets memod up in a repository, for agents and on this machine, and uninstalls it.
 
 pub(crate) mod config_verb;
 pub(crate) mod fetch_model;

@@ -1,7 +1,7 @@
 //! Runs `memo shell`: several commands from a prompt or from stdin.
 //!
-//! A terminal gets a prompt, history and completion; other input is read line by line. A failing line does not end the
-//! shell.
+//! On a terminal the shell has a prompt, a history and completion; other input is read line by line. A line that fails does not end
+//! the shell.
 
 mod prompt;
 mod shell_history;
@@ -16,12 +16,12 @@ use super::args::CommandLine;
 use prompt::ShellPrompt;
 use shell_line::{ShellLine, parse_line};
 
-/// Runs one command line and returns its exit status.
+/// A function that runs one command line and returns its exit status.
 type RunCommand = fn(CommandLine) -> u8;
 
 /// Runs lines until the input ends.
 ///
-/// The exit status is 0 on a terminal, and otherwise that of the last line that failed, so that scripts notice.
+/// The exit status is 0 on a terminal, and otherwise that of the last line that failed, so that scripts notice the failure.
 pub(super) fn run_shell(global: &GlobalArgs, context: &CommandContext, run_command: RunCommand) -> CliResult {
     if std::io::stdin().is_terminal() {
         run_interactively(global, context, run_command)
@@ -46,7 +46,7 @@ fn run_interactively(global: &GlobalArgs, context: &CommandContext, run_command:
 fn run_script(global: &GlobalArgs, run_command: RunCommand) -> CliResult {
     let mut exit = 0;
     let mut text = String::new();
-    // `add -` reads the rest of the input, so both must use the same buffer.
+    // `add -` reads the rest of stdin, so the shell must use the same buffer of stdin.
     while std::io::stdin().read_line(&mut text).at("read", std::path::Path::new("stdin"))? > 0 {
         let line = parse_line(&text, global);
         if matches!(line, ShellLine::End) {

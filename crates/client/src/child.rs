@@ -1,4 +1,4 @@
-//! Runs a program without the environment of a git hook, with a time limit.
+//! Prepares the environment of a program, and reads its first line with a time limit.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read};
@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Longest line, bytes.
+/// Largest size of a line, bytes; the rest of a longer line is not read.
 const MAX_LINE: u64 = 64 << 10;
 
 /// Removes `GIT_DIR` and similar variables, which git sets for its hooks and which may name another worktree.
@@ -17,9 +17,9 @@ pub fn clear_git_env(command: &mut Command) {
     }
 }
 
-/// Reads the first line of a program; `None` after the time limit.
+/// Reads the first line that a program prints; `None` after the time limit.
 ///
-/// A pipe has no read time limit, so a thread reads; it ends with the line, or with the program.
+/// Reading from a pipe has no time limit, so a thread reads. The thread ends with the line, or with the program.
 pub fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
     let (send, receive) = mpsc::sync_channel(1);
     let spawned = thread::Builder::new().name("first-line".to_owned()).spawn(move || {

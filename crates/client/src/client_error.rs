@@ -1,4 +1,4 @@
-//! Lists the reasons for which a client gets no answer.
+//! Declares the reasons why a client gets no answer.
 
 use std::path::PathBuf;
 
@@ -20,15 +20,15 @@ pub enum ClientError {
     /// The published socket belongs to another user.
     #[error("{}: owned by {owner}, not by us", socket.display())]
     ForeignSocket {
-        /// As published.
+        /// Path of the socket, as the endpoint file names it.
         socket: PathBuf,
-        /// Its owner: a uid, or on Windows a security identifier.
+        /// The owner of the socket: a uid, or on Windows a security identifier.
         owner: String,
     },
     /// The daemon's program cannot be started.
     #[error("cannot start {}: {source}", program.display())]
     Spawn {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,
@@ -36,63 +36,63 @@ pub enum ClientError {
     /// The daemon started, and reported why it cannot run.
     #[error("the daemon did not start: {message}")]
     Refused {
-        /// Its message.
+        /// The message of the daemon.
         message: String,
-        /// Its hint.
+        /// The hint of the daemon.
         hint: Option<String>,
     },
     /// The daemon ended or stopped responding before it was ready.
     #[error("the daemon did not become ready: {reason}")]
     NotReady {
-        /// Its exit status, or the time waited.
+        /// How the daemon ended, or how long the client waited.
         reason: String,
-        /// The log, which may have more.
+        /// The log of the daemon, which may show the reason.
         log: PathBuf,
     },
     /// Something could not be downloaded.
     #[error("{message}")]
     NotFetched {
-        /// The subject, its source and the cause.
+        /// Message with the file, its source and the cause.
         message: String,
         /// The remedy.
         hint: Option<String>,
     },
-    /// Another client holds the spawn lock.
+    /// Another client has held the spawn lock for too long.
     #[error("{}: another client has been starting a daemon for {waited_s} s", lock.display())]
     SpawnLock {
-        /// The lock.
+        /// Path of the lock.
         lock: PathBuf,
         /// Seconds waited.
         waited_s: u64,
     },
-    /// Connected, but no answer in time.
+    /// The client is connected to the daemon, but gets no answer in time.
     #[error("the daemon (pid {pid}) did not answer on {} within {waited_s} s", socket.display())]
     Hung {
-        /// Its process id, as published.
+        /// Process id of the daemon, as the endpoint file names it.
         pid: u32,
-        /// Where it listens.
+        /// The socket of the daemon.
         socket: PathBuf,
-        /// The log, which may have more.
+        /// The log of the daemon, which may show the reason.
         log: PathBuf,
         /// Seconds waited.
         waited_s: u64,
     },
-    /// The connection ended before the answer, more than once.
+    /// The daemon closed the connection before the answer, also after reconnecting.
     #[error("the daemon (pid {pid}) closed {} without an answer", socket.display())]
     Gone {
-        /// Its process id, as published.
+        /// Process id of the daemon, as the endpoint file names it.
         pid: u32,
-        /// Where it listened.
+        /// The socket of the daemon.
         socket: PathBuf,
-        /// The log, which may have more.
+        /// The log of the daemon, which may show the reason.
         log: PathBuf,
     },
     /// The reply is invalid.
-    #[error("{}: not an answer: {reason}", socket.display())]
+    #[error("{}: invalid answer: {reason}", socket.display())]
     Garbage {
-        /// Where it came from.
+        /// The socket from which the reply came.
         socket: PathBuf,
-        /// The fault in it.
+        /// What is wrong with the reply.
         reason: String,
     },
     /// The daemon is newer and speaks another protocol.
@@ -110,29 +110,29 @@ pub enum ClientError {
     /// A daemon did not stop when asked to.
     #[error("the daemon (pid {pid}, version {version}) did not stop within {waited_s} s")]
     Lingers {
-        /// Its process id.
+        /// Process id of the daemon.
         pid: u32,
-        /// Its version.
+        /// Version of the daemon.
         version: String,
         /// Seconds waited.
         waited_s: u64,
     },
-    /// A daemon runs, and cannot be asked.
-    #[error("a daemon runs, for it holds {}, but nothing answers on {}", lock.display(), socket.display())]
+    /// A daemon holds its lock, but does not listen on its socket.
+    #[error("a daemon holds the lock {}, but nothing answers on {}", lock.display(), socket.display())]
     Unreachable {
         /// The lock that a daemon holds.
         lock: PathBuf,
-        /// Where it should listen.
+        /// The socket on which the daemon should listen.
         socket: PathBuf,
     },
-    /// The daemon was to be replaced by one that would not start.
-    #[error("nothing was restarted, the daemon (pid {pid}, version {version}) serves on: {source}")]
+    /// The daemon was not replaced, because the new program could not serve.
+    #[error("the daemon (pid {pid}, version {version}) was not restarted and keeps running: {source}")]
     Stays {
-        /// Its process id.
+        /// Process id of the daemon.
         pid: u32,
-        /// Its version.
+        /// Version of the daemon.
         version: String,
-        /// Why the other one would not start.
+        /// Why the new program could not serve.
         source: Box<ClientError>,
     },
     /// The daemon answered with an error.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{Client, ClientError};
 
-/// A line that answers no call.
+/// A line from the daemon that is not the reply to a call.
 #[derive(Deserialize)]
 struct ServerNotification {
     method: Option<String>,
@@ -15,18 +15,18 @@ struct ServerNotification {
 }
 
 impl Client {
-    /// Asks for events, which [`Self::next_event`] returns.
+    /// Subscribes to events, which [`Self::next_event`] then returns.
     ///
     /// # Errors
-    /// As those of [`Self::call`].
+    /// As [`Self::call`].
     pub fn subscribe(&mut self, params: &SubscribeParams) -> Result<SubscribeResult, ClientError> {
         self.call("subscribe", params)
     }
 
-    /// Waits for the next event, for however long nothing happens, and returns its params as they came.
+    /// Waits for the next event, without a time limit, and returns its params as the daemon sent them.
     ///
     /// # Errors
-    /// When the connection ends ([`ClientError::Gone`]); a new one must subscribe again.
+    /// When the connection ends ([`ClientError::Gone`]); a new client must subscribe again.
     pub fn next_event(&mut self) -> Result<Box<RawValue>, ClientError> {
         loop {
             let line = self.connection.read_line_whenever().map_err(|error| self.io_failure(&error))?;

@@ -1,4 +1,4 @@
-//! Runs the process that downloads, and passes on its reports.
+//! Runs `memod fetch`, which downloads models, and passes on its reports.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -11,26 +11,26 @@ use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 
 use super::{ClientError, ClientOptions, child};
 
-/// Longest silence. The process gives up by itself long before: it asks a server for at most some minutes in vain.
+/// Longest time without a report. The process itself gives up long before, after some minutes without an answer of a server.
 const SILENCE: Duration = Duration::from_secs(900);
 
-/// Longest line, bytes.
+/// Largest size of a line, bytes.
 const MAX_LINE: u64 = 64 << 10;
 
-/// Servers of the settings; empty ones are those of the environment. Their addresses may have credentials.
+/// The servers that the settings name; empty for those of the environment. The addresses may have credentials.
 #[derive(Clone, Copy)]
 pub struct DownloadServers<'a> {
-    /// The package index.
+    /// Address of the package index.
     pub index: &'a str,
-    /// The hub with models.
+    /// Address of the hub of models.
     pub hub: &'a str,
 }
 
-/// Runs `memod fetch`, and calls `listen` with each report until all is there. The process belongs to the terminal, so Ctrl-C ends
-/// it with this one.
+/// Runs `memod fetch` until everything is downloaded, and calls `listen` with each report. The process is in the foreground of the
+/// terminal, so Ctrl-C ends both processes.
 ///
 /// # Errors
-/// When it cannot be started, or reports why something cannot be fetched.
+/// When the process cannot be started, reports that something cannot be downloaded, ends early, or sends no report for too long.
 pub fn run_fetch(
     options: &ClientOptions,
     args: &[OsString],
@@ -47,15 +47,15 @@ pub fn run_fetch(
     let spawned = spawned.map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source });
     let mut process = FetchProcess(spawned?);
     let stdout = process.0.stdout.take().expect("stdout is piped");
-    let reports =
-        read_reports(stdout).map_err(|error| not_fetched(format!("read its output: {error}"), None))?;
+    let reports = read_reports(stdout)
+        .map_err(|error| not_fetched(format!("cannot read the output of memod fetch: {error}"), None))?;
     loop {
         match reports.recv_timeout(SILENCE) {
             Ok(FetchReport::Done) => return Ok(()),
             Ok(FetchReport::Failed { error, hint }) => return Err(not_fetched(error, hint)),
             Ok(report) => listen(&report),
             Err(RecvTimeoutError::Timeout) => {
-                let reason = format!("memod fetch has said nothing for {} s", SILENCE.as_secs());
+                let reason = format!("memod fetch has reported nothing for {} s", SILENCE.as_secs());
                 return Err(not_fetched(reason, None));
             }
             Err(RecvTimeoutError::Disconnected) => {
@@ -71,18 +71,18 @@ fn not_fetched(message: String, hint: Option<String>) -> ClientError {
     ClientError::NotFetched { message, hint }
 }
 
-/// The process. Dropped, it is ended.
+/// The process `memod fetch`, which is killed when this value is dropped.
 struct FetchProcess(Child);
 
 impl Drop for FetchProcess {
     fn drop(&mut self) {
-        // Both fail only if it is gone.
+        // Both calls fail only if the process has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A pipe has no read time limit, so a thread reads.
+/// Starts a thread that reads the reports, because reading from a pipe has no time limit.
 fn read_reports(stdout: ChildStdout) -> std::io::Result<Receiver<FetchReport>> {
     let (send, receive) = sync_channel(1);
     thread::Builder::new().name("fetch-reports".to_owned()).spawn(move || {

@@ -1,9 +1,10 @@
 //! Connects to the daemon of a repository, starts it where needed, and calls its methods.
 //!
-//! The client connects to the socket that the endpoint file names. If that fails, it takes the spawn lock, probes again,
-//! starts a daemon and waits for its line. The client is synchronous and links nothing of the daemon.
+//! The client connects to the socket that the endpoint file names. If nothing listens there, it takes the spawn lock, probes
+//! again, starts a daemon, and waits for the line with which the daemon reports that it is ready. The client is synchronous and
+//! links no code of the daemon.
 //!
-//! Invariant: no step waits without a deadline, except for an event, which may never come.
+//! Invariant: no step waits without a deadline, except the wait for an event, which may never come.
 
 pub mod child;
 mod client_error;
@@ -35,10 +36,10 @@ use version::VersionSkew;
 /// `CARGO_PKG_VERSION` of this client.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Time for which a request is retried that the daemon refuses for now (`busy`, stopping).
+/// How long a request is retried that the daemon temporarily refuses, because it is busy or stopping.
 const RETRY_FOR: Duration = Duration::from_secs(30);
 
-/// Delay between two attempts if the daemon does not name one.
+/// Delay between two attempts if the daemon does not ask for another delay.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
 /// Number of times that a daemon may close the connection before the client gives up.
@@ -49,7 +50,7 @@ const MOST_RECONNECTS: usize = 2;
 pub struct ClientOptions {
     /// Whether to start a daemon if none answers, and to replace an older one.
     pub start: bool,
-    /// Whether a daemon that is started indexes nothing until a request needs the index.
+    /// Whether a daemon that this client starts indexes nothing until a request needs the index.
     pub index_on_demand: bool,
     /// The program to start.
     pub daemon: PathBuf,
@@ -62,9 +63,8 @@ pub struct ClientOptions {
 }
 
 impl ClientOptions {
-    /// Returns the default options: start `$MEMO_DAEMON`, or else the `memod` next to this program, or else that in `PATH`.
-    ///
-    /// Reads the environment.
+    /// Returns the default options. The program is `$MEMO_DAEMON`, or else the `memod` next to this program, or else the `memod` in
+    /// `PATH`. Reads the environment.
     pub fn read() -> Self {
         Self {
             start: true,
@@ -76,7 +76,7 @@ impl ClientOptions {
         }
     }
 
-    /// Never starts a daemon: no daemon is [`ClientError::NotRunning`].
+    /// Returns the options with starting disabled: without a running daemon, the client gets [`ClientError::NotRunning`].
     #[must_use]
     pub fn never_start(mut self) -> Self {
         self.start = false;
@@ -93,7 +93,7 @@ pub struct Client {
     connection: DaemonConnection,
     endpoint: Endpoint,
     next_id: u64,
-    /// Whether the last answer was that too many clients are connected, which closes the connection.
+    /// Whether the last answer was that too many clients are connected; the daemon has closed the connection then.
     turned_away: bool,
 }
 
@@ -126,7 +126,7 @@ impl Client {
     /// Connects to the daemon of `layout`, and starts or replaces it according to `options`.
     ///
     /// # Errors
-    /// When no daemon can be reached that speaks our protocol. A daemon that was started may keep running.
+    /// When no daemon that speaks our protocol can be reached. A daemon that was started may keep running.
     pub fn connect(layout: &RepoLayout, env: &Env, options: ClientOptions) -> Result<Self, ClientError> {
         let (connection, endpoint) = connect_or_start(layout, env, &options)?;
         let (layout, env) = (layout.clone(), env.clone());
@@ -157,8 +157,8 @@ impl Client {
 
     /// Calls a method and waits for its answer.
     ///
-    /// If the daemon stops before it answers, it is replaced and asked again; after `busy` the call is repeated. So every
-    /// method must tolerate being called twice.
+    /// If the daemon stops before it answers, another one is started and the call is repeated; it is also repeated after `busy`. So
+    /// every method must tolerate being called twice.
     ///
     /// # Errors
     /// When the daemon returns an error or does not answer. After [`ClientError::Hung`] the connection is unusable.
@@ -171,8 +171,8 @@ impl Client {
         self.parse_result(&line)
     }
 
-    /// Sends a call and returns the reply, with the retries of [`Self::call`]. Not generic, so that the program has one copy
-    /// of this code instead of one per method.
+    /// Sends a call and returns the line of the reply, with the retries of [`Self::call`]. The function is not generic, so that the
+    /// program has one copy of this code instead of one per method.
     fn call_with_retries(
         &mut self,
         call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
@@ -204,7 +204,8 @@ impl Client {
         }
     }
 
-    /// Repeats a call while the daemon is busy, within [`ClientOptions::answer_within`].
+    /// Sends a call and returns the line of the reply. Repeats the call while the daemon is busy, but for at most
+    /// [`ClientOptions::answer_within`].
     fn call_while_busy(
         &mut self,
         call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
@@ -230,10 +231,10 @@ impl Client {
         Instant::now() + RETRY_FOR.min(self.options.answer_within)
     }
 
-    /// Asks the daemon to drain and exit, and waits until it is gone.
+    /// Asks the daemon to finish its requests and exit, and waits until it has exited.
     ///
     /// # Errors
-    /// When it does not answer, or has not exited after [`ClientOptions::ready_within`].
+    /// When the daemon does not answer, or has not exited after [`ClientOptions::ready_within`].
     pub fn stop(mut self) -> Result<(), ClientError> {
         self.stop_daemon()
     }
@@ -247,7 +248,7 @@ impl Client {
         Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
     }
 
-    /// Asks the daemon to drain and exit, and returns whether it has closed the connection in time.
+    /// Asks the daemon to finish its requests and exit, and returns whether it closed the connection in time.
     fn ask_to_stop(&mut self) -> Result<bool, ClientError> {
         let params = CwdParams { cwd: self.layout.root.display().to_string() };
         match self.call_while_busy(&|id| request_line(id, "stop", &params)) {
@@ -258,6 +259,7 @@ impl Client {
         Ok(self.connection.wait_for_end(Instant::now() + self.options.ready_within))
     }
 
+    /// Sends a call once, and returns the line of the reply.
     fn call_once(
         &mut self,
         call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
@@ -296,7 +298,7 @@ impl Client {
         self.settle_connection()
     }
 
-    /// Like [`Self::settle_versions`], and replaces a daemon that accepted the connection and then ended.
+    /// Does the same as [`Self::settle_versions`], and connects again if the daemon accepts the connection and then ends.
     fn settle_connection(&mut self) -> Result<(), ClientError> {
         for _ in 0..MOST_RECONNECTS {
             match self.settle_versions() {
@@ -308,7 +310,8 @@ impl Client {
         self.settle_versions()
     }
 
-    /// Ensures that both ends speak one protocol. If the endpoint file has our version, no `hello` is needed.
+    /// Ensures that client and daemon speak the same protocol, and replaces an older daemon if the options allow it. If the
+    /// endpoint file has the version of this client, `hello` is not called.
     fn settle_versions(&mut self) -> Result<(), ClientError> {
         if self.endpoint.version == self.options.version && self.endpoint.protocol == PROTOCOL {
             return Ok(());
@@ -328,10 +331,10 @@ impl Client {
         }
     }
 
-    /// Stops the daemon and starts our own program in its place, if that reports that it could serve.
+    /// Checks that our program could serve, stops the daemon, and starts our program instead.
     ///
     /// # Errors
-    /// When our program could not serve, and the daemon runs on; or when the stop or the start fails.
+    /// When our program could not serve (the daemon then keeps running), or the stop or the start fails.
     pub fn replace_daemon(&mut self) -> Result<(), ClientError> {
         let Endpoint { pid, version, .. } = self.endpoint.clone();
         spawn::check_program(&self.layout, &self.options).map_err(|source| ClientError::Stays {
@@ -382,18 +385,18 @@ fn connect_or_start(
     }
 }
 
-/// Returns a call as it is sent.
+/// Encodes a call as the line that is sent.
 fn request_line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&RpcCall { jsonrpc: "2.0", id, method, params })?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// Returns the reason for which a line is not a reply, in plainer words than a parser's.
+/// Returns why a line is not a reply, in plainer words than those of the JSON parser.
 fn not_json(error: &serde_json::Error) -> String {
     match error.classify() {
-        Category::Syntax => format!("no JSON from byte {} on", error.column()),
-        Category::Eof => "JSON without its end".to_owned(),
+        Category::Syntax => format!("not JSON from byte {} on", error.column()),
+        Category::Eof => "incomplete JSON".to_owned(),
         Category::Data | Category::Io => error.to_string(),
     }
 }

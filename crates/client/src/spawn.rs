@@ -15,17 +15,17 @@ use memod_proto::{Endpoint, Ready};
 use super::transport::{self, DaemonConnection};
 use super::{ClientError, ClientOptions, child};
 
-/// A client holds the spawn lock for at most `ready_within`, and clients that find the daemon running hold it much shorter.
-/// So a wait of three times that means that a client is stuck.
+/// A client waits for the spawn lock for this many times [`ClientOptions::ready_within`]. Another client holds the lock for at
+/// most `ready_within`, so after this wait the other client is stuck.
 pub(super) const LOCK_PATIENCE: u32 = 3;
-/// Time between two attempts to replace one daemon in the background.
+/// Shortest time between two attempts to replace the same daemon in the background.
 const REPLACE_AGAIN: Duration = Duration::from_secs(60);
 
-/// Returns `$MEMO_DAEMON`, else the `memod` beside this program, else the one in `PATH`.
+/// Returns the program of the daemon: `$MEMO_DAEMON`, or else the `memod` beside this program, or else the `memod` in `PATH`.
 pub(super) fn daemon_program() -> PathBuf {
     let name = format!("memod{}", env::consts::EXE_SUFFIX);
     if let Some(program) = env::var_os("MEMO_DAEMON").filter(|program| !program.is_empty()) {
-        // Relative to the current directory, because the daemon starts in a different directory. A bare name is searched in PATH.
+        // The daemon starts in another directory, so a relative path is made absolute. A bare name is searched in `PATH`.
         let program = PathBuf::from(program);
         let in_path = program.components().count() == 1 && !program.is_absolute();
         return if in_path { program } else { std::path::absolute(&program).unwrap_or(program) };
@@ -34,7 +34,10 @@ pub(super) fn daemon_program() -> PathBuf {
     beside.filter(|program| program.is_file()).unwrap_or_else(|| name.into())
 }
 
-/// Takes the spawn lock and starts a daemon, unless another client has started one by then.
+/// Takes the spawn lock, starts a daemon unless another client has started one meanwhile, and connects to it.
+///
+/// # Errors
+/// When the lock cannot be taken, or no daemon becomes ready.
 pub(super) fn start_daemon(
     layout: &RepoLayout,
     env: &Env,
@@ -46,12 +49,12 @@ pub(super) fn start_daemon(
         return Ok(up);
     }
     let started = spawn_when_free(layout, env, options);
-    // Even after a failure, because the daemon may have found one that was started by other means.
+    // Probe even after a failure: the daemon may have ended because another one runs, which no client has started.
     match transport::probe_daemon(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
         None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
             reason: format!(
-                "it reported to be ready, but {} leads nowhere",
+                "it reported that it is ready, but nothing listens on the socket in {}",
                 layout.endpoint_file().display()
             ),
             log: layout.log_file(),
@@ -59,7 +62,7 @@ pub(super) fn start_daemon(
     }
 }
 
-/// Starts a daemon and does not wait for it; does nothing while another client starts one.
+/// Starts a daemon without waiting until it is ready. Does nothing while another client starts a daemon.
 ///
 /// # Errors
 /// When the program cannot be started.
@@ -68,18 +71,19 @@ pub fn start_in_background(layout: &RepoLayout, options: &ClientOptions) -> Resu
     if lock.try_lock().is_err() {
         return Ok(());
     }
-    // Two that are started at once do no harm: the daemon has a lock of its own.
+    // The spawn lock is released at once. Two daemons that start at the same time do no harm, because a daemon has its own lock.
     let spawned = daemon_command("run", layout, options).stdout(Stdio::null()).spawn();
     spawned.map(drop).map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })
 }
 
 /// Returns whether to replace the running daemon in the background now, and records the attempt.
 ///
-/// Returns false while another client starts or replaces one, and within a minute of the last attempt: a daemon that drains is gone soon, and one
-/// whose successor cannot start stays. The record is the time of the spawn lock; a daemon that published itself later is a new one.
+/// Returns false while another client starts or replaces a daemon, and within a minute after the last attempt, because a daemon
+/// that is stopping ends soon, and a daemon whose successor cannot start stays. The attempt is recorded as the modification time of
+/// the spawn lock. It does not count for a daemon whose endpoint file is newer.
 ///
 /// # Errors
-/// When the lock cannot be opened or marked.
+/// When the lock cannot be opened, or its time cannot be read or set.
 pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError> {
     let path = layout.spawn_lock_file();
     let lock = open_lock(&path)?;
@@ -89,7 +93,7 @@ pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError>
     let tried = lock.metadata().and_then(|meta| meta.modified()).at("look at", &path)?;
     let published = fs::metadata(layout.endpoint_file()).and_then(|meta| meta.modified());
     let is_same = published.is_ok_and(|published| tried > published);
-    // A time in the future is of no use: the clock was set.
+    // A time in the future is ignored, because the clock was changed since.
     if is_same && tried.elapsed().is_ok_and(|ago| ago < REPLACE_AGAIN) {
         return Ok(false);
     }
@@ -97,14 +101,14 @@ pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError>
     Ok(true)
 }
 
-/// Runs this program with other arguments, and does not wait for it. It outlives the process that started it.
+/// Runs this program with other arguments, without waiting for it. The new process outlives this one.
 ///
 /// # Errors
-/// When it cannot be started.
+/// When the process cannot be started.
 pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
     let mut command = Command::new(env::current_exe()?);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // A group of its own, because an agent may end the group of its hook.
+    // The process gets its own process group, because an agent may kill the process group of its hook.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     #[cfg(windows)]
@@ -112,7 +116,8 @@ pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Waits until a daemon that published itself as `pid` is gone, its databases closed; false when it stays.
+/// Waits until the daemon with the process id `pid` has ended and closed its databases; returns false if it still runs after
+/// `patience`.
 pub(super) fn wait_until_gone(
     layout: &RepoLayout,
     pid: u32,
@@ -123,10 +128,10 @@ pub(super) fn wait_until_gone(
     Ok(succeeded || daemon_lock_is_free(layout, patience))
 }
 
-/// Waits until no daemon has the repository: one that ends does not listen any more.
+/// Waits until no daemon holds the lock of the repository. A daemon that is stopping still holds the lock, but no longer listens.
 ///
 /// # Errors
-/// When one still has it after the time for it to stop, though nothing answers on its socket.
+/// When a daemon still holds the lock after [`ClientOptions::ready_within`].
 pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<(), ClientError> {
     if daemon_lock_is_free(layout, options.ready_within) {
         return Ok(());
@@ -138,23 +143,25 @@ pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) 
 
 /// Returns whether the lock that a running daemon holds becomes free within `patience`.
 ///
-/// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.
+/// This takes the lock for a moment. The caller holds the spawn lock, so no daemon that a client starts fails because of that.
 fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
     let Ok(lock) = File::open(layout.daemon_lock_file()) else { return true };
     lock_within(lock, patience).is_ok()
 }
 
+/// Waits until no daemon holds the lock, and starts a daemon. The caller holds the spawn lock.
 fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<(), ClientError> {
     transport::prompt_file_check(layout, env, options.ready_within);
-    // A draining daemon does not listen any more, but its databases are still open.
+    // A daemon that is stopping no longer listens, but its databases are still open.
     if !daemon_lock_is_free(layout, options.ready_within) {
         let lock = layout.daemon_lock_file();
-        let reason = format!("a process that does not listen holds {}", lock.display());
+        let reason = format!("another process holds the lock {}, but does not listen", lock.display());
         return Err(ClientError::NotReady { reason, log: layout.log_file() });
     }
     spawn_daemon(layout, options)
 }
 
+/// Takes the spawn lock, and waits for it for at most `patience`.
 pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
     let lock = layout.spawn_lock_file();
     match lock_within(open_lock(&lock)?, patience) {
@@ -165,17 +172,20 @@ pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File,
     }
 }
 
-/// Starts the daemon and waits for its line. The caller holds the spawn lock.
+/// Starts the daemon and waits until it reports that it is ready. The caller holds the spawn lock.
 fn spawn_daemon(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
     run_program("run", layout, options)
 }
 
-/// Checks whether our program could serve, while another daemon does.
+/// Checks whether our program could serve this repository, while another daemon serves it.
+///
+/// # Errors
+/// When the program cannot be started, or reports why it could not serve.
 pub(super) fn check_program(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
     run_program("check", layout, options)
 }
 
-/// Runs a verb of the daemon's program and waits for its line.
+/// Runs a verb of the daemon's program, and waits for the line with which it reports success or an error.
 fn run_program(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
     let mut child = daemon_command(verb, layout, options)
         .spawn()
@@ -198,6 +208,7 @@ fn run_program(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Resu
     }
 }
 
+/// Returns the command that runs a verb of the daemon's program for this repository.
 pub(super) fn daemon_command(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Command {
     let mut command = Command::new(&options.daemon);
     command.arg(verb).arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
@@ -208,12 +219,13 @@ pub(super) fn daemon_command(verb: &str, layout: &RepoLayout, options: &ClientOp
     child::clear_git_env(&mut command);
     #[cfg(windows)]
     detach_process(&mut command);
-    // On Unix not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
+    // On Unix the daemon gets no process group of its own, because the leader of a group must not call setsid(2), which the daemon
+    // does first.
     command
 }
 
-/// Gives a program no console, and marks our own streams as not inherited: a reader of our output would otherwise wait for the
-/// end of that program. On Unix setsid(2) and close-on-exec do this.
+/// Gives a program no console, and makes our own streams not inheritable. Otherwise a reader of our output would wait until that
+/// program ends. On Unix setsid(2) and close-on-exec do this.
 #[cfg(windows)]
 #[expect(unsafe_code, reason = "there is no safe way to keep a child from inheriting our own handles")]
 fn detach_process(command: &mut Command) {
@@ -225,14 +237,16 @@ fn detach_process(command: &mut Command) {
     };
     use windows_sys::Win32::System::Threading::{CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW};
     command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
-    // Whatever is marked is inherited, also by a child with streams of its own. A child that shall have ours gets copies from std.
+    // An inheritable handle is inherited even by a child that has its own streams. For a child that needs our streams, `std` makes
+    // copies.
     for which in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
-        // SAFETY: both take any value; they fail for a stream that is closed, which is inherited by nobody.
+        // SAFETY: both functions accept any value. They fail for a closed stream, which no child inherits.
         unsafe { SetHandleInformation(GetStdHandle(which), HANDLE_FLAG_INHERIT, 0) };
     }
 }
 
-/// Describes how a silent daemon ended; it has closed its output, so it is about to end.
+/// Describes how a daemon ended that has closed its output without printing a line. It is about to end; if it does not, it is
+/// killed.
 fn describe_end(child: &mut Child, within: Duration) -> String {
     let deadline = Instant::now() + within;
     while Instant::now() < deadline {

@@ -1,4 +1,4 @@
-//! Keeps the daemon of a repository from running, and reads its memories during that time.
+//! Prevents daemons of a repository from running, and reads its memories meanwhile.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
@@ -13,13 +13,14 @@ use memod_proto::exchange::ExportResult;
 
 use super::{Client, ClientError, ClientOptions, spawn};
 
-/// Longest wait for the lock of a daemon, before it is asked to stop again: one that was just started does not listen yet.
+/// How long to wait for the lock of a daemon before it is asked to stop again, because a daemon that just started does not listen
+/// yet.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// Stops the daemon, and keeps every other from running for as long as the returned files are open.
+/// Stops the daemon, and returns two locked files. While they are open, no other daemon can run.
 ///
 /// # Errors
-/// When one does not stop, or another client is stuck while it starts one.
+/// When a daemon does not stop, or another client holds the spawn lock for too long.
 pub fn lock_out(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<[File; 2], ClientError> {
     let starting = spawn::take_lock(layout, options.ready_within * spawn::LOCK_PATIENCE)?;
     let give_up = Instant::now() + options.ready_within * 2;
@@ -41,7 +42,7 @@ pub fn lock_out(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Resu
     }
 }
 
-/// The memories of a repository whose daemons are locked out, as the daemon's program reads them.
+/// Reads the memories of a repository without a daemon, by a process of the daemon's program. The caller has called [`lock_out`].
 pub struct StoppedMemories {
     process: Child,
     lines: Receiver<Vec<u8>>,
@@ -50,10 +51,10 @@ pub struct StoppedMemories {
 }
 
 impl StoppedMemories {
-    /// Starts to read.
+    /// Starts the process that reads the memories.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// When the process or a thread cannot be started.
     pub fn open(layout: &RepoLayout, options: &ClientOptions) -> Result<Self, ClientError> {
         let spawned = spawn::daemon_command("memories", layout, options).spawn();
         let mut process =
@@ -62,7 +63,7 @@ impl StoppedMemories {
         let (send, lines) = sync_channel(1);
         let opened =
             Self { process, lines, patience: options.answer_within, state_dir: layout.state_dir.clone() };
-        // A pipe has no read time limit, so a thread reads.
+        // Reading from a pipe has no time limit, so a thread reads.
         let started = thread::Builder::new().name("memories".to_owned()).spawn(move || {
             loop {
                 let mut line = Vec::new();
@@ -76,7 +77,8 @@ impl StoppedMemories {
         Ok(opened)
     }
 
-    /// Returns the next page: those of the living memories, then those of the archive. The last of each has no `next`.
+    /// Returns the next page: first the pages of the living memories, then those of the archive. The last page of each has no
+    /// `next`.
     ///
     /// # Errors
     /// When the memories cannot be read.
@@ -85,9 +87,11 @@ impl StoppedMemories {
             Ok(line) => serde_json::from_slice::<Result<ExportResult, String>>(&line)
                 .unwrap_or_else(|error| Err(format!("memod printed something unexpected ({error})"))),
             Err(RecvTimeoutError::Timeout) => {
-                Err(format!("memod was silent for {} s", self.patience.as_secs()))
+                Err(format!("memod printed nothing for {} s", self.patience.as_secs()))
             }
-            Err(RecvTimeoutError::Disconnected) => Err("memod ended before it had read all".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err("memod ended before it had read all memories".to_owned())
+            }
         };
         Ok(page.map_err(io::Error::other).at("read the memories in", &self.state_dir)?)
     }
@@ -95,7 +99,7 @@ impl StoppedMemories {
 
 impl Drop for StoppedMemories {
     fn drop(&mut self) {
-        // Both fail only if it is gone.
+        // Both calls fail only if the process has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

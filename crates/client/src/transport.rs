@@ -1,6 +1,6 @@
 //! Sends and receives lines over a Unix socket or a named pipe.
 //!
-//! `unix` and `windows` have the differences between platforms; the rest handles deadlines and splits lines.
+//! `unix` and `windows` connect and set time limits; this file splits lines and finds the daemon of a repository.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use windows as stream;
 /// Why there is no connection.
 #[derive(Debug)]
 enum ConnectError {
-    /// Another user listens, with this name.
+    /// The socket belongs to another user: this uid or security identifier.
     Foreign(String),
     /// The operating system refused the connection.
     Io(io::Error),
@@ -36,10 +36,10 @@ impl From<io::Error> for ConnectError {
     }
 }
 
-/// Longest line, bytes; a listing of a million paths is shorter.
+/// Largest size of a line, bytes; a list of a million paths is shorter.
 const MAX_LINE: usize = 256 << 20;
 
-/// An open connection.
+/// An open connection to a daemon.
 #[derive(Debug)]
 pub(super) struct DaemonConnection {
     stream: BufReader<Stream>,
@@ -50,18 +50,24 @@ impl DaemonConnection {
         Self { stream: BufReader::with_capacity(64 << 10, stream) }
     }
 
-    /// Writes one line that ends with its newline.
+    /// Writes one line, which must end with a line feed.
     pub(super) fn send_line(&mut self, line: &[u8], deadline: Instant) -> io::Result<()> {
         stream::set_time_limit(self.stream.get_ref(), Some(time_left(deadline)?))?;
         self.stream.get_mut().write_all(line)
     }
 
-    /// Reads one line; `TimedOut` or `WouldBlock` after the deadline, `UnexpectedEof` at the end.
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// `TimedOut` or `WouldBlock` after the deadline, `UnexpectedEof` at the end of the connection.
     pub(super) fn read_line(&mut self, deadline: Instant) -> io::Result<Vec<u8>> {
         self.read_line_until(Some(deadline))
     }
 
-    /// Reads one line, and waits for it for ever; `UnexpectedEof` at the end.
+    /// Reads one line without a time limit.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` at the end of the connection.
     pub(super) fn read_line_whenever(&mut self) -> io::Result<Vec<u8>> {
         if self.stream.buffer().is_empty() {
             stream::set_time_limit(self.stream.get_ref(), None)?;
@@ -72,7 +78,7 @@ impl DaemonConnection {
     fn read_line_until(&mut self, deadline: Option<Instant>) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
-            // `send_line` has set the limit of the stream; it is set again only if a line arrives in pieces.
+            // The caller has set the time limit of the stream. It is set again only if a line arrives in pieces.
             if !line.is_empty() {
                 stream::set_time_limit(self.stream.get_ref(), deadline.map(time_left).transpose()?)?;
             }
@@ -97,7 +103,7 @@ impl DaemonConnection {
         }
     }
 
-    /// Reads until the other end closes; false after the deadline.
+    /// Reads until the daemon closes the connection; returns false after the deadline.
     pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
         loop {
             let Ok(rest) = time_left(deadline) else { return false };
@@ -116,16 +122,19 @@ impl DaemonConnection {
     }
 }
 
-/// Returns the remaining time, never zero.
+/// Returns the time until a deadline, which is never zero.
+///
+/// # Errors
+/// `TimedOut` after the deadline.
 fn time_left(deadline: Instant) -> io::Result<Duration> {
     let rest = deadline.saturating_duration_since(Instant::now());
     if rest.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(rest) }
 }
 
-/// Returns the published endpoint; `None` if it is absent or invalid.
+/// Returns the endpoint in the endpoint file; `None` if the file is missing or invalid, or was copied or moved with the repository
+/// and names the daemon of the original.
 ///
-/// Invalid text is ignored, because a starting daemon publishes itself again. The file of a repository that was copied or
-/// moved names the daemon of the original.
+/// An invalid file is ignored, because a daemon that starts writes it again.
 pub(super) fn published_endpoint(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
     let file = layout.endpoint_file();
     match read_file(&file) {
@@ -137,8 +146,8 @@ pub(super) fn published_endpoint(layout: &RepoLayout) -> Result<Option<Endpoint>
     }
 }
 
-/// Makes a daemon check its files after its repository was moved, so that it notices and ends. It gets no event if a
-/// directory further up has moved.
+/// Makes the daemon of a repository that was moved check its files, so that it detects the move and ends. It gets no event of its
+/// own if a directory further up was moved.
 pub(super) fn prompt_file_check(layout: &RepoLayout, env: &Env, limit: Duration) {
     let Ok(text) = read_file(&layout.endpoint_file()) else { return };
     let Ok(endpoint) = serde_json::from_slice::<Endpoint>(&text) else { return };
@@ -150,30 +159,31 @@ pub(super) fn prompt_file_check(layout: &RepoLayout, env: &Env, limit: Duration)
     let call = serde_json::json!({ "jsonrpc": "2.0", "id": 0, "method": "sync", "params": params });
     let deadline = Instant::now() + limit;
     let mut connection = DaemonConnection::new(stream);
-    // Whatever the answer, the lock shows whether the daemon is gone.
+    // The answer does not matter, because the lock of the daemon shows whether it has ended.
     let _ = connection.send_line(format!("{call}\n").as_bytes(), deadline);
     let _ = connection.read_line(deadline);
 }
 
+/// Returns whether an endpoint is that of the daemon of this repository.
 fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
     let theirs = Path::new(&endpoint.state_dir);
-    // A directory that is mounted at two paths has one daemon, which reports the path that it serves.
+    // A directory that is mounted at two paths has one daemon, whose endpoint names only one of the paths.
     endpoint.state_dir.is_empty() || theirs == layout.state_dir || is_same_dir(theirs, &layout.state_dir)
 }
 
-/// Returns the usual endpoint of a daemon whose endpoint file is lost or not written yet.
+/// Returns an endpoint with the default socket, for a daemon whose endpoint file is lost or not yet written.
 ///
-/// No daemon has version 0 and protocol 0, so `hello` will be asked.
+/// Version 0 and protocol 0 match no client, so the client will call `hello`.
 fn default_endpoint(layout: &RepoLayout, env: &Env) -> Endpoint {
     let socket = layout.socket_path(env).display().to_string();
     let state_dir = layout.state_dir.display().to_string();
     Endpoint { socket, state_dir, pid: 0, version: "0".to_owned(), protocol: 0 }
 }
 
-/// Connects to the published daemon; `None` if nothing listens.
+/// Connects to the daemon that the endpoint file names, or else to the default socket; `None` if nothing listens.
 ///
 /// # Errors
-/// When the socket is not ours, or the daemon does not accept in time.
+/// When the socket belongs to another user, or the daemon does not accept the connection in time.
 pub(super) fn probe_daemon(
     layout: &RepoLayout,
     env: &Env,
@@ -188,7 +198,7 @@ pub(super) fn probe_daemon(
 /// Connects to the daemon at `endpoint`; `None` if nothing listens.
 ///
 /// # Errors
-/// See [`probe_daemon`].
+/// As [`probe_daemon`].
 pub(super) fn connect_endpoint(
     endpoint: Endpoint,
     layout: &RepoLayout,
@@ -210,6 +220,7 @@ pub(super) fn connect_endpoint(
     }
 }
 
+/// Returns whether an error means that nothing listens.
 fn is_absent(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     matches!(

@@ -4,18 +4,18 @@ use std::cmp::Ordering;
 
 use semver::{BuildMetadata, Version};
 
-/// How the daemon's version relates to the client's.
+/// Whether the daemon is older or newer than the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VersionSkew {
     /// Client and daemon have the same version.
     Equal,
     /// The daemon is older; the client may replace it.
     DaemonOlder,
-    /// The daemon is newer, and keeps running.
+    /// The daemon is newer; the client must not replace it.
     DaemonNewer,
 }
 
-/// Compares (version, protocol) of the client with those of the daemon.
+/// Compares the pair (version, protocol) of the client with that of the daemon.
 pub(super) fn compare_versions(client: (&str, u32), daemon: (&str, u32)) -> VersionSkew {
     match (parse_version(client.0), client.1).cmp(&(parse_version(daemon.0), daemon.1)) {
         Ordering::Equal => VersionSkew::Equal,
@@ -24,8 +24,8 @@ pub(super) fn compare_versions(client: (&str, u32), daemon: (&str, u32)) -> Vers
     }
 }
 
-/// Returns the precedence of a version without its build (Semantic Versioning 2.0.0, section 11). An invalid version is
-/// `None`, which comes first.
+/// Parses a version and drops its build metadata, so that versions compare by precedence (Semantic Versioning 2.0.0, section 11).
+/// An invalid version is `None`, which is less than all others.
 fn parse_version(version: &str) -> Option<Version> {
     let version = Version::parse(version).ok()?;
     Some(Version { build: BuildMetadata::EMPTY, ..version })

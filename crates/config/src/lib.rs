@@ -1,7 +1,8 @@
 //! Loads settings: defaults, the user's file, the repository's file and the environment.
 //!
-//! Later layers take precedence: defaults, the user's file, the repository's file, the environment, flags. Layers are
-//! parsed from texts; only [`load_settings`] reads files and the environment.
+//! Each source of settings is a layer, and later layers take precedence: defaults, the user's file, the repository's file, the
+//! environment, flags. Layers are parsed from texts; only [`load_settings`] and [`read_file`] read files, and only
+//! [`load_settings`] and the module `user_files` read the environment.
 
 mod sections;
 mod setting_key;
@@ -25,7 +26,7 @@ pub use user_files::{libpq_passwords, team_passwords, user_file};
 /// The commented defaults, as `memo config template` prints them.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// Every setting.
+/// The values of all settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `[daemon]`
@@ -53,7 +54,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Returns the values of `defaults.toml` without parsing it, because the client must start within a millisecond.
+    /// Returns the values of `defaults.toml` without parsing that file, because the client must start within a millisecond.
     fn default() -> Self {
         Self {
             daemon: DaemonSettings { idle_exit_minutes: 30, log: "info".to_owned() },
@@ -101,7 +102,7 @@ impl Default for Config {
     }
 }
 
-/// The source of a value.
+/// Where the value of a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// `defaults.toml`
@@ -131,65 +132,65 @@ pub enum ConfigError {
     /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] PathError),
-    /// Not TOML.
+    /// A file is not TOML.
     #[error("{origin}: not valid TOML: {reason}")]
     Syntax {
-        /// Which file.
+        /// The file.
         origin: SettingOrigin,
         /// Line, column and cause.
         reason: String,
     },
-    /// No such setting.
+    /// There is no setting with this key.
     #[error("{origin}: unknown key {key}")]
     UnknownKey {
-        /// Which file, or the command line.
+        /// The file, or the command line.
         origin: SettingOrigin,
-        /// As written.
+        /// The key as written.
         key: String,
-        /// The known key that is spelled most alike.
+        /// The known key with the most similar spelling.
         nearest: Option<&'static str>,
     },
-    /// A setting that names code to run.
+    /// A repository has a setting that only the user's own settings may have.
     #[error("{origin}: {key} may stand only in the user's settings")]
     UserOnly {
-        /// Which file, or the command line.
+        /// The file, or the command line.
         origin: SettingOrigin,
-        /// As written.
+        /// The key as written.
         key: String,
     },
-    /// A setting of a repository that would undo what the user has switched off.
+    /// A repository switches on a setting that it may only switch off.
     #[error("{origin}: {key} may only be false in the settings of a repository")]
     OnlyOff {
-        /// Which file, or the command line.
+        /// The file, or the command line.
         origin: SettingOrigin,
-        /// As written.
+        /// The key as written.
         key: String,
     },
-    /// A value of the wrong type or out of range.
+    /// A value has the wrong type or is out of range.
     #[error("{origin}: {key} = {found}: expected {expected}")]
     BadValue {
-        /// Which file or variable.
+        /// The file, variable or command line with the value.
         origin: SettingOrigin,
-        /// Which setting.
+        /// Key of the setting.
         key: &'static str,
-        /// As written.
+        /// The value as written.
         found: String,
         /// The allowed values.
         expected: String,
     },
 }
 
-/// Values of one source of settings.
+/// The values that one source of settings has.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsLayer {
     values: Vec<(&'static SettingKey, SettingValue, SettingOrigin)>,
 }
 
 impl SettingsLayer {
-    /// Reads the text of a settings file.
+    /// Parses the text of a settings file; `file` is its path.
     ///
     /// # Errors
-    /// When it is not TOML, has an unknown key, or a value that its key does not take.
+    /// When the text is not TOML, has an unknown key, or a value that its key does not allow.
     pub fn from_toml(text: &str, file: PathBuf) -> Result<Self, ConfigError> {
         let origin = SettingOrigin::File(file);
         let document = parse(text, &origin)?;
@@ -207,10 +208,10 @@ impl SettingsLayer {
         Ok(Self { values })
     }
 
-    /// Reads the settings among environment variables, and ignores other variables.
+    /// Parses the environment variables of all settings; `look_up` returns the value of a variable.
     ///
     /// # Errors
-    /// When a variable has a value that its key does not take.
+    /// When a variable has a value that its key does not allow.
     pub fn from_env(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let mut values = Vec::new();
         for key in KEYS {
@@ -225,16 +226,16 @@ impl SettingsLayer {
     }
 }
 
-/// The settings in force, and where each comes from.
+/// The settings in force, and where each value comes from.
 #[derive(Clone, Debug)]
 pub struct ResolvedSettings {
-    /// The settings.
+    /// The values in force.
     pub config: Config,
-    /// Origin of each of [`KEYS`], in that order.
+    /// Origin of the value of each of [`KEYS`], in the same order.
     pub origins: Vec<SettingOrigin>,
 }
 
-/// Applies layers to the defaults; later ones take precedence.
+/// Returns the settings after applying layers to the defaults; later layers take precedence.
 pub fn resolve_layers(layers: impl IntoIterator<Item = SettingsLayer>) -> ResolvedSettings {
     let mut resolved =
         ResolvedSettings { config: Config::default(), origins: vec![SettingOrigin::Default; KEYS.len()] };
@@ -247,10 +248,10 @@ pub fn resolve_layers(layers: impl IntoIterator<Item = SettingsLayer>) -> Resolv
     resolved
 }
 
-/// Returns `text` with `key` set to `value`; comments, order and spacing stay.
+/// Returns the text of the settings file `file` with the key `name` set to `value`. Comments, order and spacing stay.
 ///
 /// # Errors
-/// When the text is not TOML, the key is unknown, or it does not take the value.
+/// When the text is not valid, the key is unknown, or the key does not allow the value.
 pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<String, ConfigError> {
     let key =
         SettingKey::find_key(name).ok_or_else(|| unknown_key(name, SettingOrigin::File(file.clone())))?;
@@ -270,7 +271,7 @@ pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<
     Ok(document.to_string())
 }
 
-/// Returns `text` without `key`; `None` if the key is not set.
+/// Returns the text of the settings file `file` without the key `name`; `None` if the key is not set.
 ///
 /// # Errors
 /// When the text is not TOML, or the key is unknown.
@@ -283,10 +284,10 @@ pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<Str
     Ok(table.and_then(|table| table.remove(name)).map(|_| document.to_string()))
 }
 
-/// Reads the settings that apply to `layout`, or only the user's.
+/// Reads the settings that apply in the repository with this layout, or without a layout only the user's settings.
 ///
 /// # Errors
-/// When a file cannot be read or has an invalid setting. An absent file is empty.
+/// When a file cannot be read, or a file or variable has an invalid setting. An absent file counts as empty.
 pub fn load_settings(layout: Option<&RepoLayout>) -> Result<ResolvedSettings, ConfigError> {
     let mut layers = Vec::new();
     if let Some(file) = user_file() {
@@ -303,11 +304,11 @@ pub fn load_settings(layout: Option<&RepoLayout>) -> Result<ResolvedSettings, Co
     Ok(resolve_layers(layers))
 }
 
-/// Checks that the settings of a repository may have a value. They may have come with an archive, and some keys name code that
-/// is run, or decide which texts are sent to whom and at which cost.
+/// Checks that the settings of a repository may have a value. Others may have written these settings, and some keys name code to
+/// run, or decide which texts are sent to whom and at which cost.
 ///
 /// # Errors
-/// When only the user's own settings may have it.
+/// When only the user's own settings may have the value.
 pub fn check_of_repository(key: &str, value: &str, origin: &SettingOrigin) -> Result<(), ConfigError> {
     match key {
         "llm.enabled" if value == "false" => Ok(()),
@@ -323,10 +324,10 @@ pub fn check_of_repository(key: &str, value: &str, origin: &SettingOrigin) -> Re
     }
 }
 
-/// Returns the text of a settings file; none when it is absent.
+/// Returns the text of a settings file; `None` if the file is absent.
 ///
 /// # Errors
-/// When it is there and cannot be read.
+/// When the file exists but cannot be read, or is not UTF-8.
 pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
     let text = paths::read_file(file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
     match text {
@@ -335,13 +336,14 @@ pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// Returns an error for a key that does not exist, with the one that is spelled most alike.
+/// Returns the error for a key that does not exist, with the known key that has the most similar spelling.
 pub fn unknown_key(key: &str, origin: SettingOrigin) -> ConfigError {
     let alike = KEYS.iter().map(|known| (strsim::jaro_winkler(known.name, key), known.name));
     let nearest = alike.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.7);
     ConfigError::UnknownKey { origin, key: key.to_owned(), nearest: nearest.map(|(_, name)| name) }
 }
 
+/// Parses the TOML of a settings file.
 fn parse(text: &str, origin: &SettingOrigin) -> Result<DocumentMut, ConfigError> {
     text.parse::<DocumentMut>().map_err(|error| ConfigError::Syntax {
         origin: origin.clone(),
@@ -349,6 +351,7 @@ fn parse(text: &str, origin: &SettingOrigin) -> Result<DocumentMut, ConfigError>
     })
 }
 
+/// Returns the value of a setting in a settings file.
 fn value_of(
     key: &'static SettingKey,
     item: &Item,
@@ -358,6 +361,7 @@ fn value_of(
     value.ok_or_else(|| bad_value(key, item.to_string().trim().to_owned(), origin.clone()))
 }
 
+/// Returns the error for a value that a key does not allow.
 fn bad_value(key: &'static SettingKey, found: String, origin: SettingOrigin) -> ConfigError {
     ConfigError::BadValue { origin, key: key.name, found, expected: key.kind.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Declares every setting, its type and its range.
+//! Declares the key of every setting, and the values that each key allows.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::Config;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SettingValue {
-    /// A count, or a duration in the unit of its name.
+    /// A count, or a duration in the unit that the key names.
     Number(u64),
     /// A share, a score or a cosine.
     Fraction(f64),
@@ -44,7 +44,7 @@ impl fmt::Display for SettingValue {
     }
 }
 
-/// The values that a key takes.
+/// The values that a key allows.
 #[derive(Clone, Copy, Debug)]
 pub enum AllowedValues {
     /// Whole numbers from the first to the second.
@@ -53,9 +53,9 @@ pub enum AllowedValues {
     Fraction(f64, f64),
     /// `true` or `false`.
     Switch,
-    /// One of these.
+    /// One of these words.
     Word(&'static [&'static str]),
-    /// Any text of one line, with its description.
+    /// Any text of one line; the string describes it for errors.
     Text(&'static str),
     /// The name of a container, as a new memory takes it.
     Container,
@@ -77,17 +77,18 @@ impl fmt::Display for AllowedValues {
     }
 }
 
-/// One setting.
+/// The key of a setting.
 #[derive(Debug)]
 pub struct SettingKey {
     /// `section.name`, as in the file.
     pub name: &'static str,
-    /// The values that it takes.
+    /// The values that the key allows.
     pub kind: AllowedValues,
+    /// The field of the value in [`Config`].
     slot: SettingSlot,
 }
 
-/// The field of a value in [`Config`].
+/// Gives access to the field of a value in [`Config`].
 #[derive(Debug)]
 enum SettingSlot {
     Number(fn(&mut Config) -> &mut u64),
@@ -96,19 +97,21 @@ enum SettingSlot {
     Word(fn(&mut Config) -> &mut String),
 }
 
+/// The levels of logging.
 const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
-/// The fates of an expired memory.
+/// What can happen to an expired memory.
 const ENDS: &[&str] = &["archive", "purge"];
-/// Below this cosine, two memories merely share a subject. Unrelated pairs have at most 0.48, paraphrases 0.42 to 0.79, and
-/// from 0.9 on a pair is likely a duplicate, according to models/builtin/README.md; other models are brought to its scale.
+/// Minimum of `memory.near_cosine`. Below this cosine, two memories merely share a subject. Unrelated pairs have at most 0.48,
+/// paraphrases 0.42 to 0.79, and from 0.9 on a pair is likely a duplicate, according to models/builtin/README.md; the cosines of
+/// other models are converted to the scale of the builtin model.
 pub const LEAST_NEAR_COSINE: f64 = 0.5;
-/// Below this cosine all is noise, according to models/builtin/README.md.
+/// Minimum of `search.min_cosine`. Hits below this cosine are noise, according to models/builtin/README.md.
 const LEAST_MIN_COSINE: f64 = 0.25;
 const ONE_YEAR_MINUTES: u64 = 525_600;
 const ONE_MINUTE_MS: u64 = 60_000;
 const TEN_MINUTES_MS: u64 = 600_000;
 
-/// Every setting, in the order of `defaults.toml`.
+/// The keys of all settings, in the order of `defaults.toml`.
 pub const KEYS: &[SettingKey] = &[
     number_key("daemon.idle_exit_minutes", 0, ONE_YEAR_MINUTES, |config| {
         &mut config.daemon.idle_exit_minutes
@@ -183,6 +186,7 @@ pub const KEYS: &[SettingKey] = &[
     number_key("llm.task_seconds", 1, 600, |config| &mut config.llm.task_seconds),
 ];
 
+/// Declares a whole number from `least` to `most`.
 const fn number_key(
     name: &'static str,
     least: u64,
@@ -197,6 +201,7 @@ const fn fraction_key(name: &'static str, least: f64, slot: fn(&mut Config) -> &
     SettingKey { name, kind: AllowedValues::Fraction(least, 1.0), slot: SettingSlot::Fraction(slot) }
 }
 
+/// Declares a text; `what` describes it for errors.
 const fn text_key(
     name: &'static str,
     what: &'static str,
@@ -205,26 +210,28 @@ const fn text_key(
     SettingKey { name, kind: AllowedValues::Text(what), slot: SettingSlot::Word(slot) }
 }
 
+/// Declares a list of names.
 const fn list_key(name: &'static str, slot: fn(&mut Config) -> &mut String) -> SettingKey {
     SettingKey { name, kind: AllowedValues::Names, slot: SettingSlot::Word(slot) }
 }
 
+/// Declares a value that is `true` or `false`.
 const fn switch_key(name: &'static str, slot: fn(&mut Config) -> &mut bool) -> SettingKey {
     SettingKey { name, kind: AllowedValues::Switch, slot: SettingSlot::Switch(slot) }
 }
 
 impl SettingKey {
-    /// Returns the key of that name.
+    /// Returns the key with a name, `section.name`; `None` if there is none.
     pub fn find_key(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
 
-    /// Returns the variable that sets it: `MEMO_SEARCH_LIMIT` for `search.limit`.
+    /// Returns the name of the environment variable for the setting: `MEMO_SEARCH_LIMIT` for `search.limit`.
     pub fn env_name(&self) -> String {
         format!("MEMO_{}", self.name.replace('.', "_").to_uppercase())
     }
 
-    /// Parses a value from the command line or the environment; `None` if it is not allowed.
+    /// Parses a value from the command line or the environment; `None` if the key does not allow the value.
     pub fn parse(&self, text: &str) -> Option<SettingValue> {
         let value = match self.kind {
             AllowedValues::Number(..) => SettingValue::Number(text.parse().ok()?),
@@ -238,11 +245,11 @@ impl SettingKey {
         self.is_allowed(&value).then_some(value)
     }
 
-    /// Converts a value from a file; `None` if it is not allowed.
+    /// Converts a value from a settings file; `None` if the key does not allow the value.
     pub(super) fn parse_toml_value(&self, value: &toml_edit::Value) -> Option<SettingValue> {
         let value = match self.kind {
             AllowedValues::Number(..) => SettingValue::Number(u64::try_from(value.as_integer()?).ok()?),
-            // `1` is a number too.
+            // A file may have `1` for `1.0`.
             AllowedValues::Fraction(..) => {
                 SettingValue::Fraction(value.as_float().or_else(|| Some(value.as_integer()? as f64))?)
             }
@@ -260,6 +267,7 @@ impl SettingKey {
         self.is_allowed(&value).then_some(value)
     }
 
+    /// Returns whether the key allows a value.
     fn is_allowed(&self, value: &SettingValue) -> bool {
         match (self.kind, value) {
             (AllowedValues::Number(least, most), SettingValue::Number(number)) => {
@@ -280,9 +288,9 @@ impl SettingKey {
         }
     }
 
-    /// Returns the value in force.
+    /// Returns the value that the setting has in `config`.
     pub fn get(&self, config: &Config) -> SettingValue {
-        // A copy, because the slots give mutable access and a second table of getters could disagree.
+        // The slots need a mutable `Config`, so a copy is read. A second table, of getters, could disagree with the slots.
         let mut config = config.clone();
         match self.slot {
             SettingSlot::Number(slot) => SettingValue::Number(*slot(&mut config)),
@@ -292,7 +300,7 @@ impl SettingKey {
         }
     }
 
-    /// Puts a value that [`SettingKey::parse`] or a file gave.
+    /// Stores a value from [`SettingKey::parse`] or [`SettingKey::parse_toml_value`] in `config`.
     pub(super) fn set(&self, config: &mut Config, value: SettingValue) {
         match (&self.slot, value) {
             (SettingSlot::Number(slot), SettingValue::Number(number)) => *slot(config) = number,

@@ -1,17 +1,17 @@
-//! Reads the address of a team's server, and finds its password.
+//! Reads the address of a team's server from the settings, and finds the server's password.
 
 mod address;
 pub mod password;
 
 pub use self::address::ServerAddress;
 
-/// Why a request to the server failed, or cannot be sent.
+/// Why a request to a team's server failed, or cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TeamError {
-    /// The failure, its place and its cause, without a password.
+    /// What failed, where, and why, without a password.
     pub message: String,
-    /// The remedy.
+    /// What the user can do about it.
     pub hint: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl TeamError {
         Self { message: message.into(), hint: None }
     }
 
-    /// Adds the server's address to the message.
+    /// Prefixes the message with the server's address.
     #[must_use]
     pub fn with_address(self, address: &str) -> Self {
         Self { message: format!("{address}: {}", self.message), ..self }

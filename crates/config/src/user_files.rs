@@ -1,24 +1,20 @@
-//! Names the files of the user's settings.
+//! Returns the paths of the user's settings and password files.
 
 use std::path::PathBuf;
 
-/// Returns the file of the user's own settings, in the platform's config directory.
-///
-/// None when there is no home directory.
+/// Returns the path of the user's own settings file, in the platform's config directory; `None` without a home directory.
 pub fn user_file() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.config_dir().join("memod").join("config.toml"))
 }
 
-/// Returns the file with the user's passwords of team servers.
-///
-/// None when there is no home directory.
+/// Returns the path of memod's file with the user's passwords for team servers; `None` without a home directory.
 pub fn team_passwords() -> Option<PathBuf> {
     Some(user_file()?.with_file_name("pgpass"))
 }
 
-/// Returns the password file of libpq: `PGPASSFILE`, or `.pgpass` in the home directory.
+/// Returns the path of libpq's password file: `PGPASSFILE`, or `.pgpass` in the home directory; `None` without either.
 pub fn libpq_passwords() -> Option<PathBuf> {
     let named = std::env::var_os("PGPASSFILE").map(PathBuf::from);
     named.or_else(|| Some(etcetera::home_dir().ok()?.join(".pgpass")))

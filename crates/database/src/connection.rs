@@ -1,4 +1,4 @@
-//! Opens connections with the settings that each needs.
+//! Opens connections to SQLite databases, and checks databases for damage.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Opens a connection with the settings that every connection needs.
 ///
-/// The write connection creates the file; readers must find it and cannot change it.
+/// `flags` decide whether the file may be created or changed.
 pub fn open_connection(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
     let conn = open_without_waiting(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
@@ -22,15 +22,15 @@ pub fn open_connection(path: &Path, flags: OpenFlags) -> Result<Connection, rusq
          PRAGMA trusted_schema = OFF;",
     )?;
     conn.set_prepared_statement_cache_capacity(64);
-    // Otherwise every bound LIMIT compiles its statement again.
+    // Without this, SQLite compiles a statement again for each value of a bound LIMIT.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(conn)
 }
 
 /// Opens a connection that does not wait for locks.
 ///
-/// Where the disk has no room for the `-shm` file, SQLite keeps its content in the memory of this process, and no other
-/// process can open the database until it is closed (<https://www.sqlite.org/vfs.html>, 2.1).
+/// If the disk has no room for the `-shm` file, its content is in the memory of this process, and no other process can open the
+/// database until the connection is closed (<https://www.sqlite.org/vfs.html>, 2.1).
 pub(crate) fn open_without_waiting(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
     set_up_sqlite();
     let conn = Connection::open_with_flags(path, flags)?;
@@ -41,14 +41,14 @@ pub(crate) fn open_without_waiting(path: &Path, flags: OpenFlags) -> Result<Conn
             tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process only");
             Connection::open_with_flags_and_vfs(path, flags, "unix-excl")
         }
-        _ => Ok(conn), // its first use reports the error
+        _ => Ok(conn), // the first use of the connection reports another error
     }
 }
 
-/// Reads every reachable page.
+/// Reads every reachable page, with SQLite's `quick_check`.
 ///
 /// # Errors
-/// When one is damaged.
+/// When a page is damaged or cannot be read.
 pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
     let message: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     match unread_page(&message) {
@@ -58,8 +58,8 @@ pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Returns the error code of a page that could not be read, which the check lists like damage (`checkTreePage` and `checkList`
-/// in SQLite's btree.c).
+/// Returns SQLite's error code if a message of `quick_check` is about a page that could not be read. The check lists such a page
+/// like a damaged one (`checkTreePage` and `checkList` in SQLite's btree.c).
 fn unread_page(message: &str) -> Option<i32> {
     use rusqlite::ffi::{SQLITE_CORRUPT, SQLITE_IOERR};
     if message.contains("failed to get page") {
@@ -75,8 +75,8 @@ pub fn corruption_error(message: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(message))
 }
 
-/// Configures SQLite for the process before its first connection: memory statistics are off, because they take a global
-/// lock at each allocation, a read that fails is not reported as damage, and each connection has sqlite-vec.
+/// Configures SQLite for the process before its first connection. Turns memory statistics off, because they take a global lock at
+/// each allocation; makes a failed read not count as damage; and loads sqlite-vec into each connection.
 #[expect(unsafe_code, reason = "rusqlite has no safe way to configure the library as a whole")]
 fn set_up_sqlite() {
     use rusqlite::ffi;
@@ -86,8 +86,8 @@ fn set_up_sqlite() {
         *const ffi::sqlite3_api_routines,
     ) -> std::ffi::c_int;
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: called once, before this process makes a connection, with the one int that MEMSTATUS takes. The entry point of
-    // sqlite-vec, which its crate declares without parameters, has those of every extension.
+    // SAFETY: this is called once, before this process makes a connection. `SQLITE_CONFIG_MEMSTATUS` takes one int. The crate of
+    // sqlite-vec declares its entry point without parameters, but the function has the parameters of every extension.
     ONCE.call_once(|| {
         unsafe {
             ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0);

@@ -1,4 +1,4 @@
-//! Defines the error of a database, with its remedy.
+//! Defines the error of a database, and the hint for each.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use rusqlite::ErrorCode;
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The schema is newer than this program.
-    #[error("{}: written by a newer memod (schema {found}, we know {known})", path.display())]
+    #[error("{}: written by a newer memod (schema {found}, this memod knows {known})", path.display())]
     Newer {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
-        /// Its `user_version`.
+        /// Version of the database's schema.
         found: i64,
-        /// The newest that this program can read.
+        /// The newest version that this program knows.
         known: i64,
     },
-    /// Not a database, or damaged.
+    /// The file is damaged, or not a database.
     #[error("{}: damaged: {source}", path.display())]
     Corrupt {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
         /// The error of SQLite.
         source: rusqlite::Error,
@@ -30,21 +30,21 @@ pub enum DatabaseError {
     /// The disk is full.
     #[error("{}: the disk is full", path.display())]
     Full {
-        /// The database.
+        /// Path of the database, or of a file next to it.
         path: PathBuf,
     },
-    /// A file or directory next to the database.
+    /// A file or directory next to the database cannot be used.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Anything else.
+    /// Any other error of SQLite.
     #[error("{}: {source}", path.display())]
     Sqlite {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
         /// The error of SQLite.
         source: rusqlite::Error,
@@ -52,12 +52,12 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// Returns the remedy.
+    /// Returns the hint for the user: what to do about the error.
     pub fn hint(&self) -> &'static str {
         let usual = "`memo doctor` checks the disk and the databases";
         match self {
             Self::Newer { path, .. } if path.ends_with("index.db") => {
-                "install the version of memod that wrote it, or a later one; or delete it: it has no memories, and memod builds a new one"
+                "install the version of memod that wrote the file, or a later one; or delete the file: it has no memories, and memod builds a new one"
             }
             Self::Newer { .. } => "install the version of memod that wrote it, or a later one",
             Self::Corrupt { .. } => usual,
@@ -75,14 +75,14 @@ impl DatabaseError {
                     "check the owner and the permissions of that file and of its directory"
                 }
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                    "another program holds it open: end that, or try again"
+                    "another program has locked the database: end that program, or try again"
                 }
                 Some(ErrorCode::SystemIoFailure) if path.ends_with("index.db") => {
-                    "check that file system and its disk; the log of the system may say more; index.db may be deleted, \
-                     and is built again then"
+                    "check that file system and its disk; the log of the system may show details; index.db may be \
+                     deleted, and memod then builds it again"
                 }
                 Some(ErrorCode::SystemIoFailure) => {
-                    "check that file system and its disk; the log of the system may say more; a backup that \
+                    "check that file system and its disk; the log of the system may show details; a backup that \
                      cannot be read may be moved elsewhere"
                 }
                 Some(ErrorCode::OutOfMemory) => "free some memory, or raise its limit (`ulimit -v`)",
@@ -91,8 +91,8 @@ impl DatabaseError {
         }
     }
 
-    /// Returns whether the error is about this moment and not about the content of the database: the disk failed, or a resource
-    /// ran out.
+    /// Returns whether the error may pass without a change of the database: the disk failed, a resource ran out, or the database is
+    /// locked.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Newer { .. } | Self::Corrupt { .. } => false,
@@ -111,7 +111,7 @@ impl DatabaseError {
         }
     }
 
-    /// Returns the error for a file next to the database.
+    /// Returns the error for a file or directory next to the database that cannot be used.
     pub fn from_io(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
@@ -119,12 +119,12 @@ impl DatabaseError {
         }
     }
 
-    /// Returns a function that makes the error of a database from an error of SQLite.
+    /// Returns a function that makes the error of the database at `path` from an error of SQLite.
     pub fn at_path(path: &Path) -> impl Fn(rusqlite::Error) -> Self + Copy {
         move |source| Self::from_sqlite(path, source)
     }
 
-    /// Returns the error of a database for an error of SQLite.
+    /// Returns the error of the database at `path` for an error of SQLite.
     pub fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -132,7 +132,7 @@ impl DatabaseError {
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) if is_shm_too_short(&source) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: to_disk_error(source) },
-            // A damaged header has no code of its own.
+            // SQLite has no error code for a damaged header.
             _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
             _ => Self::Sqlite { path, source },
         }
@@ -145,13 +145,14 @@ impl From<DatabaseError> for RpcError {
     }
 }
 
-/// Returns whether the `-shm` file, without which nothing is read, could not be made long enough: there is no room.
+/// Returns whether an error of SQLite means that the disk has no room for the `-shm` file, without which nothing can be read.
 pub(crate) fn is_shm_too_short(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
     code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// Replaces the message, which names what the statement did, such as the constructor of a table, by one about the disk.
+/// Replaces the message of an error by `disk I/O error`: SQLite's message names what the statement did, such as the constructor of
+/// a table.
 fn to_disk_error(error: rusqlite::Error) -> rusqlite::Error {
     match error {
         rusqlite::Error::SqliteFailure(error, _) => {
@@ -161,8 +162,8 @@ fn to_disk_error(error: rusqlite::Error) -> rusqlite::Error {
     }
 }
 
-/// Returns whether nothing can be opened at the moment in the directory of a database, because SQLite does not report why it
-/// could not open it. The database itself is not opened: closing it would drop SQLite's locks.
+/// Returns whether the directory of a database cannot be opened at the moment, because SQLite does not report why it could not open
+/// the database. The database file itself is not opened, because closing it would drop SQLite's locks.
 fn may_open_later(path: &Path) -> bool {
     path.parent().is_some_and(|dir| std::fs::File::open(dir).is_err_and(|error| paths::is_transient(&error)))
 }

@@ -1,4 +1,4 @@
-//! Migrates a database to a schema, and refuses databases of other programs and of newer versions.
+//! Migrates a database to the newest schema, and refuses databases of other programs and of newer versions of memod.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::connection::{corruption_error, open_without_waiting};
 /// Migrates a database to the newest of these schemas, one string per version.
 ///
 /// # Errors
-/// When the schema is newer than ours, or a migration fails; the old schema then stays in place.
+/// When the schema is newer than `versions`, the database is not memod's, or a migration fails. The schema is unchanged then.
 pub fn migrate_schema(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
     let found = read_version(conn).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     check_known(path, found, versions)?;
@@ -29,12 +29,12 @@ pub fn migrate_schema(conn: &mut Connection, path: &Path, versions: &[&str]) -> 
     })
 }
 
-/// Returns the version of a database's schema.
+/// Returns the version of a database's schema, SQLite's `user_version`; 0 for a new database.
 pub fn read_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Refuses a version that is newer than ours.
+/// Fails if the schema version `found` is newer than `versions`.
 pub fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<(), DatabaseError> {
     let known = versions.len() as i64;
     if found > known {
@@ -43,7 +43,7 @@ pub fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<(), Dat
     Ok(())
 }
 
-/// Refuses a database that lacks a table or a column of its version.
+/// Fails if a database lacks a table or a column of its schema, which `versions` create.
 pub fn check_tables(conn: &Connection, versions: &[&str]) -> rusqlite::Result<()> {
     let model = Connection::open_in_memory()?;
     versions.iter().try_for_each(|sql| model.execute_batch(sql))?;
@@ -64,7 +64,8 @@ fn list_columns(conn: &Connection) -> rusqlite::Result<BTreeSet<String>> {
     .collect()
 }
 
-/// Replaces the error of a migration that failed because the tables are not those of the version.
+/// Returns the error of a failed migration. If the tables differ from those of the schema `version`, returns one that explains
+/// this, and counts as damage.
 fn explain_mismatch(error: Error, version: i64) -> Error {
     let code = match &error {
         Error::SqlInputError { error, .. } => Some(error.code),
@@ -78,7 +79,7 @@ fn explain_mismatch(error: Error, version: i64) -> Error {
     }
 }
 
-/// Returns an error without the statement, which may have many lines.
+/// Returns the first line of an error's message, without the SQL statement, which may have many lines.
 fn first_line(error: &Error) -> String {
     let text = match error {
         Error::SqlInputError { msg, .. } => msg.clone(),
@@ -87,7 +88,7 @@ fn first_line(error: &Error) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Refuses the database of another program, or one that lost its version: no migration applies to its tables.
+/// Fails if a database belongs to another program, or has lost its schema version, because no migration fits its tables.
 fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
@@ -103,11 +104,11 @@ fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     }
 }
 
-/// Checks whether a database that another process may have open can be opened with these schemas. An absent or damaged one
+/// Checks that a database, which another process may have open, has no newer schema than `versions`. An absent or damaged database
 /// passes, because the daemon restores it or builds a new one.
 ///
 /// # Errors
-/// When its schema is newer than ours, or it cannot be read.
+/// When the schema is newer, or the database cannot be read.
 pub fn check_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
     if !path.is_file() {
         return Ok(());
@@ -117,7 +118,7 @@ pub fn check_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError>
     match read.map_err(|error| DatabaseError::from_sqlite(path, error)) {
         Ok(found) => check_known(path, found, versions),
         Err(DatabaseError::Corrupt { .. }) => Ok(()),
-        // A daemon that had no room for the -shm file holds it alone until it ends, and knows its schema.
+        // A daemon that had no room for the -shm file has the database locked until it ends, and knows the schema.
         Err(DatabaseError::Sqlite { source, .. })
             if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
         {

@@ -7,27 +7,27 @@ use serde::Deserialize;
 use super::{EmbedError, Embedder};
 use memod_tokenizer::{BUILTIN_ID, Tokenizer};
 
-/// Length of its vectors.
+/// Number of dimensions of the builtin model's vectors.
 pub const DIMS: usize = 256;
 
-/// Tokens of one text whose pieces are kept.
+/// Most tokens of one text whose pieces [`Builtin::pieces`] returns.
 const MAX_PIECES: usize = 1_024;
 
 /// The static model compiled into the binary: a text's vector is the weighted sum of its tokens' rows.
 ///
-/// The table stays in the binary's read-only pages; only the vocabulary's hash table is built, about
-/// 1 MiB. Provenance, licence and calibration: `models/builtin/README.md`.
+/// The table of rows stays in the binary's read-only pages. Loading builds only a hash table of the vocabulary, about 1 MiB.
+/// Provenance, licence and calibration of the model: `models/builtin/README.md`.
 #[derive(Debug)]
 pub struct Builtin {
     tokenizer: Tokenizer,
-    /// Shape `[n_pieces, dims]`, i8, row-major.
+    /// One row for each piece of the vocabulary: `[n_pieces, dims]`, i8, row-major.
     rows: &'static [u8],
-    /// Shape `[n_pieces]`, f32, little-endian; 0 for punctuation.
+    /// One weight for each piece: `[n_pieces]`, f32, little-endian; 0 for punctuation.
     weights: &'static [u8],
     dims: usize,
 }
 
-/// Returns the error for compiled-in files that do not fit together.
+/// Returns the error for a compiled-in model that is broken.
 fn broken_model_error(reason: &str) -> EmbedError {
     EmbedError { model: BUILTIN_ID.to_owned(), reason: reason.to_owned() }
 }
@@ -36,10 +36,10 @@ impl Builtin {
     /// Reads the model out of the binary.
     ///
     /// # Errors
-    /// When the compiled-in files do not fit together: a broken build.
+    /// When the compiled-in vocabulary and table do not match, which means a broken build.
     pub fn load() -> Result<Self, EmbedError> {
         let (header, data) =
-            split_header(memod_models::TABLE).ok_or_else(|| broken_model_error("cut short"))?;
+            split_header(memod_models::TABLE).ok_or_else(|| broken_model_error("table cut short"))?;
         let header: Header =
             serde_json::from_slice(header).map_err(|error| broken_model_error(&error.to_string()))?;
         let tokenizer = Tokenizer::builtin();
@@ -50,15 +50,15 @@ impl Builtin {
             header.weights.find_data(data, "F32").ok_or_else(|| broken_model_error("no f32 weights"))?;
         let fits = rows.len() == n_rows * dims && weights.len() == n_rows * 4 && dims == DIMS;
         if !fits || tokenizer.n_pieces() != n_rows {
-            return Err(broken_model_error("vocabulary and table differ in length"));
+            return Err(broken_model_error("vocabulary and table do not match"));
         }
         Ok(Self { tokenizer, rows, weights, dims })
     }
 
-    /// Returns the model, which is loaded once for the process.
+    /// Returns the model that the whole process shares. The first call loads the model.
     ///
     /// # Errors
-    /// When the compiled-in files do not fit together: a broken build.
+    /// When the compiled-in vocabulary and table do not match, which means a broken build.
     pub fn shared() -> Result<Arc<Self>, EmbedError> {
         static SHARED: OnceLock<Arc<Builtin>> = OnceLock::new();
         match SHARED.get() {
@@ -70,7 +70,7 @@ impl Builtin {
         }
     }
 
-    /// Returns the distinct pieces of the words of a text, ascending; of a long text those of its first 1,024 tokens.
+    /// Returns the ids of the distinct vocabulary pieces in a text, ascending. Only the first 1,024 tokens of a text are read.
     pub fn pieces(&self, text: &str) -> Vec<u16> {
         let ids = self.tokenizer.first_ids(text, MAX_PIECES).into_iter();
         let mut pieces: Vec<u16> = ids.filter_map(|id| u16::try_from(id).ok()).collect();
@@ -79,7 +79,7 @@ impl Builtin {
         pieces
     }
 
-    /// Returns the row of a piece; nothing for a piece without a meaning of its own, and beyond the table.
+    /// Returns the row of a piece of the vocabulary; `None` for a piece with a weight of 0 (punctuation), and for an unknown id.
     pub fn row(&self, piece: u16) -> Option<[i8; DIMS]> {
         let id = usize::from(piece);
         let weight: [u8; 4] = self.weights.get(id * 4..)?.first_chunk().copied()?;
@@ -88,12 +88,12 @@ impl Builtin {
             return None;
         }
         let mut values = [0; DIMS];
-        // Not `map`, which is a loop over single bytes below the highest optimization.
+        // Not `map`, which the compiler vectorizes only at the highest optimization level.
         values.iter_mut().zip(row).for_each(|(value, byte)| *value = byte.cast_signed());
         Some(values)
     }
 
-    /// Returns the L2-normalized vector of one text, `None` where the model knows no word of it.
+    /// Returns the L2-normalized vector of one text; `None` if the model knows no word of the text.
     pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0; self.dims];
         for id in self.tokenizer.token_ids(text) {
@@ -102,7 +102,7 @@ impl Builtin {
         super::normalize(sum)
     }
 
-    /// Adds the weighted row of a token to a sum.
+    /// Adds the row of a token, times its weight, to `sum`.
     fn add_row(&self, id: usize, sum: &mut [f32]) {
         let weight = &self.weights[id * 4..][..4];
         let weight = f32::from_le_bytes(weight.try_into().expect("the slice is four bytes long"));
@@ -127,7 +127,7 @@ impl Embedder for Builtin {
     }
 }
 
-/// The JSON at the start of a safetensors file; other tensors are not looked at.
+/// The JSON header of a safetensors file. Tensors other than these two are ignored.
 #[derive(Deserialize)]
 struct Header {
     embeddings: Tensor<2>,
@@ -148,14 +148,15 @@ impl<const N: usize> Tensor<N>
 where
     [usize; N]: serde::de::DeserializeOwned,
 {
-    /// Returns the values of the tensor in the data of the file, if they have this type.
+    /// Returns the bytes of the tensor within `data`, the part of the file after the header; `None` if the tensor has another
+    /// type than `dtype`.
     fn find_data<'a>(&self, data: &'a [u8], dtype: &str) -> Option<&'a [u8]> {
         let [start, end] = self.data_offsets;
         data.get(start..end).filter(|_| self.dtype == dtype)
     }
 }
 
-/// Splits a safetensors file: a little-endian u64 with the header's length, the header, the tensors.
+/// Splits a safetensors file into its header and its tensors. The file begins with the header's length, a little-endian u64.
 fn split_header(file: &[u8]) -> Option<(&[u8], &[u8])> {
     let (n_bytes, rest) = file.split_first_chunk::<8>()?;
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*n_bytes)).ok()?)

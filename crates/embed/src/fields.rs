@@ -1,11 +1,11 @@
-//! Combines, normalises and quantises vectors.
+//! Combines, normalizes and quantizes vectors, and compares quantized vectors.
 
 use super::EmbedError;
 
-/// Largest magnitude of a quantized value: a unit vector's values lie in -1..=1.
+/// Factor of quantization, and largest quantized value: the values of a unit vector are between -1 and 1.
 const SCALE: f32 = 127.0;
 
-/// Returns the vector scaled to length 1, `None` for a zero vector or one with a value that is not finite.
+/// Returns the vector scaled to length 1; `None` for a zero vector, and for a vector with a value that is not finite.
 pub fn normalize(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if !norm.is_finite() || norm < 1e-12 {
@@ -15,8 +15,7 @@ pub fn normalize(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-/// Returns the weighted sum of the parts' unit vectors, L2-normalized; parts without a vector are left
-/// out, and `None` is returned where nothing is left.
+/// Returns the L2-normalized sum of weighted unit vectors. Parts without a vector are left out; `None` if no part has a vector.
 ///
 /// Invariant: all vectors have the same length.
 pub fn combine_vectors(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
@@ -30,13 +29,14 @@ pub fn combine_vectors(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
     normalize(sum)
 }
 
-/// Vectors of texts, `None` where the model knows no word.
+/// One vector for each text; `None` for a text of which the model knows no word.
 type EmbedResult = Result<Vec<Option<Vec<f32>>>, EmbedError>;
 
-/// Returns one vector of each record from its fields (models/builtin/README.md): title and symbol against body.
+/// Returns one vector for each record, `None` for a record of which the model knows no word. Each record has two fields, which
+/// are embedded separately: its head (title and symbol) and its body (models/builtin/README.md).
 ///
 /// # Errors
-/// When the model cannot run.
+/// When `embed` fails.
 pub fn record_vectors(
     embed: impl FnOnce(&[&str]) -> EmbedResult,
     fields: &[(String, String)],
@@ -46,18 +46,18 @@ pub fn record_vectors(
     Ok(vectors.chunks_exact(2).map(combine_fields).collect())
 }
 
-/// Returns the vector of a record from those of its two fields.
+/// Returns the vector of a record from the vectors of its head and its body.
 fn combine_fields(pair: &[Option<Vec<f32>>]) -> Option<Vec<f32>> {
     combine_vectors(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())])
 }
 
-/// Returns a unit vector as int8, each value times 127 and rounded.
+/// Returns a unit vector as int8: each value times 127, rounded.
 pub fn quantize(vector: &[f32]) -> Vec<i8> {
     // `as` saturates, so a vector that is not of unit length is clipped, never wrapped.
     vector.iter().map(|value| (value * SCALE).round() as i8).collect()
 }
 
-/// Returns whether these can be the values of a quantized unit vector.
+/// Returns whether `values` can be a quantized unit vector: its length is 127, except for rounding.
 pub fn is_quantized_unit(values: &[i8]) -> bool {
     let length = f64::from(dot_i8(values, values)).sqrt();
     // Rounding moves each value by at most a half.
@@ -72,12 +72,12 @@ pub fn cosine_i8(a: &[i8], b: &[i8]) -> f32 {
             let (a, b) = (i32::from(*a), i32::from(*b));
             (dot + a * b, a_squared + a * a, b_squared + b * b)
         });
-    // Both fit f64 without loss, and vectors of up to 130,000 dimensions the i32.
+    // The sums fit into i32 for up to 130,000 dimensions, and f64 holds them without loss.
     let norms = (f64::from(a_squared) * f64::from(b_squared)).sqrt();
     if norms == 0.0 { 0.0 } else { (f64::from(dot) / norms) as f32 }
 }
 
-/// Returns the dot product of two quantized vectors of one length, by which a scan over many rows ranks.
+/// Returns the dot product of two quantized vectors of one length. A scan over many rows ranks by dot products.
 #[inline(always)]
 pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()

@@ -1,4 +1,4 @@
-//! Guards a model against its own panics.
+//! Turns the panics of an embedding model into errors.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -6,7 +6,7 @@ use memod_base::threads::catch_panic;
 
 use super::{EmbedError, Embedder};
 
-/// Loads a model.
+/// A function that loads a model.
 type LoadModel = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
 
 /// A model whose panics become errors. After a panic the model is reloaded before the next text, because its state may be
@@ -19,25 +19,25 @@ pub struct GuardedModel {
 }
 
 impl GuardedModel {
-    /// Loads the model.
+    /// Loads a model with `load`, which is called again after each panic of the model.
     ///
     /// # Errors
     /// When `load` fails or panics.
     pub fn load(load: LoadModel) -> Result<Self, EmbedError> {
         let model = catch_panic(load).unwrap_or_else(|why| {
-            Err(EmbedError { model: "to be loaded".to_owned(), reason: format!("panicked: {why}") })
+            Err(EmbedError { model: "not loaded yet".to_owned(), reason: format!("panicked: {why}") })
         })?;
         Ok(Self { id: model.id().to_owned(), dims: model.dims(), load, model: RwLock::new(model) })
     }
 
-    /// Replaces the model after a panic; keeps it if no other can be loaded.
+    /// Loads the model again after a panic. If loading fails, the old model stays in use.
     fn reload_model(&self) {
         match Self::load(self.load) {
             Ok(Self { model, .. }) => {
                 let model = model.into_inner().unwrap_or_else(PoisonError::into_inner);
                 *self.model.write().unwrap_or_else(PoisonError::into_inner) = model;
             }
-            Err(error) => tracing::error!(%error, "the model panicked, and cannot be loaded again"),
+            Err(error) => tracing::error!(%error, "the embedding model panicked and cannot be loaded again"),
         }
     }
 }
@@ -60,7 +60,7 @@ impl Embedder for GuardedModel {
     }
 }
 
-/// Returns whether a model can embed anything, so that a failure is due to the text.
+/// Returns whether a model can embed a harmless text. If it can, an earlier failure was due to the earlier text.
 pub fn can_embed(model: &dyn Embedder) -> bool {
     catch_panic(|| model.embed(&["the text of a note"])).is_ok_and(|vectors| vectors.is_ok())
 }
@@ -115,6 +115,6 @@ mod tests {
     #[test]
     fn a_model_that_panics_while_it_is_loaded_is_none() {
         let error = GuardedModel::load(|| panic!("no weights")).err().unwrap();
-        assert_eq!(error.to_string(), "model to be loaded: panicked: no weights");
+        assert_eq!(error.to_string(), "model not loaded yet: panicked: no weights");
     }
 }

@@ -1,4 +1,4 @@
-//! Computes vectors for texts.
+//! Embeds texts: turns them into vectors, with the builtin model or with ONNX models.
 
 mod builtin;
 mod fields;
@@ -16,44 +16,44 @@ pub use memod_tokenizer::BUILTIN_ID;
 pub use query_vector::QueryVector;
 pub use scale::Scale;
 
-/// Why a model that will be there soon cannot be used yet.
+/// The reason in errors and warnings while a model is still being loaded.
 pub const LOADING: &str = "model loading";
 
-/// The role of a text for the model: some models put another prefix before a query.
+/// The role of a text in a search. Some models need different prefixes for queries and documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A text that is looked for.
+    /// The text that a user searches for.
     Query,
-    /// A text that is found.
+    /// A text that a search can find.
     Document,
 }
 
 /// A model that turns texts into vectors.
 pub trait Embedder: Send + Sync {
-    /// Returns model, revision, dimensions, pooling and prefix in one word: vectors of two identities
-    /// are never compared.
+    /// Returns the identity of the model, one word made of its name, revision, dimensions, pooling and prefixes. Vectors of two
+    /// identities are never compared.
     fn id(&self) -> &str;
 
     /// Returns the length of every vector.
     fn dims(&self) -> usize;
 
-    /// Returns one vector a text, L2-normalized, `[n_texts][dims]`; `None` where the model knows no
-    /// word of the text.
+    /// Embeds documents: returns one L2-normalized vector for each text, `[n_texts][dims]`; `None` for a text of which the model
+    /// knows no word.
     ///
     /// # Errors
-    /// When the model cannot run; no vector of the batch is valid then.
+    /// When the model cannot run. No vector of the batch is returned then.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError>;
 
-    /// Like [`Self::embed`], for a caller that waits: it never waits for the model to be loaded.
+    /// Like [`Self::embed`], for texts of any role, but never waits until the model is loaded.
     ///
     /// # Errors
-    /// As there, and while the model is being loaded.
+    /// When the model cannot run, or is still being loaded ([`LOADING`]).
     fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
-        let _ = role; // a model without prefixes embeds both alike
+        let _ = role; // a model without prefixes embeds both roles alike
         self.embed(texts)
     }
 
-    /// Loads what [`Self::embed_now`] needs, and waits for it.
+    /// Loads the model for [`Self::embed_now`], and waits until it is loaded.
     ///
     /// # Errors
     /// When the model cannot be loaded.
@@ -61,29 +61,29 @@ pub trait Embedder: Send + Sync {
         Ok(())
     }
 
-    /// Returns whether [`Self::embed`] need not wait for the model to be loaded; starts to load it otherwise.
+    /// Returns whether the model for [`Self::embed`] is loaded. If it is not, starts to load it, without waiting.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether a text takes milliseconds, so that work is to be cut into small pieces.
+    /// Returns whether a text takes milliseconds, so that callers should embed small batches.
     fn is_slow(&self) -> bool {
         false
     }
 
-    /// Returns how its cosines compare with those of the builtin model.
+    /// Returns the map from cosines of this model to the scale of the builtin model.
     fn scale(&self) -> Scale {
         Scale::default()
     }
 }
 
-/// The model could not be loaded or run.
+/// The error of a model that could not be loaded or run.
 #[derive(Debug, thiserror::Error)]
 #[error("model {model}: {reason}")]
 pub struct EmbedError {
-    /// Identity or path of the model.
+    /// Identity of the model, or `not loaded yet`.
     pub model: String,
-    /// Message of the model library.
+    /// Why the model could not be loaded or run.
     pub reason: String,
 }
 

@@ -1,8 +1,8 @@
-//! A vector that others are compared with, and its model.
+//! The vector of a query, with the identity of its model.
 
 use super::{EmbedError, Embedder, Role, Scale, quantize, record_vectors};
 
-/// An int8 vector with the identity of its model: vectors of two identities are never compared.
+/// An int8 vector to search with, and the identity of its model. Vectors of two identities are never compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryVector {
     model: String,
@@ -11,19 +11,20 @@ pub struct QueryVector {
 }
 
 impl QueryVector {
-    /// Embeds a query; nothing if the model knows no word of it.
+    /// Embeds the text of a query; returns `None` if the model knows no word of the text. Never waits until the model is loaded.
     ///
     /// # Errors
-    /// When the model cannot run, or is being loaded.
+    /// When the model cannot run, or is still being loaded.
     pub fn of_text(embedder: &dyn Embedder, text: &str) -> Result<Option<Self>, EmbedError> {
         let vector = embedder.embed_now(&[text], Role::Query)?.pop().flatten();
         Ok(vector.map(|vector| Self::new(embedder, &vector)))
     }
 
-    /// Embeds a record, which is compared with other records.
+    /// Embeds a record (its head and its body) to search for similar records; returns `None` if the model knows no word of the
+    /// record. Never waits until the model is loaded.
     ///
     /// # Errors
-    /// As [`Self::of_text`].
+    /// When the model cannot run, or is still being loaded.
     pub fn of_record(embedder: &dyn Embedder, field: (String, String)) -> Result<Option<Self>, EmbedError> {
         let vectors = record_vectors(|texts| embedder.embed_now(texts, Role::Document), &[field]);
         let vector = vectors?.pop().flatten();
@@ -34,22 +35,22 @@ impl QueryVector {
         Self { model: embedder.id().to_owned(), scale: embedder.scale(), values: quantize(vector) }
     }
 
-    /// Returns a vector that was computed before by this model.
+    /// Makes a query of a vector that `model` computed earlier.
     pub fn from_stored(model: &str, scale: Scale, values: Vec<i8>) -> Self {
         Self { model: model.to_owned(), scale, values }
     }
 
-    /// Returns the vector if it may be compared with vectors of `model`.
+    /// Returns the int8 values of the vector if it belongs to `model`; otherwise `None`.
     pub fn for_model(&self, model: &str) -> Option<&[i8]> {
         (self.model == model).then_some(&self.values)
     }
 
-    /// Returns the identity of its model.
+    /// Returns the identity of the model that made this vector.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    /// Returns a cosine with this vector on the scale of the builtin model.
+    /// Maps a cosine with this vector to the scale of the builtin model.
     pub fn scale_cosine(&self, cosine: f64) -> f64 {
         self.scale.apply(cosine)
     }

@@ -1,17 +1,18 @@
 //! Maps the cosines of a model to the scale of the builtin model.
 
-/// A monotone map of cosines. Bounds and weights were chosen for the builtin model (`models/builtin/README.md`); another
-/// model has other cosines for texts that have nothing to do with each other.
+/// A monotone map from the cosines of a model to the scale of the builtin model. The thresholds and weights of the ranking were
+/// chosen for the builtin model (`models/builtin/README.md`), and other models give unrelated texts other cosines.
 ///
-/// Unrelated pairs get the mean and the deviation that they have with the builtin model. From three deviations above the
-/// mean on, the map is the line to (1, 1): equal texts have a cosine of 1 whatever the model.
+/// The map consists of two lines. The first gives the cosines of unrelated pairs the mean and the standard deviation that they
+/// have with the builtin model. The second begins at the knee, three deviations above the mean, and ends at (1, 1), because equal
+/// texts have a cosine of 1 with every model.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Scale {
-    /// Factor below the knee.
+    /// Factor of the first line, which applies below the knee.
     slope: f64,
-    /// Summand below the knee.
+    /// Summand of the first line.
     offset: f64,
-    /// Cosine from which on the second line applies.
+    /// Cosine at which the second line begins.
     knee: f64,
 }
 
@@ -22,12 +23,12 @@ impl Default for Scale {
     }
 }
 
-/// Deviations above the mean at which the lines meet: about one unrelated pair in a thousand is above, if they were normal.
+/// Distance of the knee from the mean, in standard deviations: of normally distributed cosines, one in a thousand is above.
 const KNEE: f64 = 3.0;
 
 impl Scale {
-    /// Returns the map from cosines of unrelated pairs by a model, and by the builtin model. It changes nothing if one of
-    /// them tells no pairs apart.
+    /// Computes the map from the cosines of the same unrelated pairs of texts, by a model (`own`) and by the builtin model. Returns
+    /// the map that changes nothing if either model gives all pairs one cosine, or puts the knee at 1 or above.
     pub fn between(own: &[f64], builtin: &[f64]) -> Self {
         let ((own_mean, own_deviation), (mean, deviation)) =
             (mean_and_deviation(own), mean_and_deviation(builtin));
@@ -37,7 +38,7 @@ impl Scale {
         if is_usable { Self { slope, offset: mean - slope * own_mean, knee } } else { Self::default() }
     }
 
-    /// Returns a cosine on the scale of the builtin model.
+    /// Maps a cosine of the model to the scale of the builtin model.
     pub fn apply(&self, cosine: f64) -> f64 {
         if cosine < self.knee || self.knee >= 1.0 {
             return self.map_below_knee(cosine);
@@ -46,13 +47,13 @@ impl Scale {
         from + (cosine - self.knee) / (1.0 - self.knee) * (1.0 - from)
     }
 
-    /// Returns a cosine on the line that applies below the knee.
+    /// Maps a cosine by the first line.
     fn map_below_knee(&self, cosine: f64) -> f64 {
         self.slope * cosine + self.offset
     }
 }
 
-/// Returns mean and standard deviation.
+/// Returns the mean and the standard deviation of some values.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,7 +1,7 @@
 //! Accesses the file system of a worktree, on a thread of its own.
 //!
-//! Each worktree has such a thread, which runs tasks in order and sends their results to the loop as events. A hanging file
-//! system blocks only this thread. Reconciles, which take long, have a thread of their own (`reconcile`).
+//! Each worktree has such a thread, which runs tasks in order and sends their results to the main loop as events. A hanging
+//! file system blocks only this thread. Reconciles, which take long, have a thread of their own (`reconcile`).
 
 mod doorbell;
 mod end_guard;
@@ -28,10 +28,11 @@ use crate::messages::disk_task::{
 use crate::messages::loop_event::LoopEvent;
 use crate::messages::writer_job::WriterJob;
 
-/// Files in the git dir while git is at work: between the commits of a rebase there is no lock.
+/// Files and directories that the git dir has while git is working. The lock alone is not enough: a rebase holds none between
+/// its commits.
 pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
 
-/// The file system of one worktree.
+/// Accesses the file system of one worktree, on the thread of that worktree.
 pub(super) struct WorktreeDisk {
     engine: Arc<Engine>,
     worktree: WorktreeId,
@@ -39,10 +40,11 @@ pub(super) struct WorktreeDisk {
     /// `None` outside git.
     refs: Option<Refs>,
     user_rules: UserRules,
+    /// Ignore files outside the worktree that git's settings name.
     excludes: Vec<PathBuf>,
 }
 
-/// Opens a worktree, then runs tasks of the loop until it drops the channel.
+/// Opens a worktree, then runs the tasks of the main loop until the loop drops the channel.
 pub(super) fn run_worktree_thread(
     engine: &Arc<Engine>,
     jobs: &Sender<WriterJob>,
@@ -66,7 +68,7 @@ pub(super) fn run_worktree_thread(
 }
 
 impl WorktreeDisk {
-    /// Runs one task; returns the result for the loop.
+    /// Runs one task; returns its result for the main loop, or `None` if the loop needs none.
     pub(super) fn run_task(&mut self, task: DiskTask) -> Option<DiskReport> {
         Some(match task {
             DiskTask::Probe { number, cookie, tip } => {
@@ -94,7 +96,7 @@ impl WorktreeDisk {
     }
 
     fn run_probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> ProbeResult {
-        // The cookie comes first, so that its event is on its way during the rest.
+        // Make the cookie first, so that its event arrives while the rest of the probe runs.
         let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
         let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
         let settings = self.user_rules.has_changed().then(|| self.read_settings(true));
@@ -108,17 +110,18 @@ impl WorktreeDisk {
     }
 
     /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
-    /// `changed` says whether a file of the user rules has changed since they were read before.
+    /// `changed` is passed on in the result: whether the user's settings or ignore files have changed since the last read.
     fn read_settings(&mut self, changed: bool) -> GitSettings {
         if let Err(error) = self.read_excludes() {
-            tracing::warn!(%error, "git's settings cannot be read; trying again");
+            tracing::warn!(%error, "git's settings cannot be read; the next probe tries again");
             self.user_rules.forget();
         }
         let unwatched = watch_git(&self.engine, self.worktree, &self.git_dirs()).err();
         GitSettings { changed, excludes: self.excludes.clone(), unwatched }
     }
 
-    /// Reads twice, because only the settings name all their files, whose signatures must be older than what is read.
+    /// Updates `excludes` from git's settings. Reads the settings twice: the first time to find out which files to record, and
+    /// again because their signatures must be recorded before the read whose result is used.
     fn read_excludes(&mut self) -> Result<(), GitError> {
         let dirs = UserDirs::read();
         let (_, files) = self.find_excludes(&dirs)?;
@@ -131,7 +134,7 @@ impl WorktreeDisk {
         Ok(())
     }
 
-    /// Returns the ignore files that git's settings name, and these with the files of the settings themselves.
+    /// Returns the ignore files that git's settings name, and the set of these files and of the settings files themselves.
     fn find_excludes(&self, dirs: &UserDirs) -> Result<(Vec<PathBuf>, BTreeSet<PathBuf>), GitError> {
         let settings = memod_git::Settings::read_or_default(&self.layout, dirs)?;
         let excludes = memod_git::excludes_files(&self.layout, &settings);

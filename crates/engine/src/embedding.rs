@@ -1,6 +1,6 @@
 //! Runs the embedding thread.
 //!
-//! It computes vectors after the lexical commit, one round per wake-up, and hands them to the writer batch by batch. A text
+//! The thread computes vectors after the lexical commit, one round per wake-up, and hands them to the writer batch by batch. A text
 //! on which the model fails twice is recorded and skipped until the text or the model changes. A round that fails as a whole
 //! is retried for the next request ([`super::worktree::EmbeddingRounds`]).
 
@@ -22,13 +22,13 @@ use crate::engine::Engine;
 use crate::messages::loop_event::LoopEvent;
 use crate::messages::writer_job::WriterJob;
 
-/// Number of texts per step.
+/// Number of texts that are embedded in one step.
 const STEP: usize = 256;
 
-/// The same for a model that takes milliseconds a text, so that later changes wait for one step at most.
+/// Number of texts per step for a model that takes milliseconds per text: changes that come later wait for one step at most.
 const SLOW_STEP: usize = 16;
 
-/// Runs one round per wake-up until the main loop ends, and between rounds makes the vectors of the chosen model.
+/// Runs one round per wake-up until the main loop ends, and between rounds computes vectors of the chosen model.
 pub(super) fn run_embedding(engine: &Engine, rounds: &Receiver<u64>, jobs: &Sender<WriterJob>) {
     warm_up(engine);
     let mut wanted = rounds.recv().ok();
@@ -49,7 +49,7 @@ pub(super) fn run_embedding(engine: &Engine, rounds: &Receiver<u64>, jobs: &Send
     }
 }
 
-/// Loads the model that answers, so that the first query need not do without it.
+/// Loads the model that searches use, so that the first query can use it.
 fn warm_up(engine: &Engine) {
     let _ = catch_panic(|| {
         let model = engine.read(IndexReader::model_id).ok().and_then(|id| engine.models.load_model(&id).ok());
@@ -82,7 +82,7 @@ fn embed_missing(engine: &Engine, jobs: &Sender<WriterJob>) -> anyhow::Result<()
 /// A result of a step, which the writer stores.
 enum EmbeddingResult {
     Vectors(Vec<NewVector>),
-    /// The model fails on this.
+    /// The model fails on the text of this owner.
     Failed(VectorOwner),
 }
 
@@ -105,27 +105,28 @@ fn run_writer_job(
     Ok(ack.recv()??)
 }
 
-/// The model whose vectors a round makes.
+/// The model whose vectors a round computes.
 #[derive(Clone, Copy)]
 enum VectorsOf<'a> {
-    /// The one that answers.
+    /// The model that searches use.
     Active,
-    /// The one that is to follow.
+    /// The next model, with this identity, to which the index will switch.
     Next(&'a str),
 }
 
-/// One round, which covers the texts that wait for a vector when it begins, and those that come during it.
+/// A round, which covers the texts that wait for a vector when the round begins, and the texts that come during the round.
 struct EmbeddingRound<'a> {
     reader: &'a IndexReader,
     embedder: &'a dyn Embedder,
     vectors_of: VectorsOf<'a>,
     max_file_bytes: u64,
     is_cancelled: &'a mut dyn FnMut() -> bool,
+    /// Stores a result.
     keep: &'a dyn Fn(EmbeddingResult) -> anyhow::Result<()>,
 }
 
 impl EmbeddingRound<'_> {
-    /// Returns the number of vectors that were made.
+    /// Runs the round; returns the number of vectors that were computed.
     fn run(mut self) -> anyhow::Result<usize> {
         let Self { reader, embedder, vectors_of, max_file_bytes, .. } = self;
         let n_paths = self.run_steps(|_, limit| {
@@ -145,8 +146,9 @@ impl EmbeddingRound<'_> {
         Ok(n_paths + n_chunks)
     }
 
-    /// Takes step after step until nothing is left. After one that failed its texts are taken one by one, a
-    /// lone one too: a text is passed over only when it fails twice.
+    /// Runs `step`, given the last chunk so far and a number of texts, until no text is left. After a failed step, its texts are
+    /// tried again one by one, even if there was only one: a text is skipped only after it has failed twice. Returns the number
+    /// of vectors that were stored.
     fn run_steps(
         &mut self,
         step: impl Fn(ChunkId, usize) -> Result<VectorBatch, DatabaseError>,
@@ -171,16 +173,16 @@ impl EmbeddingRound<'_> {
             }
             (after, n_alone) = (last, n_alone.saturating_sub(1));
         }
-        unread.map_or(Ok(n_vectors), |error| Err(error.into())) // they are embedded by a later round
+        unread.map_or(Ok(n_vectors), |error| Err(error.into())) // a later round embeds the unread texts
     }
 
-    /// Notes the text that the model failed on alone, unless the model fails on any.
+    /// Records texts on which the model failed one by one, so that later rounds skip them. Fails if the model fails on any text.
     fn pass_over(&self, FailedTexts { texts, why }: FailedTexts) -> anyhow::Result<()> {
         if !can_embed(self.embedder) {
             anyhow::bail!(why);
         }
         for (of, text) in texts {
-            tracing::error!(text, why, "the model fails on a text, which only words will find");
+            tracing::error!(text, why, "the model fails on a text, which only keyword search will find");
             (self.keep)(EmbeddingResult::Failed(of))?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Holds the state that the engine's threads share, and serves the calls of requests.
+//! Holds the state that the engine's threads share, and has the functions that requests call.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -43,21 +43,21 @@ pub struct Engine {
     pub watch: Watch,
     /// The models that make vectors.
     pub models: Arc<ModelRegistry>,
-    /// All vectors.
+    /// The vectors of chunks for searches; those above the memory budget are in a table instead.
     pub nearest: SharedVectors,
-    /// Counters of the whole index.
+    /// Counters of the indexing of all worktrees.
     pub progress: Arc<Progress>,
-    /// The subscribers to events.
+    /// Passes events to subscribers.
     pub events: Arc<EventBroker>,
-    /// Open connections.
+    /// Number of open connections.
     pub connections: AtomicUsize,
-    /// Number of file-system events.
+    /// Number of file-system events so far.
     pub fs_events: AtomicU64,
-    /// Full walks after the first of each worktree.
+    /// Number of full walks so far, without the first one of each worktree.
     pub rescans: AtomicU64,
-    /// Reconciles begun, those walks included.
+    /// Number of reconciles begun so far, full walks included.
     pub reconciles: AtomicU64,
-    /// Texts embedded.
+    /// Number of vectors computed and stored so far.
     pub embeds: AtomicU64,
     /// Shared by the reconciles of all worktrees.
     pub(crate) indexer: Arc<Indexer>,
@@ -65,7 +65,7 @@ pub struct Engine {
     pub(crate) n_clears: AtomicU64,
     /// Counts the events of the watcher that wait for the loop.
     pub(crate) watch_queue: Arc<WatchQueue>,
-    /// Time of the last call of a method, ms since the start.
+    /// Time of the last use of the daemon, ms since its start.
     last_use_ms: AtomicU64,
     own_files: OwnFiles,
     loop_events: Sender<LoopEvent>,
@@ -87,7 +87,7 @@ pub struct EngineParts {
     pub models: Arc<ModelRegistry>,
     /// Indexes worktrees.
     pub indexer: Indexer,
-    /// Counts what the indexer has done.
+    /// Counts the work of the indexer.
     pub progress: Arc<Progress>,
 }
 
@@ -140,10 +140,10 @@ impl Engine {
         }
     }
 
-    /// Waits until a worktree is as fresh as wanted, or the deadline.
+    /// Waits until a worktree is as fresh as the request wants, at most until its deadline. Returns how fresh the worktree is.
     ///
     /// # Errors
-    /// When it cannot be served, or the daemon stops.
+    /// When the worktree cannot be served, or the daemon stops.
     pub async fn wait_until_fresh(&self, request: FreshnessRequest) -> RpcResult<Freshness> {
         let FreshnessRequest { layout, level, deadline, dirty, needs_commits } = request;
         let (reply, answer) = oneshot::channel();
@@ -152,50 +152,50 @@ impl Engine {
         answer.await.map_err(|_| stopping_error())?
     }
 
-    /// Reports on each worktree that is served. Nothing is known while the daemon stops.
+    /// Returns a report on each worktree that is served; none while the daemon stops.
     pub async fn report_worktrees(&self) -> Vec<WorktreeReport> {
         let (reply, answer) = oneshot::channel();
         self.send_event(LoopEvent::Views(reply));
         answer.await.unwrap_or_default()
     }
 
-    /// Begins to index everything again.
+    /// Requests that the index is emptied and everything is indexed again. Does not wait for it.
     pub fn reindex(&self) {
         self.send_event(LoopEvent::Reindex);
     }
 
-    /// Prepares the model that was chosen.
+    /// Wakes the embedding thread, which prepares the chosen model. Does not wait for it.
     pub fn note_chosen_model(&self) {
         self.send_event(LoopEvent::ModelChosen);
     }
 
-    /// Takes the present state of each worktree for what a new subscriber knows.
+    /// Makes the main loop record the present state of each worktree as the one that a new subscriber knows.
     pub fn note_subscription(&self) {
         self.send_event(LoopEvent::Subscribed);
     }
 
-    /// Stops the daemon, for a reason that its log names.
+    /// Requests that the daemon stops. `why` is written to its log.
     pub fn stop(&self, why: &'static str) {
         self.send_event(LoopEvent::Stop(why));
     }
 
-    /// Returns the model whose vectors a snapshot has, or why it cannot be used.
+    /// Returns the model whose vectors a snapshot has.
     ///
     /// # Errors
-    /// When the model cannot be loaded, or its name not be read.
+    /// Why the model cannot be used: its identity cannot be read, or it cannot be loaded or is still being loaded.
     pub fn active_model(&self, reader: &IndexReader) -> ModelResult {
         let id = reader.model_id().map_err(|error| error.to_string())?;
         self.models.load_unless_slow(&id)
     }
 
     /// Sends an event to the loop. Does nothing once the loop has stopped. Never blocks, because async code calls it, so the
-    /// queue itself is unbounded: the server limits requests, [`WatchQueue`] limits events of the watcher, and there is one
-    /// job or task for each event.
+    /// queue itself is unbounded: the server limits requests, [`WatchQueue`] limits events of the watcher, and every other
+    /// event is the result of one job or task.
     pub(crate) fn send_event(&self, event: LoopEvent) {
         let _ = self.loop_events.send(event);
     }
 
-    /// Records that the daemon is in use.
+    /// Records that the daemon is in use now, which delays its idle exit.
     pub fn note_use(&self) {
         let since_start = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_use_ms.fetch_max(since_start, Ordering::Relaxed);
@@ -206,7 +206,7 @@ impl Engine {
         self.started + Duration::from_millis(self.last_use_ms.load(Ordering::Relaxed))
     }
 
-    /// Returns whether clients still find lock, socket and index.
+    /// Returns whether clients still find the lock, the socket and the index of this daemon.
     pub fn is_reachable(&self) -> bool {
         self.own_files.are_found(&self.layout, &self.env)
     }
@@ -214,7 +214,7 @@ impl Engine {
     /// Runs `read` with a pooled read connection.
     ///
     /// # Errors
-    /// When the database cannot be opened, or what `read` failed with.
+    /// When the database cannot be opened, or `read` fails.
     pub fn read<T, E: From<DatabaseError>>(
         &self,
         read: impl FnOnce(&IndexReader) -> Result<T, E>,

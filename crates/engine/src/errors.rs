@@ -12,12 +12,13 @@ use memod_watch::WatchError;
 /// The result of a request.
 pub type RpcResult<T> = Result<T, RpcError>;
 
-/// Returns the error for a request over a limit that is worth retrying.
+/// Returns the error for a request that exceeds a limit now, and may succeed when it is sent again.
 pub fn busy_error(message: impl Into<String>) -> RpcError {
     RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
 }
 
-/// Returns what went wrong and why in one line; most errors name their cause themselves.
+/// Returns an error and its causes in one line. Leaves out a cause that the line already ends with, because most errors name
+/// their cause themselves.
 pub fn error_chain(error: &anyhow::Error) -> String {
     let mut line = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -28,7 +29,7 @@ pub fn error_chain(error: &anyhow::Error) -> String {
     line
 }
 
-/// Returns what to do about an error, if one of its causes suggests a remedy.
+/// Returns the remedy for an error, if the error or one of its causes has one.
 pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(hint_of_cause)
 }

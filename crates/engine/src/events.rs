@@ -1,4 +1,4 @@
-//! Publishes changes: to the subscribers of the daemon, and to its parts with data of their own about worktrees.
+//! Publishes changes of worktrees, to subscribers and to the parts of the daemon that have their own data about worktrees.
 //!
 //! `worktree_news` decides which events there are, and [`subscriptions`] queues them. `observer` is the interface to
 //! other parts.

@@ -27,17 +27,17 @@ pub struct FreshnessRequest {
 /// How fresh a worktree is.
 #[derive(Clone, Debug)]
 pub struct Freshness {
-    /// Its id.
+    /// Id of the worktree.
     pub worktree: WorktreeId,
-    /// Its worktree.
+    /// Paths of the worktree.
     pub layout: RepoLayout,
-    /// Whether the promise of the requested level holds.
+    /// Whether the worktree is as fresh as the requested level promises.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the worktree is not fresh, if it is not.
     pub reason: Option<String>,
-    /// The failure of the last attempt to make the promise hold.
+    /// Why the last attempt to make the worktree fresh failed, if it did.
     pub failed: Option<String>,
-    /// Files of the worktree or of git that could not be read.
+    /// Which files of the worktree or of git could not be read, and why, if any.
     pub files_note: Option<String>,
     /// Why commits are missing from the index, if any are.
     pub commits_note: Option<String>,
@@ -53,14 +53,15 @@ pub struct Freshness {
     pub progress: Arc<WalkProgress>,
     /// Progress of indexing; the receiver adds the embeddings.
     pub indexing: Option<IndexProgress>,
-    /// [`WalkProgress::removals`] at this time.
+    /// [`WalkProgress::removals`] when this was returned.
     pub(crate) removals: u64,
     /// Reads the files of the answer.
     pub disk: Arc<DiskReads>,
 }
 
 impl Freshness {
-    /// Returns whether something was removed from a manifest since; a snapshot may lack it.
+    /// Returns whether something was removed from the manifest since this was returned; a snapshot that is read now may lack a
+    /// file that exists.
     pub fn is_outdated(&self) -> bool {
         self.progress.removals() != self.removals
     }
@@ -71,7 +72,7 @@ impl Freshness {
 pub struct WorktreeReport {
     /// The worktree.
     pub worktree: WorktreeId,
-    /// The receiver counts the files of the worktree.
+    /// State of the worktree; the receiver adds the number of its files.
     pub info: ViewInfo,
     /// Degradations with their remedies.
     pub degraded: Vec<String>,

@@ -1,11 +1,11 @@
 //! The loop that owns all mutable state of the daemon.
 //!
 //! Events come in and jobs go out; the result of a job comes back as an event. When nothing is pending, the loop sleeps
-//! with no timer but that of the idle exit. `open_worktrees` opens and closes worktrees, `file_changes` handles events of the watcher,
-//! `disk_reports` the results of a worktree's thread, and `reconcile_end` the end of a reconcile.
+//! with no timer but that of the idle exit. `open_worktrees` opens and closes worktrees, `file_changes` handles events of the
+//! watcher, `disk_reports` the results of a worktree's thread, and `reconcile_end` the end of a reconcile.
 //!
-//! Invariant: the loop touches no file system except the kernel's table of mounts, because one that hangs would stall
-//! every worktree.
+//! Invariant: the loop accesses no file system except the kernel's table of mounts, because a file system that hangs would
+//! block every worktree.
 
 mod disk_reports;
 mod file_changes;
@@ -34,11 +34,11 @@ use crate::messages::writer_job::WriterJob;
 
 /// Difference between wall clock and monotonic clock from which on the machine must have slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
-/// Extra time that a request waits for a worktree to be opened: without it the answer is an error.
+/// Time after its deadline that a request still waits for its worktree to be opened, because until then it can only fail.
 const OPEN_GRACE: Duration = Duration::from_secs(5);
 /// Time that `status` waits for the file system of each worktree.
 const STATUS_WAIT: Duration = Duration::from_millis(500);
-/// Time limit for handling queued events before due answers are sent.
+/// Time limit for handling further queued events before due answers are sent.
 const DRAIN: Duration = Duration::from_millis(20);
 
 /// The loop and its state.
@@ -52,11 +52,12 @@ pub(super) struct MainLoop {
     n_threads: ThreadNumber,
     pending_statuses: Vec<PendingStatus>,
     embedding: EmbeddingRounds,
-    /// When to look for news for subscribers again.
+    /// When to compare worktrees with the state that was published to subscribers, if no event comes before.
     news_due_at: Option<Instant>,
     /// Reconciles until the next garbage collection.
     collect_in: u64,
     last_request: Instant,
+    /// The monotonic and the wall clock when they were compared last.
     clocks: (Instant, SystemTime),
     mounts: MountTable,
     /// Asks the thread `own-files` to check that clients still find the daemon's files.
@@ -70,7 +71,7 @@ struct OpeningWorktree {
     requests: Vec<PendingRequest>,
 }
 
-/// A `status` that waits for the worktrees.
+/// A `status` request that waits for the file systems of the worktrees.
 struct PendingStatus {
     reply: oneshot::Sender<Vec<WorktreeReport>>,
     /// Worktrees whose file system has not answered yet.
@@ -103,7 +104,8 @@ impl MainLoop {
         }
     }
 
-    /// Runs until the daemon is to stop; returns the reason. With `index_on_demand`, a worktree is opened only when a request needs it.
+    /// Runs until the daemon is to stop; returns the reason. With `index_on_demand`, a worktree is opened only when a request needs
+    /// it.
     pub(super) fn run(mut self, events: &Receiver<LoopEvent>, index_on_demand: bool) -> &'static str {
         if !index_on_demand {
             self.open_worktree(self.engine.layout.clone(), None);
@@ -113,7 +115,7 @@ impl MainLoop {
             let event = match events.recv_timeout(self.time_until_due()) {
                 Ok(event) => Some(event),
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return "nobody is left to ask",
+                Err(RecvTimeoutError::Disconnected) => return "the channel of events is closed",
             };
             let now = Instant::now();
             self.check_clock(now);
@@ -136,9 +138,9 @@ impl MainLoop {
         }
     }
 
-    /// Asks for a check that clients still find this daemon, after a change of its state dir or socket.
+    /// Requests a check whether clients still find this daemon, after a change of its state dir or socket.
     fn check_own_files(&self) {
-        let _ = self.own_files.send(()); // that thread ends only after the loop
+        let _ = self.own_files.send(()); // the thread `own-files` ends only after the loop
     }
 
     fn handle_event(&mut self, event: LoopEvent, now: Instant) {
@@ -161,7 +163,7 @@ impl MainLoop {
             LoopEvent::Cleared => self.worktrees.values_mut().for_each(|worktree| worktree.end_clear(now)),
             LoopEvent::Views(reply) => self.begin_status_wait(reply, now),
             LoopEvent::Subscribed => {} // `publish_news` follows each event
-            LoopEvent::Stop(_) => unreachable!("`run` takes it"),
+            LoopEvent::Stop(_) => unreachable!("`run` handles it"),
         }
     }
 
@@ -189,7 +191,7 @@ impl MainLoop {
         for (root, opening) in &mut self.opening {
             for late in opening.requests.extract_if(.., |request| request.deadline + OPEN_GRACE <= now) {
                 let why = "the index is busy, or the file system does not answer";
-                let message = format!("{}: not known yet, {why}", root.display());
+                let message = format!("{}: the worktree is still being opened: {why}", root.display());
                 refuse_request(late, RpcError::new(code::BUSY, message));
             }
         }
@@ -211,7 +213,7 @@ impl MainLoop {
         self.news_due_at = next.min();
     }
 
-    /// Returns the time until something must be done without an event.
+    /// Returns the time until the loop must do something although no event comes.
     fn time_until_due(&self) -> Duration {
         let now = Instant::now();
         let worktrees = self.worktrees.values().filter_map(|worktree| worktree.deadline(now));
@@ -244,21 +246,22 @@ impl MainLoop {
         !open
     }
 
-    /// Compares the wall clock with the monotonic clock: after a sleep, events may be missing.
+    /// Marks every worktree dirty if the wall clock has jumped against the monotonic clock: after a sleep of the machine, events
+    /// may be missing.
     fn check_clock(&mut self, now: Instant) {
         let wall = SystemTime::now();
         let (then, then_wall) = std::mem::replace(&mut self.clocks, (now, wall));
         let passed = now - then;
         let wall_passed = wall.duration_since(then_wall).unwrap_or(Duration::ZERO);
         if wall_passed.abs_diff(passed) > CLOCK_JUMP {
-            tracing::info!("the clock jumped; comparing everything");
+            tracing::info!("the clock jumped; comparing all worktrees with the index");
             self.worktrees.values_mut().for_each(|worktree| worktree.mark_all_dirty(now));
         }
     }
 }
 
 fn refuse_request(request: PendingRequest, error: RpcError) {
-    let _ = request.reply.send(Err(error)); // the asker may have gone
+    let _ = request.reply.send(Err(error)); // the receiver may have gone
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Holds the models whose vectors the daemon makes.
 //!
-//! The index and the memories each have a model that answers, which their databases name, and change to the chosen one in
-//! their own time. So models are asked for by identity.
+//! The index and the memories each use the model that their database names, and switch to the chosen model at different times.
+//! So callers request models by identity.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use memod_base::threads::lock;
 use memod_embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
 use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, GuardedModel, LOADING};
 
-/// A model, or why there is none.
+/// A model, or why it cannot be used.
 pub type ModelResult = Result<Arc<dyn Embedder>, String>;
 
 /// Name of the builtin model in the settings.
@@ -22,24 +22,24 @@ pub struct ModelRegistry {
     builtin: OnceLock<ModelResult>,
     /// Installed models.
     pub cache: ModelCache,
-    /// The library that runs them.
+    /// The library that runs installed models.
     pub runtime: Runtime,
-    /// `memod`.
+    /// Path of the program `memod`, which runs installed models in processes of their own.
     pub program: PathBuf,
     /// Name of the cross-encoder in the settings; any that is installed if empty.
     reranker_name: Mutex<String>,
     reranker: Mutex<Option<Arc<Reranker>>>,
     opened: Mutex<HashMap<String, Arc<dyn Embedder>>>,
-    /// Identity of the model that is to answer, or why it cannot.
+    /// Identity of the chosen model, or why it cannot be used.
     chosen: Mutex<Result<String, String>>,
     /// Identity of the model that was chosen and has been loaded since.
     usable: Mutex<Option<String>>,
-    /// Why the chosen model does not answer yet, if something failed.
+    /// Why the chosen model is not in use yet, if something failed.
     problem: Mutex<Option<String>>,
 }
 
 impl ModelRegistry {
-    /// Uses the model of this name once its vectors are made.
+    /// Returns a registry in which the model of this name is chosen.
     pub fn new(cache: ModelCache, runtime: Runtime, program: PathBuf, name: &str) -> Self {
         let chosen = model_identity(&cache, name);
         Self {
@@ -56,13 +56,13 @@ impl ModelRegistry {
         }
     }
 
-    /// Reranks with the model of this name; with any that is installed if the name is empty.
+    /// Makes the model of this name the one that reranks; an empty name stands for any that is installed.
     pub fn with_reranker(self, name: &str) -> Self {
         self.choose_reranker(name);
         self
     }
 
-    /// Changes the model that reranks.
+    /// Makes the model of this name the one that reranks; an empty name stands for any that is installed.
     pub fn choose_reranker(&self, name: &str) {
         name.clone_into(&mut lock(&self.reranker_name));
         *lock(&self.reranker) = None;
@@ -71,10 +71,10 @@ impl ModelRegistry {
     /// Returns the model that reranks.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why no model can rerank.
     pub fn load_reranker(&self) -> Result<Arc<Reranker>, String> {
         let mut opened = lock(&self.reranker);
-        // Another process may have replaced its files.
+        // Another process may have replaced the files of the model.
         if let Some(reranker) = opened.as_ref().filter(|model| self.cache.by_identity(model.id()).is_ok()) {
             return Ok(Arc::clone(reranker));
         }
@@ -85,10 +85,10 @@ impl ModelRegistry {
             }
             false => Some(self.cache.get(&name).map_err(|error| error.to_string())?),
         };
-        let installed =
-            installed.ok_or("no model is installed for it; `memo model use ms-marco-l6` fetches one")?;
+        let installed = installed
+            .ok_or("no model for reranking is installed; `memo model use ms-marco-l6` downloads one")?;
         if installed.manifest.purpose != Purpose::Rerank {
-            return Err(format!("{name} is no model for it"));
+            return Err(format!("{name} is not a model for reranking"));
         }
         let reranker = Reranker::new(&installed, &self.runtime, &self.program);
         let reranker = Arc::new(reranker.map_err(|error| error.to_string())?);
@@ -103,7 +103,10 @@ impl ModelRegistry {
         Self::new(ModelCache::new(nowhere), Runtime::default(), nowhere.to_owned(), BUILTIN)
     }
 
-    /// Returns a model; loads the builtin one, which takes some milliseconds.
+    /// Returns the model with this identity, and opens it first if necessary. Loading the builtin one takes some milliseconds.
+    ///
+    /// # Errors
+    /// Why the model cannot be used.
     pub fn load_model(&self, id: &str) -> ModelResult {
         if id == BUILTIN_ID {
             return self.builtin.get_or_init(load_builtin).clone();
@@ -118,16 +121,16 @@ impl ModelRegistry {
         Ok(model)
     }
 
-    /// Forgets the opened model of a name, whose files were replaced or removed. Its processes end once they are unused.
+    /// Drops the opened model with this name, whose files were replaced or removed. Its processes end once they are unused.
     pub fn forget_model(&self, name: &str) {
         lock(&self.opened).retain(|id, _| name_of(id) != name);
         lock(&self.reranker).take_if(|reranker| name_of(reranker.id()) == name);
     }
 
-    /// Makes the model of this name the one that is to answer.
+    /// Makes the model of this name the chosen one; returns its identity.
     ///
     /// # Errors
-    /// Why it cannot; the former choice stays then.
+    /// Why the model cannot be used; the former choice stays then.
     pub fn choose_model(&self, name: &str) -> Result<String, String> {
         let id = model_identity(&self.cache, name)?;
         self.load_model(&id)?;
@@ -137,7 +140,10 @@ impl ModelRegistry {
         Ok(id)
     }
 
-    /// Returns a model for a request that waits: the builtin one only if it is loaded.
+    /// Like [`Self::load_model`], but fails instead of waiting if the builtin model is not loaded yet.
+    ///
+    /// # Errors
+    /// Why the model cannot be used now.
     pub fn load_unless_slow(&self, id: &str) -> ModelResult {
         if id == BUILTIN_ID {
             return self.builtin.get().cloned().unwrap_or_else(|| Err(LOADING.to_owned()));
@@ -145,15 +151,15 @@ impl ModelRegistry {
         self.load_model(id)
     }
 
-    /// Returns the length of a model's vectors, without loading the builtin one.
+    /// Returns the number of dimensions of a model's vectors, without loading the builtin model.
     pub(crate) fn vector_dims(&self, id: &str) -> Result<usize, String> {
         if id == BUILTIN_ID { Ok(BUILTIN_DIMS) } else { Ok(self.load_model(id)?.dims()) }
     }
 
-    /// Returns the identity of the model that is to answer.
+    /// Returns the identity of the chosen model.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Why the chosen model cannot be used.
     pub fn chosen_id(&self) -> Result<String, String> {
         lock(&self.chosen).clone()
     }
@@ -163,23 +169,23 @@ impl ModelRegistry {
         lock(&self.usable).as_deref() == Some(id)
     }
 
-    /// Records that the chosen model has been loaded: queries need not wait for it.
+    /// Records that the chosen model has been loaded, so that queries need not wait for it.
     pub(crate) fn note_usable(&self, id: &str) {
         *lock(&self.usable) = Some(id.to_owned());
     }
 
-    /// Returns why the chosen model does not answer yet, if something failed.
+    /// Returns why the chosen model is not in use yet, if something failed.
     pub fn choice_problem(&self) -> Option<String> {
         lock(&self.problem).clone()
     }
 
-    /// Records why the chosen model does not answer yet; nothing if nothing failed.
+    /// Records why the chosen model is not in use yet; `None` if nothing failed.
     pub(crate) fn note_choice_problem(&self, problem: Option<String>) {
         *lock(&self.problem) = problem;
     }
 }
 
-/// Returns the identity of the model of a name.
+/// Returns the identity of the model with this name, which must make vectors.
 fn model_identity(cache: &ModelCache, name: &str) -> Result<String, String> {
     if name == BUILTIN {
         return Ok(BUILTIN_ID.to_owned());
@@ -187,14 +193,14 @@ fn model_identity(cache: &ModelCache, name: &str) -> Result<String, String> {
     let installed = cache.get(name).map_err(|error| error.to_string())?;
     match installed.manifest.purpose {
         Purpose::Embed => Ok(installed.manifest.identity()),
-        Purpose::Rerank => Err(format!("{name} makes no vectors")),
+        Purpose::Rerank => Err(format!("{name} is a model for reranking, which makes no vectors")),
     }
 }
 
 fn load_builtin() -> ModelResult {
     let loaded = GuardedModel::load(|| Ok(Builtin::shared()?));
     loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
-        tracing::error!(%error, "no embeddings");
+        tracing::error!(%error, "cannot load the builtin model, so there are no embeddings");
         error.to_string()
     })
 }

@@ -1,6 +1,6 @@
 //! Checks whether clients can still find the files of this daemon: its lock, its socket and index.db.
 //!
-//! `index_file` opens index.db or builds it again, and [`index_repair`] records that it did.
+//! `index_file` opens index.db or replaces a damaged one, and [`index_repair`] records such a replacement.
 
 pub(crate) mod index_file;
 pub mod index_repair;
@@ -13,9 +13,10 @@ use memod_base::threads::catch_panic;
 use memod_scan::lstat;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
-pub const LOST: &str = "its state dir, its socket or its index is gone, or clients look for it elsewhere";
+pub const LOST: &str =
+    "the daemon's state dir, socket or index is gone, or clients look for the daemon elsewhere";
 
-/// Lock, socket and index.db, identified by inode: another file under the same name is not ours.
+/// Lock, socket and index.db of this daemon, identified by inode: another file under the same name is not its own.
 pub(crate) struct OwnFiles([(PathBuf, u64); 3]);
 
 impl OwnFiles {
@@ -36,11 +37,11 @@ impl OwnFiles {
     }
 }
 
-/// Checks on each request, until the channel closes or the files are gone.
+/// Calls `is_found` on each request, until the channel closes or the result is false; then calls `is_lost`.
 pub(crate) fn run_checks(requests: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
     while requests.recv().is_ok() {
-        while requests.try_recv().is_ok() {} // one check serves all of them
-        // A check that panics shows nothing; later checks follow.
+        while requests.try_recv().is_ok() {} // one check serves all queued requests
+        // A check that panics proves nothing; later checks follow.
         if !catch_panic(&is_found).unwrap_or(true) {
             return is_lost();
         }

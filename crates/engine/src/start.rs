@@ -27,7 +27,7 @@ pub struct OpenedIndex {
 }
 
 impl OpenedIndex {
-    /// Opens index.db, or begins a new one where it is damaged. `n_commits` are indexed.
+    /// Opens index.db, or replaces a damaged one. At most `n_commits` commits of each worktree are indexed.
     ///
     /// # Errors
     /// When index.db cannot be opened, or a damaged one cannot be removed.
@@ -46,10 +46,10 @@ pub struct UnstartedEngine {
 }
 
 impl UnstartedEngine {
-    /// Makes an engine.
+    /// Makes an engine, and starts the watcher.
     ///
     /// # Errors
-    /// When nothing can be watched.
+    /// When the watcher cannot be started.
     pub fn new(parts: EngineParts) -> anyhow::Result<Self> {
         let (loop_events, events) = channel();
         let (for_watch, watch_queue) = (loop_events.clone(), Arc::new(WatchQueue::default()));
@@ -65,8 +65,9 @@ impl UnstartedEngine {
         Arc::clone(&self.engine)
     }
 
-    /// Starts the threads. `stopped` is called on the thread of the loop, with the reason, as soon as the loop has ended; the other
-    /// threads end soon after. With `index_on_demand`, nothing is indexed before a request needs it.
+    /// Starts the threads; returns those of the loop, of embedding and of the writer. `stopped` is called on the thread of the
+    /// loop, with the reason, as soon as the loop has ended; the other threads end soon after. With `index_on_demand`, nothing is
+    /// indexed before a request needs it.
     ///
     /// # Errors
     /// When the system has no room for another thread.
@@ -93,14 +94,14 @@ impl UnstartedEngine {
                 .unwrap_or("the loop panicked, so freshness is unknown");
             tracing::info!(why, "stopping");
             engine.progress.cancelled.store(true, Ordering::Relaxed);
-            let _ = last_job.send(WriterJob::Stop); // it may have ended
+            let _ = last_job.send(WriterJob::Stop); // the writer may have ended
             stopped(why);
         })?;
         Ok([looping, embedding, writing])
     }
 }
 
-/// Starts the thread that checks, on each request, that the daemon's files are still its own.
+/// Starts the thread that checks, on each request, whether clients still find the daemon's files. Returns the sender of requests.
 fn start_own_files_thread(engine: Arc<Engine>) -> anyhow::Result<Sender<()>> {
     let (request, requests) = channel();
     spawn_thread("own-files", move || {

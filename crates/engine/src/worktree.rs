@@ -1,11 +1,12 @@
 //! Tracks which paths of one worktree may differ from the index.
 //!
 //! A worktree is fresh for a request once a cookie made after the request has come back as an event, and every
-//! path that was dirty then has been indexed. `dirty_set` holds what may differ from the index and when it is
-//! compared, `reconcile_counter` numbers the comparisons, `watch_health` says whether events can be trusted, `probe` and `waiting_requests`
-//! hold the waiting requests, `commit_rounds` tracks how far history is read, and `freshness_replies` answers requests.
+//! path that was dirty then has been indexed. `dirty_set` holds the paths that may differ from the index and when they are
+//! compared, `reconcile_counter` numbers the reconciles, `watch_health` tracks whether events can be trusted, `probe` and
+//! `waiting_requests` hold the waiting requests, `commit_rounds` tracks how much of the history is read, and `freshness_replies`
+//! answers requests.
 //!
-//! Invariant: nothing here touches a file system. The worktree's own thread does, and its results come back as events.
+//! Invariant: nothing here accesses a file system. The worktree's own thread does, and its results come back as events.
 
 mod commit_rounds;
 mod dirty_set;
@@ -37,10 +38,10 @@ use crate::file_access::disk_reads::unanswered_reason;
 use crate::messages::disk_task::{DiskTask, ReconcileHandle, ThreadNumber};
 use memod_indexing::{ReconcileOutcome, ReconcileScope, UnreadPath};
 
-/// The entry that makes a directory the top of a repository.
+/// Name of the entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
 
-/// One worktree.
+/// The state of one worktree that is served.
 pub(super) struct WorktreeState {
     pub(super) id: WorktreeId,
     pub(super) layout: RepoLayout,
@@ -54,7 +55,7 @@ pub(super) struct WorktreeState {
     n_clears: u32,
     /// Why the last reconcile failed.
     pub(super) error: Option<String>,
-    /// Files of the worktree or of git that could not be read.
+    /// Which files of the worktree or of git could not be read, and why.
     files_note: Option<String>,
     /// Ignore files outside the worktree: the user's, and `info/exclude`.
     excludes: Vec<PathBuf>,
@@ -63,9 +64,9 @@ pub(super) struct WorktreeState {
     watch: WatchHealth,
     probes: ProbeQueue,
     waiters: Vec<Waiter>,
-    /// Its commits.
+    /// Which commits the index holds.
     pub(super) commits: CommitsState,
-    /// The thread that accesses its file system.
+    /// The thread that accesses the file system of the worktree.
     pub(super) thread: ThreadNumber,
     disk: Sender<DiskTask>,
     walker: ReconcileHandle,
@@ -74,7 +75,7 @@ pub(super) struct WorktreeState {
 /// Delay after a failed round of embedding until a request causes a retry.
 const EMBED_AGAIN: Duration = Duration::from_secs(2);
 
-/// Rounds of embedding, numbered from 1.
+/// The rounds of embedding that were requested and that have ended, numbered from 1.
 #[derive(Debug, Default)]
 pub(super) struct EmbeddingRounds {
     pub(super) asked: u64,
@@ -85,13 +86,13 @@ pub(super) struct EmbeddingRounds {
 }
 
 impl EmbeddingRounds {
-    /// Notes how a round ended.
+    /// Records how a round ended; `error` is why texts lack vectors.
     pub(super) fn end_round(&mut self, round: u64, error: Option<String>, now: Instant) {
         (self.done, self.error, self.ended_at) = (round, error, Some(now));
     }
 
-    /// Returns whether the last round failed and a request makes a further one due. A request that waits for embeddings
-    /// needs no delay.
+    /// Returns whether the last round failed and a request of this level makes another one due now. After a failure there is a
+    /// delay, unless the request waits for embeddings.
     pub(super) fn is_to_retry(&self, level: FreshnessLevel, now: Instant) -> bool {
         let is_due = self.ended_at.is_none_or(|at| now >= at + EMBED_AGAIN);
         self.error.is_some() && self.done == self.asked && (level == FreshnessLevel::Full || is_due)
@@ -142,8 +143,8 @@ impl WorktreeState {
         }
     }
 
-    /// Records that any path may differ. The walk covers a pending cookie. The event of a late cookie may be among the lost
-    /// ones, so the watcher gets another try.
+    /// Records that any path may differ from the index. The walk that follows replaces a pending cookie. The event of a late cookie
+    /// may have been lost, so the watcher is trusted again.
     pub(super) fn mark_all_dirty(&mut self, now: Instant) {
         self.dirty.mark_all(now);
         self.watch.forget_late();
@@ -151,7 +152,7 @@ impl WorktreeState {
         self.settle_probe();
     }
 
-    /// Records that some directory is not watched. Events do not cover it, so every request waits for a walk that begins
+    /// Records that some directory is not watched. Its changes cause no events, so every request waits for a walk that begins
     /// from now on. `why` explains the cause and the remedy to the user.
     pub(super) fn mark_unwatched(&mut self, why: Option<String>) {
         if self.watch.mark_unwatched(why) {
@@ -161,7 +162,7 @@ impl WorktreeState {
         }
     }
 
-    /// Makes every request compare the worktree. `why` explains it to a user unless it is configured so.
+    /// Makes every request compare the worktree with the index. `why` is the reason for the user; `None` if the settings say so.
     pub(super) fn poll_always(&mut self, why: Option<String>) {
         self.mark_unwatched(why);
         self.watch.poll_always();
@@ -174,12 +175,12 @@ impl WorktreeState {
         }
     }
 
-    /// Records that every directory is watched again.
+    /// Records that every directory is watched again, unless a watch was lost since the token `recovery` was returned.
     pub(super) fn mark_covered(&mut self, recovery: u64) {
         self.watch.mark_covered(recovery);
     }
 
-    /// Records paths that the reconcile that ends now could not handle.
+    /// Marks the paths dirty that the reconcile that ends now could not handle, and lets requests wait for the next one.
     pub(super) fn retry_paths(&mut self, keys: Vec<SourceKey>, now: Instant) {
         if !keys.is_empty() {
             keys.into_iter().for_each(|key| self.mark_dirty(key, now));
@@ -187,7 +188,7 @@ impl WorktreeState {
         }
     }
 
-    /// Records that git wrote its index or settings; an empty reconcile finds the consequences.
+    /// Records that git wrote its index or settings. The next reconcile compares everything if that changed the set of files.
     pub(super) fn mark_index_written(&mut self, now: Instant) {
         self.dirty.mark_index_written(now);
     }
@@ -230,19 +231,20 @@ impl WorktreeState {
             return None;
         }
         self.reconciles.start(self.walker.progress.removals());
-        self.walker.progress.begin_listing(); // until its thread begins, the figures are those of the last one
+        self.walker.progress.begin_listing(); // until the thread begins, the figures are those of the last reconcile
         let due = self.dirty.take();
         let scope = due.scope.clone();
         let _ = self.walker.due.send(due); // the end of that thread is an event of its own
         Some(scope)
     }
 
-    /// Returns the commits to read now; files have priority.
+    /// Starts the next round of reading commits if one is due, and returns its tip. Files have priority: no round starts before the
+    /// first walk has succeeded.
     pub(super) fn start_commits(&mut self) -> Option<memod_git::Tip> {
         if self.complete { self.commits.start_round() } else { None }
     }
 
-    /// Returns the time when the dirty set is due.
+    /// Returns when the next reconcile of the dirty set is due.
     fn reconcile_due_at(&self, now: Instant) -> Instant {
         let next = self.reconciles.next();
         if self.waiters.iter().any(|waiter| waiter.reconcile >= next) || self.reconciles.has_never_started() {
@@ -251,7 +253,7 @@ impl WorktreeState {
         self.dirty.due_at(now, self.error.is_some())
     }
 
-    /// Records the end of a reconcile. A walk repeats the work of a failed one.
+    /// Records the end of a reconcile. After a failure, a walk repeats its work.
     pub(super) fn end_reconcile(&mut self, scope: &ReconcileScope, failed: Option<String>, now: Instant) {
         self.reconciles.end();
         if *scope == ReconcileScope::Full {
@@ -273,12 +275,12 @@ impl WorktreeState {
         self.postpone_waiters();
     }
 
-    /// Records what a successful reconcile could not read. It is tried again for each request, and now and then without one.
-    /// Nothing is fresh until everything can be read.
+    /// Records the paths that a successful reconcile could not read. They are tried again for each request, and now and then
+    /// without one. The worktree is not fresh until they can all be read.
     pub(super) fn note_unread(&mut self, unread: Vec<UnreadPath>, now: Instant) {
         let Some(first) = unread.first() else { return self.dirty.note_all_read() };
         let why = with_others(&first.why, unread.len() - 1);
-        tracing::warn!(root = %self.layout.root.display(), why, "not everything could be read; trying again");
+        tracing::warn!(root = %self.layout.root.display(), why, "some paths could not be read; trying again");
         self.error = Some(why);
         self.dirty.note_unread(now);
         for UnreadPath { key, .. } in unread {
@@ -289,7 +291,7 @@ impl WorktreeState {
         }
     }
 
-    /// Returns the time when something must happen without an event; `None` if nothing is pending.
+    /// Returns the time when the main loop must act although no event comes; `None` if nothing is pending.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let is_to_start = self.is_dirty() && !self.reconciles.is_running();
         let start = is_to_start.then(|| self.reconcile_due_at(now));
@@ -297,8 +299,8 @@ impl WorktreeState {
         waits.chain(start).chain(self.probes.deadline()).min()
     }
 
-    /// Records paths that could not be read. Only a full walk shows that everything can be read; it is requested once a
-    /// directory could be listed, which may be the one that failed before.
+    /// Records which paths could not be read. Only a full walk shows that everything can be read. It is requested once a directory
+    /// could be listed, which may be the one that failed before.
     pub(super) fn note_problems(&mut self, outcome: &ReconcileOutcome, now: Instant) {
         if let Some((first, others)) = outcome.problems.split_first() {
             let log = if others.is_empty() { "" } else { ", see the log" };
@@ -337,6 +339,7 @@ impl WorktreeState {
     }
 }
 
+/// Returns a reason, and how many more there are.
 fn with_others(first: &str, n_others: usize) -> String {
     match n_others {
         0 => first.to_owned(),

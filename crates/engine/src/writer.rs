@@ -1,7 +1,7 @@
 //! Runs the writer thread.
 //!
-//! It owns the write connection, writes the changes that the threads of worktrees find, and stores vectors, one job after
-//! the other. It accesses no file of a worktree, but it reads commits: a git directory that hangs blocks it.
+//! The thread owns the write connection, writes the changes that the threads of worktrees find, and stores vectors, one job after
+//! the other. It accesses no file of a worktree, but it reads commits: a git directory that hangs blocks the writer.
 
 mod scrub;
 mod vector_copy;
@@ -27,12 +27,12 @@ use crate::messages::loop_event::{LoopEvent, ReconcileEnd};
 use crate::messages::writer_job::{ReconcileTicket, WriterJob};
 use crate::own_files::{LOST, index_file};
 
-/// Stops the daemon when the writer ends: without it nothing would ever be fresh again.
+/// Stops the daemon when the writer thread ends, because without it no worktree would ever be fresh again.
 struct ShutdownGuard<'a>(&'a Engine);
 
 impl Drop for ShutdownGuard<'_> {
     fn drop(&mut self) {
-        self.0.send_event(LoopEvent::Stop("the writer has ended"));
+        self.0.send_event(LoopEvent::Stop("the writer thread has ended"));
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn run_writer(
             None | Some(WriterJob::Stop) => return,
             Some(WriterJob::End(ticket, indexed)) => {
                 let indexed = writing.end_reconcile(&mut writer, ticket, *indexed);
-                scrubber.scrub(engine, &mut writer); // before the loop gets the event, as the vectors
+                scrubber.scrub(engine, &mut writer); // like the vectors, before the loop gets the event
                 copy_vectors(engine, &mut writer); // before the loop gets the event: a request that waited searches the copy
                 engine.send_event(LoopEvent::ReconcileEnded(Box::new(indexed)));
             }
@@ -64,7 +64,7 @@ pub(super) fn run_writer(
     }
 }
 
-/// Waits for a job; merges words, fills the table of vectors and scrubs the index in the meantime.
+/// Waits for the next job; meanwhile merges words, fills the table of vectors and scrubs the index. `None` if no job can come.
 fn next_job(
     engine: &Engine,
     writer: &mut IndexWriter,
@@ -83,18 +83,18 @@ fn next_job(
     scrubber.next_job(engine, writer, jobs)
 }
 
-/// Merges some of the words of the index. Returns whether there is more to do.
+/// Runs one step of merging the word lists of the index. Returns whether there is more to do.
 fn merge_words(engine: &Engine, writer: &mut IndexWriter) -> bool {
     match catch_panic(|| writer.merge_words()) {
         Ok(Ok(has_more)) => has_more,
         Ok(Err(DatabaseError::Corrupt { source, .. })) => {
             if remove_damaged_index(&engine.index_db, &source) {
-                engine.send_event(LoopEvent::Stop(LOST)); // no reconcile fails that would have it noticed
+                engine.send_event(LoopEvent::Stop(LOST)); // otherwise nothing would notice it before the next reconcile fails
             }
             false
         }
         Ok(Err(error)) => {
-            tracing::warn!(%error, "words cannot be merged; tried again with the next change");
+            tracing::warn!(%error, "cannot merge the word lists of the index; the next change tries again");
             writer.has_failed_merge()
         }
         Err(_) => false,
@@ -157,17 +157,19 @@ impl WriterState<'_> {
             WriterJob::Forget(worktree) => {
                 self.threads.remove(&worktree);
                 if let Err(error) = writer.forget_worktree(worktree) {
-                    tracing::warn!(%error, "cannot forget a worktree that is gone");
+                    tracing::warn!(%error, "cannot delete the rows of a worktree that is gone");
                 }
             }
             WriterJob::Clear => self.clear_index(writer),
             WriterJob::Collect => collect_garbage(engine, writer),
-            WriterJob::End(..) | WriterJob::Stop => unreachable!("`write` takes them"),
+            WriterJob::End(..) | WriterJob::Stop => unreachable!("`run_writer` handles them"),
         }
     }
 
+    /// Checks that a reconcile may still write.
+    ///
     /// # Errors
-    /// When the index that a reconcile compared with is gone, so that it must not write.
+    /// When the index was emptied, or the worktree reopened, since the reconcile began.
     fn check_ticket(&self, ticket: ReconcileTicket) -> Result<(), IndexError> {
         let ReconcileTicket { worktree, thread, n_clears } = ticket;
         let is_served = self.threads.get(&worktree) == Some(&thread);
@@ -175,7 +177,8 @@ impl WriterState<'_> {
         if is_served && is_same_index { Ok(()) } else { Err(IndexError::Outdated) }
     }
 
-    /// Runs the work that follows a reconcile.
+    /// Purges secrets and marks the worktree complete after a successful reconcile. Returns the end of the reconcile, with the
+    /// error if that failed.
     fn end_reconcile(
         &self,
         writer: &mut IndexWriter,
@@ -203,7 +206,7 @@ impl WriterState<'_> {
         self.commits.forget_all();
         let cleared = IndexError::catch_panic(|| {
             writer.clear_index()?;
-            // Only now, because reconciles that begin from here on compare with the empty index.
+            // Count this only now: reconciles that begin from here on compare with the empty index.
             self.engine.n_clears.fetch_add(1, Ordering::SeqCst);
             load_vectors(self.engine, writer);
             Ok(())
@@ -211,14 +214,14 @@ impl WriterState<'_> {
         if let Err(error) = cleared {
             tracing::error!(%error, "cannot empty the index");
         }
-        self.engine.send_event(LoopEvent::Cleared); // all is compared again even where nothing was emptied
+        self.engine.send_event(LoopEvent::Cleared); // everything is compared again even if the index could not be emptied
     }
 }
 
-/// Forgets worktrees that have disappeared, then unreferenced contents.
+/// Deletes the rows of worktrees that have disappeared, then unreferenced contents.
 fn collect_garbage(engine: &Engine, writer: &mut IndexWriter) {
     if let Err(error) = writer.forget_views(is_worktree_gone) {
-        tracing::warn!(%error, "cannot forget worktrees that are gone");
+        tracing::warn!(%error, "cannot delete the rows of worktrees that are gone");
     }
     let keep_s = engine.config.index.keep_days as i64 * 86_400;
     match writer.collect_garbage(now_s(), keep_s) {

@@ -1,4 +1,4 @@
-//! Cuts a text into chunks at its lines and words, and declares what is extracted from a file.
+//! Cuts a text into chunks at lines and words, and defines the result of extraction.
 
 pub(crate) mod chunk;
 pub(crate) mod cut_text;

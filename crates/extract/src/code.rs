@@ -1,7 +1,7 @@
 //! Extracts definitions and their chunks from source code.
 //!
-//! The chunks cover everything but blanks and closing brackets, and apart from the map record none
-//! overlaps another.
+//! The chunks cover the whole text except blanks and closing brackets. They do not overlap, apart from the map record, which
+//! spans the whole file.
 
 mod http_routes;
 
@@ -24,13 +24,13 @@ use crate::definitions::tags::TagKind;
 /// Largest text that is parsed, in bytes; the caller refuses larger files anyway.
 const MAX_PARSED_BYTES: usize = 2 << 20;
 
-/// Longest remainder of a container that joins its last chunk, in bytes: `}  // namespace x`.
+/// Longest text after the last definition of a container that is added to the chunk before it, in bytes: `}  // namespace x`.
 const SHORT_TAIL_BYTES: usize = 80;
 
-/// Extracts the map record, the definitions and the names used from a source file.
+/// Extracts the chunks, the definitions and the used names of a source file.
 ///
-/// Where the text cannot be parsed within its budgets it is cut by lines instead, and `problems` has the
-/// reason. Minified text is never parsed.
+/// A text that cannot be parsed within the limits of time and depth is cut by lines instead, and `problems` has the reason.
+/// Minified text is never parsed.
 pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Extracted {
     let language = lang::refine_language(language, path, text);
     let mut extracted = Extracted { minified: is_minified(text), ..Extracted::default() };
@@ -101,8 +101,8 @@ struct ChunkWriter<'a, 'o> {
 }
 
 impl<'o> ChunkWriter<'_, 'o> {
-    /// Writes the siblings in `span` and the text between them. Recursion is as deep as the outline, which is
-    /// bounded.
+    /// Writes the sibling definitions in `span` and the text between them; `owner` is the definition around them. Recursion
+    /// is as deep as the outline, which is bounded.
     fn write_children(
         &mut self,
         span: Range<usize>,
@@ -116,7 +116,7 @@ impl<'o> ChunkWriter<'_, 'o> {
             let (together, later) = rest.split_at(n_together);
             let start = self.items[*first].span.start.max(at);
             let head = at..start;
-            // The line `impl X {` means nothing alone.
+            // The line `impl X {` says little alone, so it is written with the first definition inside.
             let is_head = at == span.start;
             let is_folded = is_head && owner.is_some_and(|owner| self.is_short_scope(owner, &head));
             if !is_folded {
@@ -168,8 +168,8 @@ impl<'o> ChunkWriter<'_, 'o> {
             .collect()
     }
 
-    /// Returns the number of leading siblings that share a chunk: clauses and overloads of one name, or
-    /// neighbours of one line each.
+    /// Returns the number of leading siblings that share a chunk: clauses and overloads of one name, or neighbours that have
+    /// one line each.
     fn count_shared(&self, siblings: &[usize]) -> usize {
         let n_clauses = self.count_alike(siblings, |item, next| {
             item.names == next.names && item.kind == next.kind && !item.kind.is_container()
@@ -180,14 +180,14 @@ impl<'o> ChunkWriter<'_, 'o> {
         let n_lines = self.count_alike(siblings, |item, next| {
             self.is_one_line(item) && self.is_one_line(next) && item.names != next.names
         });
-        // The last one may be the first of several clauses.
+        // The last sibling may be the first of several clauses, which share a chunk of their own.
         let (last, after) = (siblings[n_lines - 1], siblings.get(n_lines));
         let is_clause = after.is_some_and(|after| self.items[*after].names == self.items[last].names);
         if is_clause { (n_lines - 1).max(1) } else { n_lines }
     }
 
-    /// Counts the leading siblings that fit in one chunk, where each is like its neighbour with nothing
-    /// between them.
+    /// Counts the leading siblings that fit in one chunk, as long as `is_alike` holds for each pair of neighbours and no
+    /// words are between them.
     fn count_alike(
         &self,
         siblings: &[usize],
@@ -212,8 +212,8 @@ impl<'o> ChunkWriter<'_, 'o> {
         owner.kind == TagKind::Scope && owner.docs.is_empty() && last - first <= 2 && !head.is_empty()
     }
 
-    /// Writes the text between definitions: the head of a definition and all of a function belong to the
-    /// definition, the rest is text.
+    /// Writes the text between definitions: as a part of `owner` if it is the head of `owner` or inside of a function,
+    /// otherwise as text without a symbol.
     fn write_gap(&mut self, bytes: Range<usize>, owner: Option<&DefinitionItem<'_>>, is_head: bool) {
         if self.text.get(bytes.clone()).is_none_or(is_noise) {
             return;
@@ -224,7 +224,7 @@ impl<'o> ChunkWriter<'_, 'o> {
         }
     }
 
-    /// Writes the text after the last definition; a short closing joins the chunk before it.
+    /// Writes the text after the last definition in `owner`. A short end, such as `}`, is added to the chunk before it.
     fn write_tail(&mut self, bytes: Range<usize>, owner: Option<&DefinitionItem<'_>>) {
         let rest = self.text.get(bytes.clone()).unwrap_or_default().trim();
         let closes = ["}", "end", ")", "]", ";", "#endif"].iter().any(|mark| rest.starts_with(mark));
@@ -278,7 +278,7 @@ impl<'o> ChunkWriter<'_, 'o> {
     }
 }
 
-/// Returns whether a gap has only blanks, punctuation and closing words.
+/// Returns whether the text between definitions has only blanks, punctuation and the word `end`.
 fn is_noise(gap: &str) -> bool {
     let mut words = gap.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.all(|word| word == "end")

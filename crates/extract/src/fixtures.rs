@@ -1,7 +1,7 @@
 //! Checks every language against its fixture.
 //!
 //! A fixture is `grammars/<lang>/fixture.<ext>`; its expected definitions and uses are in `grammars/<lang>/expected.txt`.
-//! `MEMO_BLESS=1 cargo test --lib fixtures` writes the result; look at the difference before you commit it.
+//! `MEMO_BLESS=1 cargo test -p memod-extract fixtures` writes the result; read the difference before you commit it.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -10,14 +10,14 @@ use tree_sitter_language::LanguageFn;
 use super::structure::NodeKindMarks;
 use crate::definitions::tags::TagQuery;
 
-/// The format of a file, as far as its name and first line show it.
+/// The format of a file, as far as the name and the first line of the file show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     /// A document with headings.
     Document(Markup),
-    /// Source code that has a grammar here.
+    /// Source code in one of the [`LANGUAGES`].
     Code(&'static Language),
-    /// Any other text, with the name of its format where it has one: `toml`, `sql`, …
+    /// Any other text, with the name of its format, such as `toml` or `sql`, if the format is known.
     Text(Option<&'static str>),
 }
 
@@ -46,7 +46,8 @@ impl Markup {
 }
 
 impl FileFormat {
-    /// Returns the name used by `--lang` and stored with the blob.
+    /// Returns the name of the format, as `--lang` takes it and as it is stored with the blob; `None` for text of an unknown
+    /// format.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Document(markup) => Some(markup.name()),
@@ -55,7 +56,7 @@ impl FileFormat {
         }
     }
 
-    /// Returns the meaning of a word without quotes.
+    /// Returns whether a word without quotes is a value or an expression in this format.
     pub fn syntax(self) -> Syntax {
         match self.name() {
             Some(name) if !has_word(BARE_VALUES, name) => Syntax::Code,
@@ -64,7 +65,7 @@ impl FileFormat {
     }
 }
 
-/// Formats in which a word without quotes is a value.
+/// Names of the formats in which a word without quotes is a value, separated by spaces.
 const BARE_VALUES: &str =
     "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown notebook org rst text xml yaml";
 
@@ -72,7 +73,7 @@ const BARE_VALUES: &str =
 pub struct Language {
     /// Name on the command line, in the database and in `grammars/`.
     pub name: &'static str,
-    /// The separator of enclosing names and own name in a title: `::` or `.`.
+    /// The separator between the names in the title of a definition: `::` or `.`.
     pub join: &'static str,
     files: FileNames,
     interpreters: &'static str,
@@ -86,8 +87,8 @@ impl Language {
     /// Returns the tag query, compiled on first use.
     ///
     /// # Errors
-    /// A sentence saying why the grammar or its query does not load; never for the languages registered
-    /// here, as a test loads each.
+    /// Returns a sentence that says why the grammar or its query does not load. This never happens for [`LANGUAGES`], because
+    /// a test loads each of them.
     pub(super) fn tag_query(&self) -> Result<&TagQuery, String> {
         self.tag_query
             .get_or_init(|| TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat()))
@@ -95,7 +96,8 @@ impl Language {
             .map_err(Clone::clone)
     }
 
-    /// Returns the meaning of its nodes for the structure of a file, created on first use; `None` if it is not known.
+    /// Returns the marks of the kinds of nodes in the grammar, created on first use; `None` for a language whose uses are not
+    /// resolved.
     pub(super) fn node_marks(&self) -> Option<&NodeKindMarks> {
         self.node_marks.get_or_init(|| NodeKindMarks::from_grammar(self.name, self.grammar.into())).as_ref()
     }
@@ -115,14 +117,14 @@ impl fmt::Debug for Language {
     }
 }
 
-/// The names of files of one format; words separated by spaces.
+/// The file names of one format, and the aliases of the format's name; each field has words separated by spaces.
 struct FileNames {
     aliases: &'static str,
     extensions: &'static str,
     names: &'static str,
 }
 
-/// Documents with headings: their files.
+/// The markups of documents with headings, each with its file names.
 static DOCUMENTS: [(Markup, FileNames); 4] = [
     (Markup::Markdown, files("md", "md markdown mdx", "")),
     (Markup::Rst, files("restructuredtext", "rst rest", "")),
@@ -158,8 +160,8 @@ const fn code(
     }
 }
 
-/// Every language that has a grammar here.
-// One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
+/// Every language that has a grammar and a tag query.
+// Each line has: name, aliases, extensions, file names, interpreters, separator, grammar, queries.
 #[rustfmt::skip]
 pub static LANGUAGES: [Language; 20] = [
     code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[memod_grammars::RUST]),
@@ -193,7 +195,7 @@ const fn text(
     (name, files(aliases, extensions, names))
 }
 
-/// Formats without a grammar, cut by lines: name, aliases, extensions, file names.
+/// Formats without a grammar, whose files are cut by lines. Each row has: name, aliases, extensions, file names.
 static TEXTS: &[(&str, FileNames)] = &[
     text("batch", "bat cmd", "bat cmd", ""),
     text("clojure", "clj", "clj cljs cljc edn", ""),
@@ -237,8 +239,8 @@ static TEXTS: &[(&str, FileNames)] = &[
 
 /// Returns the format of `path` (with `/` separators).
 ///
-/// The whole file name decides first, then the extension, then the name up to its first dot
-/// (`Dockerfile.dev`); `first_line` decides for names that say nothing, by its `#!` interpreter.
+/// The whole file name decides first, then the extension, then the name up to its first dot (`Dockerfile.dev`); if the name
+/// matches no format, the `#!` interpreter in `first_line` decides.
 pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
     let name = file_name(path);
     let is_signature = first_line.starts_with("-----BEGIN ");
@@ -263,7 +265,7 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
         .unwrap_or(FileFormat::Text(None))
 }
 
-/// Returns the actual language of `text`: a C header with words of C++ is C++.
+/// Returns the language of `text`: C++ for a C header with a line that only C++ has, otherwise `language`.
 pub(super) fn refine_language(language: &'static Language, path: &str, text: &str) -> &'static Language {
     let is_header = language.name == "c" && path.ends_with(".h");
     if is_header && CPP_LINES.iter().any(|start| starts_a_line(text, start)) {
@@ -273,7 +275,7 @@ pub(super) fn refine_language(language: &'static Language, path: &str, text: &st
     }
 }
 
-/// Returns the names that `--lang` understands, without aliases, sorted.
+/// Returns the names of formats that `--lang` takes, without aliases, sorted.
 pub fn list_format_names() -> Vec<&'static str> {
     let code = LANGUAGES.iter().map(|language| language.name);
     let text = TEXTS.iter().map(|(name, _)| *name);
@@ -283,7 +285,8 @@ pub fn list_format_names() -> Vec<&'static str> {
     names
 }
 
-/// Returns the name of a format by its name, an alias or an extension (`ts`, `py`, `c++`), in any case.
+/// Returns the canonical name of the format that `word` means: its name, an alias or an extension (`ts`, `py`, `c++`), in
+/// upper or lower case; `None` if no format matches.
 pub fn canonical_name(word: &str) -> Option<&'static str> {
     let word = word.trim_start_matches('.').to_ascii_lowercase();
     let named = list_format_names().into_iter().find(|name| *name == word);
@@ -292,10 +295,10 @@ pub fn canonical_name(word: &str) -> Option<&'static str> {
         .or_else(|| format_by_files(|files| has_word(files.extensions, &word))?.name())
 }
 
-/// Least similarity (Jaro-Winkler) of a suggested name.
+/// Least similarity (Jaro-Winkler, 0 to 1) of a suggested format name.
 const SIMILAR: f64 = 0.8;
 
-/// Returns the name with the spelling most similar to `word`, if any is similar.
+/// Returns the format name whose spelling is most similar to `word`, as a suggestion; `None` if none is similar enough.
 pub fn most_similar(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
     let alike = list_format_names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
@@ -303,7 +306,7 @@ pub fn most_similar(word: &str) -> Option<&'static str> {
     (likeness >= SIMILAR).then_some(name)
 }
 
-/// Starts of lines that C does not have.
+/// Beginnings of lines that C++ has and C does not.
 const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
 

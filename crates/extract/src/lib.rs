@@ -1,10 +1,10 @@
-//! Extracts chunks, symbols and words from the text of a file.
+//! Extracts chunks, definitions and used names from the text of a file.
 //!
-//! Pure: the path and the text of a file in, chunks out. No file system, environment or SQL; a clock only in
-//! `definitions::parse_budget`.
+//! Pure: takes the path and the text of a file, and returns chunks. Uses no file system, environment or SQL; only
+//! `definitions::parse_budget` reads a clock.
 //!
-//! [`lang`] detects the format of a file. A document goes through [`documents`]; code is parsed by `definitions`,
-//! walked for its uses by `structure`, and put together by `code`. All of them cut with `chunks`.
+//! [`lang`] detects the format of a file. [`documents`] splits documents. For source code, `definitions` parses the file,
+//! `structure` collects its uses, and `code` combines the results. All of them cut text with `chunks`.
 
 mod chunks;
 mod code;
@@ -28,27 +28,28 @@ pub use documents::sections::ChunkSize;
 use documents::{asciidoc, markdown, notebook, rst};
 use lang::{FileFormat, Markup};
 
-/// Raise this when the result of any extractor changes, so that old blobs are extracted again.
+/// Version of the extractors. Raise it when the result of any extractor changes, so that stored blobs are extracted again.
 pub const EXTRACTOR_VERSION: i64 = 27;
 
-/// Returns the format's name as stored with the content; `""` where it has none.
+/// Returns the name of a file's format, as it is stored with the content; `""` for a format without a name.
 pub fn format_name(path: &str, text: &str) -> &'static str {
     format_of(path, text).name().unwrap_or("")
 }
 
-/// Returns whether a file of this name is parsed for its definitions.
+/// Returns whether a file with this path is parsed for its definitions.
 pub fn may_be_code(path: &str) -> bool {
     matches!(format_of(path, ""), FileFormat::Code(_))
 }
 
-/// Returns the meaning of a word without quotes in a file.
+/// Returns whether a word without quotes in this file is a value or an expression, for the search for credentials.
 pub fn syntax_of(path: &str, text: &str) -> Syntax {
     format_of(path, text).syntax()
 }
 
-/// Extracts one source. Credentials are masked first, so that no name, title, skeleton or problem can have one.
+/// Extracts the chunks, definitions and uses of one file. Credentials are masked first, so that no name, title, skeleton or
+/// problem contains one.
 ///
-/// Spans refer to the result of [`readable_text`] for the text.
+/// Spans are byte offsets in the result of [`readable_text`] for the same file.
 pub fn extract(path: &str, text: &str) -> Extracted {
     let format = format_of(path, text);
     let parse: &dyn Fn(&str) -> Extracted = match format {
@@ -75,8 +76,8 @@ fn extract_notebook(file: &str) -> Extracted {
     Extracted { secrets, ..notebook::extract(&notebook) }
 }
 
-/// Returns the text of a file that is indexed and shown: for a notebook the text of its cells, on the same lines as in the
-/// file.
+/// Returns the text that is indexed and shown for a file: for a notebook, the text of its cells, on the same lines as in the
+/// file. Other files, and notebooks that cannot be decoded, are returned as they are.
 pub fn readable_text<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     let text = text.into();
     match format_of(path, &text) {

@@ -1,4 +1,4 @@
-//! Checks whether a file is the one that a server named.
+//! Compares a file with the checksum that a server gave.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -7,20 +7,20 @@ use std::path::Path;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// Bytes that are read at a time.
+/// Number of bytes that are read at a time.
 const BLOCK: usize = 1 << 18;
 
 /// The digest that a server gave for the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Checksum {
-    /// SHA-256: large files of hubs, and wheels.
+    /// SHA-256 of the content, for large files of hubs and for wheels.
     Sha256(String),
-    /// SHA-1 of the content, or of the blob that git makes of it: small files of hubs.
+    /// SHA-1 of the content or of the git blob with this content, for small files of hubs.
     Sha1(String),
 }
 
 impl Checksum {
-    /// Reads the digest in an entity tag; most tags have none.
+    /// Returns the checksum that an entity tag contains; `None` for other tags.
     pub(super) fn from_etag(etag: &str) -> Option<Self> {
         let hex = etag.trim_start_matches("W/").trim_matches('"').to_ascii_lowercase();
         if !hex.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -33,7 +33,10 @@ impl Checksum {
         }
     }
 
-    /// Compares a file with the digest; returns the difference, `None` if there is none.
+    /// Compares a file with the checksum; returns a description of the difference, `None` if they match.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
     pub(super) fn find_difference(&self, path: &Path) -> io::Result<Option<String>> {
         let mut file = File::open(path)?;
         match self {
@@ -50,7 +53,7 @@ impl Checksum {
     }
 }
 
-/// Reads a file once; returns its digests in hexadecimal.
+/// Reads a file once, and returns its digests in hexadecimal.
 fn hash_file<D: sha2::Digest, const N: usize>(
     file: &mut File,
     mut digests: [D; N],

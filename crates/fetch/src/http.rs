@@ -1,4 +1,4 @@
-//! Asks web servers for files.
+//! Sends GET requests to web servers.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use ureq::{Agent, BodyReader};
 
 use super::web_address::{WebAddress, extract_origin, redact_url, resolve_link};
 
-/// Most redirections for one request.
+/// Largest number of redirections for one request.
 const MOST_REDIRECTIONS: usize = 10;
 
-/// Longest wait that a server may ask for, before it is asked again.
+/// Longest wait before a retry that a server may ask for.
 const MOST_DELAY: Duration = Duration::from_secs(60);
 
-/// A client that follows redirections itself, because the first answer of a hub has the checksum of the file.
+/// An HTTP client. It follows redirections itself, because the first answer of a hub has the checksum of the file.
 pub(super) struct HttpClient {
     agent: Agent,
     /// Longest time without a byte.
     pub(super) patience: Duration,
-    /// An origin, and the value of the header that is sent to it alone.
+    /// An origin, and the value of the `authorization` header that is sent only to this origin.
     authorization: Option<(String, String)>,
 }
 
@@ -31,16 +31,16 @@ pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: BodyReader<'static>,
-    /// Headers of the redirections before it, the first one first.
+    /// Headers of the redirections before this answer, in order.
     pub(super) before: Vec<HeaderMap>,
-    /// Where the answer comes from.
+    /// The address that sent the answer.
     pub(super) url: String,
-    /// Whether that is another host than the one that was asked.
+    /// Whether the origin of `url` differs from the origin of the request.
     pub(super) is_elsewhere: bool,
 }
 
 impl HttpAnswer {
-    /// Returns the host that it comes from; the address may have a signature, which nobody else must see.
+    /// Returns scheme, host and port of `url`, for messages. The full address may have a secret signature.
     pub(super) fn origin(&self) -> String {
         extract_origin(&self.url)
     }
@@ -50,26 +50,27 @@ impl HttpAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HttpError {
     pub(super) reason: String,
-    /// Whether it may be otherwise in a moment; after how long, if the server says so.
+    /// `Some` if a retry may succeed, with the delay that the server asks for, if any.
     pub(super) again: Option<Option<Duration>>,
     /// Status of the answer, if the server answered.
     pub(super) status: Option<u16>,
 }
 
 impl HttpError {
-    /// Makes an error that a later attempt may not meet.
+    /// Creates an error after which a retry may succeed.
     pub(super) fn transient(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), again: Some(None), status: None }
     }
 
-    /// Makes an error that every later attempt would meet.
+    /// Creates an error after which a retry is useless.
     pub(super) fn permanent(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), again: None, status: None }
     }
 }
 
 impl HttpClient {
-    /// Uses the proxies of the environment and the certificates of the system, as companies install them.
+    /// Creates a client that uses the proxies of the environment and the certificates of the system, which companies may have
+    /// installed. `patience` is the longest time without a byte.
     pub(super) fn new(patience: Duration) -> Self {
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
         let config = Agent::config_builder()
@@ -85,7 +86,7 @@ impl HttpClient {
         Self { agent: config.build().into(), patience, authorization: None }
     }
 
-    /// Sends the credentials of an address to its host.
+    /// Makes the client send the credentials of an address to the origin of that address.
     pub(super) fn with_credentials_of(mut self, address: &WebAddress) -> Self {
         if let Some(basic) = encode_basic_auth(address) {
             self.authorization = Some((extract_origin(&address.url), basic));
@@ -93,7 +94,7 @@ impl HttpClient {
         self
     }
 
-    /// Sends a token to a host.
+    /// Makes the client send a bearer token to the origin of `url`.
     pub(super) fn with_token(mut self, url: &str, token: Option<&str>) -> Self {
         if let Some(token) = token {
             self.authorization = Some((extract_origin(url), format!("Bearer {token}")));
@@ -101,7 +102,8 @@ impl HttpClient {
         self
     }
 
-    /// Asks for an address. Statuses other than success are errors, but 416 is left to the caller, who asked for a range.
+    /// Sends a GET request and follows redirections. A status other than success is an error, except 416, which the caller must
+    /// handle, because only the caller requests ranges.
     pub(super) fn get(&self, url: &str, headers: &[(&str, String)]) -> Result<HttpAnswer, HttpError> {
         let (mut at, mut before) = (WebAddress::new(url), Vec::new());
         for _ in 0..=MOST_REDIRECTIONS {
@@ -110,7 +112,8 @@ impl HttpClient {
             let (parts, body) = response.into_parts();
             if status.is_redirection() {
                 let location = parts.headers.get("location").and_then(|value| value.to_str().ok());
-                let location = location.ok_or_else(|| HttpError::permanent("redirects nowhere"))?;
+                let location =
+                    location.ok_or_else(|| HttpError::permanent("redirects without a location"))?;
                 at = resolve_redirect(&at, location)?;
                 before.push(parts.headers);
                 continue;
@@ -132,7 +135,7 @@ impl HttpClient {
         Err(HttpError::permanent(format!("redirects more than {MOST_REDIRECTIONS} times")))
     }
 
-    /// Sends one request, and the credentials for its origin.
+    /// Sends one request, with the credentials for its origin.
     fn send_request(
         &self,
         address: &WebAddress,
@@ -151,13 +154,16 @@ impl HttpClient {
     }
 }
 
-/// Returns the header that has the credentials of an address.
+/// Returns the value of the `authorization` header for the credentials of an address; `None` if it has none.
 fn encode_basic_auth(address: &WebAddress) -> Option<String> {
     let decoded: Vec<u8> = percent_decode_str(address.credentials.as_ref()?).collect();
     Some(format!("Basic {}", BASE64_STANDARD.encode(decoded)))
 }
 
-/// Returns where a redirection leads.
+/// Returns the address to which a redirection leads.
+///
+/// # Errors
+/// When it leads from HTTPS to another scheme.
 fn resolve_redirect(from: &WebAddress, location: &str) -> Result<WebAddress, HttpError> {
     let to = WebAddress::new(&resolve_link(&from.url, location));
     if is_https(&from.url) && !is_https(&to.url) {
@@ -179,7 +185,7 @@ fn status_error(status: StatusCode, headers: &HeaderMap, url: &str) -> HttpError
     let said = headers.get("x-error-message").and_then(|value| value.to_str().ok());
     let said = said.map_or(String::new(), |said| format!(": {said}"));
     HttpError {
-        reason: format!("{} said {status}{said}", extract_origin(url)),
+        reason: format!("{} answered {status}{said}", extract_origin(url)),
         again: may_pass.then_some(delay),
         status: Some(status.as_u16()),
     }
@@ -189,7 +195,8 @@ fn status_error(status: StatusCode, headers: &HeaderMap, url: &str) -> HttpError
 fn request_error(error: &ureq::Error, url: &str) -> HttpError {
     let reason = format!("{}: {error}", extract_origin(url));
     match error {
-        ureq::Error::BadUri(_) => HttpError::permanent(format!("{} is no address", redact_url(url))), // it shows all of it
+        // The message of ureq has the credentials of the address.
+        ureq::Error::BadUri(_) => HttpError::permanent(format!("{} is not a valid address", redact_url(url))),
         ureq::Error::Io(_)
         | ureq::Error::Timeout(_)
         | ureq::Error::ConnectionFailed
@@ -198,7 +205,7 @@ fn request_error(error: &ureq::Error, url: &str) -> HttpError {
     }
 }
 
-/// Returns a header as text.
+/// Returns a header as text; `None` if it is missing or not ASCII.
 pub(super) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

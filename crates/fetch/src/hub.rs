@@ -1,4 +1,4 @@
-//! Downloads the files of a model from a hub, as Hugging Face serves them.
+//! Downloads the files of a model from a hub that has the interface of Hugging Face.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,14 @@ use super::transfer::{Transfer, TransferError, TransferredFile};
 use super::web_address::{WebAddress, redact_url};
 use super::{FetchError, Listener, create_downloads_dir};
 
-/// Largest model file, bytes.
+/// Size of the largest model file, bytes.
 const MOST_MODEL: u64 = 4 << 30;
 
-/// Largest other file, bytes.
+/// Size of the largest other file, bytes.
 const MOST_JSON: u64 = 64 << 20;
 
-/// Files beside the model; the first one names the commit of all. Only the tokenizer must be there.
+/// Files that are downloaded besides the model. The answer to the first one determines the commit of all. Only the tokenizer is
+/// required.
 const BESIDE: [&str; 7] = [
     "config.json",
     TOKENIZER,
@@ -32,29 +33,29 @@ const BESIDE: [&str; 7] = [
 
 const TOKENIZER: &str = "tokenizer.json";
 
-/// Where models are in a repository.
+/// Usual paths of the model file in a repository.
 const MODELS: [&str; 2] = ["onnx/model.onnx", "model.onnx"];
 
-/// File that records the commit of the others.
+/// Name of the file that records the commit of the downloaded files.
 const ORIGIN: &str = "origin.json";
 
 /// A hub, and the token for it.
 #[derive(Clone)]
 pub struct Hub {
-    /// Its address. It may have credentials, which come before the token.
+    /// Address of the hub. If the address has credentials, they are used instead of the token.
     pub url: String,
-    /// Sent to it as a bearer, for models that are not open to everybody.
+    /// Bearer token for models that are not public.
     pub token: Option<String>,
 }
 
-/// Shows the address without its credentials, and not the token.
+/// Writes the address without its credentials and without the token.
 impl std::fmt::Debug for Hub {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&redact_url(&self.url))
     }
 }
 
-/// The repository and commit that the files of a model come from.
+/// The repository and commit from which the files of a model were downloaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ModelOrigin {
     repository: String,
@@ -64,7 +65,7 @@ struct ModelOrigin {
 /// Downloads and installs a model of the catalogue, unless it is installed.
 ///
 /// # Errors
-/// When it cannot be downloaded or run. The part that came so far is kept.
+/// When the model cannot be downloaded or run. A partial download is kept for the next attempt.
 pub(super) fn install_model(
     entry: &CatalogueEntry,
     hub: &Hub,
@@ -75,7 +76,7 @@ pub(super) fn install_model(
     let dir = create_downloads_dir(&runtime.cache_dir)?;
     let _lock = listener.lock_download(&dir.join(format!("{}.lock", entry.name)), entry.name)?;
     if cache.get(entry.name).is_ok() {
-        return Ok(()); // somebody else has installed it meanwhile
+        return Ok(()); // another process has installed it meanwhile
     }
     let address = WebAddress::new(&hub.url);
     let url = redact_url(address.url.trim_end_matches('/'));
@@ -103,14 +104,14 @@ pub(super) fn install_model(
 /// The download of a model.
 struct ModelDownload<'a, 'b> {
     http: HttpClient,
-    /// Address of its files, without the revision.
+    /// Address of the files, without the revision.
     url: String,
     dir: PathBuf,
     listener: &'a mut Listener<'b>,
 }
 
 impl ModelDownload<'_, '_> {
-    /// Downloads all files into the directory, all of one commit.
+    /// Downloads all files of one commit into the directory.
     fn download_files(&mut self, entry: &CatalogueEntry) -> Result<ModelOrigin, FetchError> {
         let mut origin = ModelOrigin { repository: entry.repository.to_owned(), commit: None };
         let former = self.read_origin();
@@ -125,7 +126,7 @@ impl ModelDownload<'_, '_> {
         let others = MODELS.into_iter().filter(|file| *file != entry.model_file);
         let mut candidates = std::iter::once(entry.model_file).chain(others).peekable();
         while let Some(file) = candidates.next() {
-            // Some repositories have moved it.
+            // In some repositories the model file has another path than the catalogue says.
             if self.download_file(file, &origin, MOST_MODEL, candidates.peek().is_some())?.is_some() {
                 break;
             }
@@ -133,7 +134,7 @@ impl ModelDownload<'_, '_> {
         Ok(origin)
     }
 
-    /// Downloads a file unless it is there; returns `None` if the repository has none and need not have it.
+    /// Downloads a file unless it exists; returns `None` if the file is optional and the repository does not have it.
     fn download_file(
         &mut self,
         file: &str,
@@ -162,7 +163,7 @@ impl ModelDownload<'_, '_> {
             Ok(transferred) => {
                 if most_bytes == MOST_MODEL && !transferred.is_checked {
                     listener.report_note(
-                        "the hub tells no checksum of the model, so it is not compared with one",
+                        "the hub gives no checksum of the model, so the download is not verified",
                     )?;
                 }
                 Ok(Some(transferred))
@@ -172,18 +173,19 @@ impl ModelDownload<'_, '_> {
         }
     }
 
-    /// Reads the commit of the files of an earlier attempt.
+    /// Reads the recorded commit of the files of an earlier attempt.
     fn read_origin(&self) -> Option<ModelOrigin> {
         serde_json::from_slice(&fs::read(self.dir.join(ORIGIN)).ok()?).ok()
     }
 
-    /// Records the commit of the files.
+    /// Records the commit of the downloaded files.
     fn write_origin(&self, origin: &ModelOrigin) -> Result<(), PathError> {
         let path = self.dir.join(ORIGIN);
         fs::write(&path, serde_json::to_vec(origin).expect("plain values serialize")).at("write", &path)
     }
 
-    /// Deletes complete files of an earlier attempt if they are of another commit. Incomplete ones have their own description.
+    /// Deletes the complete files of an earlier attempt unless they are of the same commit. Incomplete files are described by their
+    /// own `.part.json`.
     fn delete_outdated_files(&self, is_same: bool) -> Result<(), PathError> {
         let complete = BESIDE[1..].iter().chain(&MODELS).map(|file| self.dir.join(file));
         for path in complete.filter(|path| !is_same && path.exists()) {
@@ -193,7 +195,7 @@ impl ModelDownload<'_, '_> {
     }
 }
 
-/// Returns the error for a file that the hub did not send.
+/// Converts the error of a download from the hub.
 fn hub_error(error: TransferError) -> FetchError {
     match error {
         TransferError::Io(error) => error.into(),

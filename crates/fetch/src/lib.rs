@@ -1,7 +1,7 @@
-//! Downloads models and the library that runs them.
+//! Downloads models, and the library of ONNX Runtime that runs them.
 //!
-//! This runs in a process that `memo` starts in the foreground: with the proxies, certificates and mirrors of the user's own
-//! environment, and ended by Ctrl-C. The part that was downloaded until then is kept, and the next run continues there.
+//! This code runs in a process that `memo` starts in the foreground, so that it uses the proxies, certificates and mirrors of the
+//! user's environment, and Ctrl-C ends it. A partial download is kept, and the next run continues it.
 
 mod checksum;
 mod http;
@@ -23,33 +23,33 @@ use memod_proto::FetchReport;
 pub use hub::Hub;
 use transfer::TransferError;
 
-/// Package index with ONNX Runtime.
+/// Address of the default package index, from which ONNX Runtime is downloaded.
 const INDEX: &str = "https://pypi.org/simple";
 
-/// Hub with models.
+/// Address of the default hub of models.
 pub const HUB: &str = "https://huggingface.co";
 
-/// Least time between two reports of progress.
+/// Shortest time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// The library and the model to fetch, and where they come from.
+/// The library and the model to download, and their sources.
 #[derive(Debug)]
 pub struct FetchRequest {
-    /// The library, and where it may be already.
+    /// The paths at which the library may exist already, and the cache directory.
     pub runtime: Runtime,
-    /// Address of the package index; that of PyPI if absent. It may have credentials.
+    /// Address of the package index, perhaps with credentials; `None` for PyPI.
     pub index: Option<String>,
-    /// Name of the model; without one the library alone is fetched.
+    /// Name of the model; `None` to download only the library.
     pub model: Option<String>,
-    /// Where models come from.
+    /// The hub from which models are downloaded.
     pub hub: Hub,
-    /// `memod`, which tries a model in a process of its own.
+    /// Path of `memod`, which checks a new model in a separate process.
     pub program: PathBuf,
-    /// Longest time without a byte from a server, and longest wait for another process that downloads the same.
+    /// Longest time without a byte from a server, and longest wait for another process that downloads the same thing.
     pub patience: Duration,
 }
 
-/// Why something could not be fetched.
+/// Why something could not be downloaded.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// A file cannot be read or written.
@@ -58,38 +58,38 @@ pub enum FetchError {
     /// The model or the library cannot be used.
     #[error(transparent)]
     Onnx(#[from] OnnxError),
-    /// The package index, or a server that it names.
+    /// The package index, or a server that it names, failed.
     #[error("{0}")]
     Index(String),
-    /// The hub, or a server that it names.
+    /// The hub, or a server that it names, failed.
     #[error("{message}")]
     Hub {
-        /// The address, and the reason.
+        /// Message with the address and the reason.
         message: String,
-        /// Whether the hub asks for credentials.
+        /// Whether the hub requires other credentials.
         is_refused: bool,
     },
     /// There are no wheels for this platform.
-    #[error("there is no wheel of onnxruntime for {} on {}", std::env::consts::OS, std::env::consts::ARCH)]
+    #[error("onnxruntime has no wheel for {} on {}", std::env::consts::OS, std::env::consts::ARCH)]
     NoPlatform,
-    /// The wheel is not one.
+    /// The downloaded wheel is defective.
     #[error("{}: {reason}", path.display())]
     BadWheel {
-        /// The wheel.
+        /// Path of the wheel.
         path: PathBuf,
-        /// Its defect.
+        /// The defect.
         reason: String,
     },
-    /// Another process fetches the same.
+    /// Another process downloads the same thing for too long.
     #[error("another process is downloading {0}")]
     Busy(String),
-    /// The caller is gone.
-    #[error("nobody waits for the download")]
+    /// The process that waits for the download has ended.
+    #[error("the download was cancelled, because the caller has ended")]
     Unwanted,
 }
 
 impl FetchError {
-    /// Returns the error for a file that the package index, or a server that it names, did not send.
+    /// Converts the error of a download from the package index or from a server that it names.
     fn index_error(error: TransferError) -> Self {
         match error {
             TransferError::Io(error) => error.into(),
@@ -98,35 +98,35 @@ impl FetchError {
         }
     }
 
-    /// Returns what a user can do about it.
+    /// Returns what a user can do about the error.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Io(error) => error.hint(),
             Self::Onnx(error) => error.hint(),
             Self::Index(_) => Some(
-                "name a mirror in PIP_INDEX_URL or `model.index`; or run `pip install onnxruntime`, and name its library in \
+                "set PIP_INDEX_URL or `model.index` to a mirror; or run `pip install onnxruntime`, and name its library in \
                  `model.runtime`",
             ),
             Self::Hub { is_refused: true, .. } => Some(
                 "set HF_TOKEN to the token of an account that may download the model; or install a local folder with `memo model import`",
             ),
             Self::Hub { .. } => Some(
-                "name a mirror in HF_ENDPOINT or `model.hub`; or install a local folder with `memo model import`",
+                "set HF_ENDPOINT or `model.hub` to a mirror; or install a local folder with `memo model import`",
             ),
             Self::NoPlatform => {
                 Some("build libonnxruntime 1.24 or later, and name its file in `model.runtime`")
             }
             Self::BadWheel { .. } => Some("set PIP_INDEX_URL or `model.index` to another index"),
-            Self::Busy(_) => Some("wait for it, or end it"),
+            Self::Busy(_) => Some("wait for that process, or end it"),
             Self::Unwanted => None,
         }
     }
 }
 
-/// Fetches the library and the model unless they are there, and reports progress meanwhile.
+/// Downloads the library and the model unless they are installed, and reports progress.
 ///
 /// # Errors
-/// When something cannot be fetched. The part that came so far is kept.
+/// When something cannot be downloaded. A partial download is kept for the next attempt.
 pub fn fetch_missing(
     fetch: &FetchRequest,
     report: &mut dyn FnMut(&FetchReport) -> io::Result<()>,
@@ -144,14 +144,14 @@ pub fn fetch_missing(
     hub::install_model(entry, &fetch.hub, into, fetch.patience, &mut listener)
 }
 
-/// Creates the directory of incomplete downloads; returns its path.
+/// Creates the directory of incomplete downloads, and returns its path.
 fn create_downloads_dir(cache_dir: &Path) -> Result<PathBuf, PathError> {
     let dir = cache_dir.join("downloads");
     fs::create_dir_all(&dir).at("create directory", &dir)?;
     Ok(dir)
 }
 
-/// The caller that waits for the downloads.
+/// Reports to the process that waits for the downloads.
 struct Listener<'a> {
     report: &'a mut dyn FnMut(&FetchReport) -> io::Result<()>,
     reported: Option<Instant>,
@@ -159,13 +159,13 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    /// Reports a step.
+    /// Reports the current step.
     fn report_note(&mut self, text: &str) -> Result<(), FetchError> {
         let reported = (self.report)(&FetchReport::Note { text: text.to_owned() });
         reported.map_err(|_| FetchError::Unwanted)
     }
 
-    /// Reports how much of a file is there, unless that was reported a moment ago.
+    /// Reports how many bytes of a file are downloaded, unless the last report was less than [`REPORT_EVERY`] ago.
     fn report_progress(&mut self, what: &str, done: u64, total: u64) -> io::Result<()> {
         if done < total && self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
             return Ok(());
@@ -174,7 +174,7 @@ impl Listener<'_> {
         (self.report)(&FetchReport::Progress { what: what.to_owned(), done, total })
     }
 
-    /// Locks a download against other processes; waits for one that downloads the same.
+    /// Locks a download against other processes, and waits for a process that downloads the same thing.
     fn lock_download(&mut self, path: &Path, what: &str) -> Result<File, FetchError> {
         let file = open_lock(path)?;
         if file.try_lock().is_ok() {

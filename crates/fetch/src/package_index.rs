@@ -1,6 +1,7 @@
 //! Chooses the wheel with ONNX Runtime from a package index, as pip does.
 //!
-//! Specified in <https://packaging.python.org/specifications/simple-repository-api/>: JSON, or a page of links on older mirrors.
+//! The format is JSON, or a page of links on older mirrors. It is specified in
+//! <https://packaging.python.org/specifications/simple-repository-api/>.
 
 use std::sync::LazyLock;
 
@@ -10,14 +11,14 @@ use serde::Deserialize;
 
 use super::web_address::resolve_link;
 
-/// Value of the `accept` header: the formats of a page.
+/// Value of the `accept` header: the formats of a page that can be parsed.
 pub(super) const ACCEPT: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 
-/// Oldest version that can be used: fastembed 7.5 needs its interface.
+/// Oldest usable version of ONNX Runtime, because fastembed 7.5 needs its interface.
 const OLDEST: Version = Version::new(1, 24, 0);
 
-/// A wheel.
+/// A wheel in a package index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wheel {
     pub(super) name: String,
@@ -27,7 +28,7 @@ pub(super) struct Wheel {
     pub(super) bytes: Option<u64>,
 }
 
-/// A platform as tags of wheels name it, such as `manylinux_2_28_x86_64`.
+/// A platform, as the beginning and the possible endings of its tags, such as `manylinux_2_28_x86_64`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Platform {
     starts: &'static str,
@@ -50,7 +51,7 @@ impl Platform {
         Some(Self { starts, ends })
     }
 
-    /// Returns whether one of the tags, which dots separate, is of the platform.
+    /// Returns whether one of the tags, which are separated by dots, is a tag of the platform.
     fn is_in(&self, tags: &str) -> bool {
         let is_own =
             |tag: &str| tag.starts_with(self.starts) && self.ends.iter().any(|end| tag.ends_with(end));
@@ -79,8 +80,11 @@ struct Hashes {
     sha256: Option<String>,
 }
 
-/// Returns the wheel of the newest version for a platform. Any version of Python will do: of several wheels
-/// the first is taken, in the order of their names.
+/// Returns the wheel with the newest version for a platform; `None` if there is no usable wheel. Among wheels for several versions
+/// of Python, which all have the same library, returns the first by name.
+///
+/// # Errors
+/// When a page in JSON does not parse.
 pub(super) fn find_newest_wheel(
     page: &str,
     page_url: &str,
@@ -94,7 +98,7 @@ pub(super) fn find_newest_wheel(
     Ok(wheels.min_by(|left, right| right.version.cmp(&left.version).then_with(|| left.name.cmp(&right.name))))
 }
 
-/// Reads the links of a page in HTML.
+/// Returns the files that an HTML page links to.
 fn parse_links(page: &str) -> Vec<Listed> {
     static LINK: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?i)<a\s([^>]*?)href\s*=\s*["']([^"'#]+)(?:#sha256=([0-9a-f]{64}))?[^"']*["']([^>]*)>"#)
@@ -116,13 +120,13 @@ fn parse_links(page: &str) -> Vec<Listed> {
 }
 
 impl Listed {
-    /// Returns the wheel if it is a usable one of ONNX Runtime for the platform.
+    /// Converts a listed file into a wheel; `None` unless it is a usable wheel of ONNX Runtime for the platform.
     fn into_wheel(self, page_url: &str, platform: Platform) -> Option<Wheel> {
         let tags: Vec<&str> = self.filename.strip_suffix(".whl")?.split('-').collect();
         let (["onnxruntime", version, ..], Some(platforms)) = (tags.as_slice(), tags.last()) else {
             return None;
         };
-        let version = Version::parse(version).ok()?; // a pre-release of Python's is none of semver's
+        let version = Version::parse(version).ok()?; // fails for a pre-release in the syntax of Python
         let is_usable = version >= OLDEST && version.major == OLDEST.major && version.pre.is_empty();
         let is_yanked = !matches!(self.yanked, serde_json::Value::Bool(false) | serde_json::Value::Null);
         (is_usable && !is_yanked && platform.is_in(platforms)).then(|| Wheel {

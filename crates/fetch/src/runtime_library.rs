@@ -1,4 +1,4 @@
-//! Fetches the library of ONNX Runtime out of a wheel.
+//! Downloads a wheel of ONNX Runtime, and unpacks the library from it.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,16 +15,16 @@ use super::transfer::{Transfer, TransferError};
 use super::web_address::{WebAddress, redact_url, resolve_link};
 use super::{FetchError, Listener, create_downloads_dir};
 
-/// Largest page of a package index, bytes; that of onnxruntime has half a megabyte.
+/// Size of the largest page of a package index, bytes. The page of onnxruntime has half a megabyte.
 const MOST_PAGE: u64 = 64 << 20;
 
-/// Largest wheel and library, bytes.
+/// Size of the largest wheel, and of the largest library, bytes.
 const MOST_WHEEL: u64 = 1 << 30;
 
-/// Downloads the library into the cache directory, unless it is there; returns its path.
+/// Downloads the library into the cache directory unless it exists, and returns its path.
 ///
 /// # Errors
-/// When the user names a library that is absent, or none can be downloaded.
+/// When the settings name a library that does not exist, or the library cannot be downloaded.
 pub(super) fn fetch_library(
     runtime: &Runtime,
     index: &str,
@@ -32,7 +32,7 @@ pub(super) fn fetch_library(
     listener: &mut Listener<'_>,
 ) -> Result<PathBuf, FetchError> {
     if runtime.is_named() {
-        return Ok(runtime.find_library()?); // a library that the user names is not replaced
+        return Ok(runtime.find_library()?); // a library that the settings name is never replaced
     }
     if let Ok(library) = runtime.find_library() {
         return Ok(library);
@@ -40,7 +40,7 @@ pub(super) fn fetch_library(
     let dir = create_downloads_dir(&runtime.cache_dir)?;
     let _lock = listener.lock_download(&dir.join("onnxruntime.lock"), "ONNX Runtime")?;
     if let Ok(library) = runtime.find_library() {
-        return Ok(library); // somebody else has fetched it meanwhile
+        return Ok(library); // another process has downloaded it meanwhile
     }
     let platform = Platform::current().ok_or(FetchError::NoPlatform)?;
     let index = WebAddress::new(index);
@@ -63,19 +63,19 @@ pub(super) fn fetch_library(
     };
     let transferred = transfer.run().map_err(FetchError::index_error)?;
     if !transferred.is_checked {
-        listener.report_note("the index tells no SHA-256, so the wheel is not compared with one")?;
+        listener.report_note("the index gives no SHA-256 of the wheel, so the download is not verified")?;
     }
     let library = unpack_library(&path, &runtime.own_dir());
-    fs::remove_file(&path).at("remove", &path)?; // a damaged wheel is of no use either
+    fs::remove_file(&path).at("remove", &path)?; // also after a failure, because a damaged wheel is useless
     library
 }
 
-/// Renders the size of a wheel for a person.
+/// Formats the size of a wheel for display.
 fn render_size(bytes: Option<u64>) -> String {
     bytes.map_or("a wheel".to_owned(), |bytes| format!("{:.1} MB", bytes as f64 / 1e6))
 }
 
-/// Reads the page of onnxruntime in a package index; returns the wheel to download.
+/// Reads the page of onnxruntime in a package index, and returns the wheel to download.
 fn choose_wheel(http: &HttpClient, index: &str, platform: Platform) -> Result<Wheel, FetchError> {
     let url = resolve_link(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
     let answer =
@@ -94,14 +94,15 @@ fn index_page_error(url: &str, error: HttpError) -> FetchError {
     FetchError::index_error(TransferError::for_url(url, error))
 }
 
-/// Unpacks the library alone, and puts it into a directory when it is complete.
+/// Unpacks only the library from a wheel into the directory `to`, and returns its path. The library gets its name once it is
+/// complete.
 fn unpack_library(wheel: &Path, to: &Path) -> Result<PathBuf, FetchError> {
     let file = File::open(wheel).at("open", wheel)?;
     let mut archive = ZipArchive::new(file).map_err(|error| bad_wheel_error(wheel, error.to_string()))?;
     let name = archive.file_names().filter(|name| is_library(name)).min().map(str::to_owned);
     let name = name.ok_or_else(|| bad_wheel_error(wheel, format!("has no {LIBRARY}")))?;
     let packed = archive.by_name(&name).map_err(|error| bad_wheel_error(wheel, error.to_string()))?;
-    let mut packed = io::Read::take(packed, MOST_WHEEL + 1); // the archive may give a wrong size
+    let mut packed = io::Read::take(packed, MOST_WHEEL + 1); // the size in the archive may be wrong
     fs::create_dir_all(to).at("create directory", to)?;
     let part = to.join(format!(".part-{}", std::process::id()));
     let library = to.join(LIBRARY);
@@ -123,7 +124,7 @@ fn bad_wheel_error(wheel: &Path, reason: String) -> FetchError {
     FetchError::BadWheel { path: wheel.to_owned(), reason }
 }
 
-/// Returns whether a file of the wheel is the library; the name has a version on most platforms.
+/// Returns whether a file of the wheel is the library, whose name has a version on most platforms.
 fn is_library(name: &str) -> bool {
     let Some(name) = name.strip_prefix("onnxruntime/capi/") else { return false };
     let (stem, extension) = LIBRARY.rsplit_once('.').expect("the name has an extension");

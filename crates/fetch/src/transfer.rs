@@ -1,7 +1,7 @@
-//! Downloads one file, and continues where an earlier attempt ended.
+//! Downloads one file, and continues an earlier incomplete download.
 //!
-//! Beside an incomplete file, `NAME.part`, is `NAME.part.json`: the description of the file by the server. A later attempt asks
-//! for the rest only if the server has the same file; otherwise it starts from the first byte.
+//! An incomplete file is `NAME.part`. Beside it, `NAME.part.json` describes the file on the server. A later attempt continues only
+//! if the server still has the same file; otherwise it starts from the first byte.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,59 +16,61 @@ use super::checksum::Checksum;
 use super::http::{HttpAnswer, HttpClient, HttpError, header_text};
 use super::web_address::redact_url;
 
-/// Attempts that may fail one after the other without a byte.
+/// Number of attempts in a row that may fail without receiving a new byte.
 const MOST_FAILURES: u32 = 5;
 
-/// Wait after the first failure, as a part of the longest time without a byte: half a second of 30. It doubles.
+/// The longest time without a byte is divided by this for the delay after the first failure: 30 s give half a second. The delay
+/// doubles with each failure.
 const FIRST_DELAY_PART: u32 = 60;
 
-/// Bytes that are read at a time.
+/// Number of bytes that are read at a time.
 const BLOCK: usize = 1 << 16;
 
 /// A file to download.
 pub(super) struct Transfer<'a> {
     pub(super) http: &'a HttpClient,
     pub(super) url: &'a str,
-    /// Where it is put when it is complete.
+    /// Path of the complete file.
     pub(super) to: &'a Path,
-    /// Digest that it must have, if that is known already.
+    /// The expected checksum, if it is known before the download.
     pub(super) checksum: Option<Checksum>,
+    /// Largest size of the file, bytes; a larger file is an error.
     pub(super) most_bytes: u64,
-    /// Takes the number of bytes that are there, and of those that there will be. An error ends the transfer.
+    /// Called with the number of downloaded bytes and the total (0 if unknown). An error ends the download.
     pub(super) progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
 }
 
-/// A file that has been downloaded.
+/// A file that was downloaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TransferredFile {
     pub(super) bytes: u64,
-    /// Commit of the file at the hub.
+    /// Commit of the file, as the hub gave it.
     pub(super) commit: Option<String>,
-    /// Whether the server gave a checksum; the file has it then.
+    /// Whether a checksum was known and the file matches it.
     pub(super) is_checked: bool,
 }
 
-/// Why a file is not there.
+/// Why a file was not downloaded.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TransferError {
-    /// A file cannot be written.
+    /// A local file cannot be read or written.
     #[error(transparent)]
     Io(#[from] PathError),
-    /// The server has not got it, or cannot be reached.
+    /// The server does not have the file, or cannot be reached.
     #[error("download {url}: {}", error.reason)]
     Http { url: String, error: HttpError },
-    /// The caller is gone.
-    #[error("nobody waits for the download")]
+    /// The process that waits for the download has ended.
+    #[error("the download was cancelled, because the caller has ended")]
     Unwanted,
 }
 
 impl TransferError {
-    /// Makes the error for an address.
+    /// Creates the error for an address.
     pub(super) fn for_url(url: &str, error: HttpError) -> Self {
         Self::Http { url: redact_url(url), error }
     }
 
-    /// Returns the status that the server answered with, if it did.
+    /// Returns the HTTP status of the server's answer, if there was an answer.
     pub(super) fn status(&self) -> Option<u16> {
         match self {
             Self::Http { error, .. } => error.status,
@@ -77,23 +79,25 @@ impl TransferError {
     }
 }
 
-/// The description of the incomplete file by the server.
+/// The description of a file on the server, which is stored beside the incomplete file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct FileDescription {
-    /// Entity tag of the server that sent it.
+    /// Entity tag of the server that sent the file.
     etag: Option<String>,
-    /// Entity tag that the hub gave for its content, which another server may send.
+    /// Entity tag that the hub gave for the content, even if another server sends the file.
     linked_etag: Option<String>,
     total: Option<u64>,
     commit: Option<String>,
-    /// Whether another server than the one that was asked sent it.
+    /// Whether another server than the one in the address sent the file.
     is_elsewhere: bool,
 }
 
 /// Why an attempt ended.
 enum AttemptError {
+    /// The request failed; `HttpError::again` tells whether to try again.
     Failed(HttpError),
+    /// The download cannot continue.
     Fatal(TransferError),
 }
 
@@ -110,7 +114,7 @@ impl From<PathError> for AttemptError {
 }
 
 impl FileDescription {
-    /// Reads the description in the headers of an answer.
+    /// Builds the description from the headers of an answer.
     fn from_answer(answer: &HttpAnswer) -> Self {
         let linked = find_hub_header(answer, "x-linked-etag");
         let commit = find_hub_header(answer, "x-repo-commit");
@@ -123,18 +127,19 @@ impl FileDescription {
         }
     }
 
-    /// Returns the checksum of the file. Entity tags of storage behind a hub are those of the storage, and no checksums.
+    /// Returns the checksum of the file, if an entity tag contains it. The tags of a storage server behind a hub are not used,
+    /// because they are not checksums.
     fn checksum(&self) -> Option<Checksum> {
         let own = if self.is_elsewhere { &None } else { &self.etag };
         self.linked_etag.as_ref().or(own.as_ref()).and_then(|etag| Checksum::from_etag(etag))
     }
 
-    /// Returns the entity tag that a server compares before it sends the rest: a strong one.
+    /// Returns the entity tag if it is strong, because a server compares only strong tags before it sends the rest of a file.
     fn strong_etag(&self) -> Option<&String> {
         self.etag.as_ref().filter(|etag| !etag.starts_with("W/"))
     }
 
-    /// Returns whether the server's file is surely the same one.
+    /// Returns whether the file on the server is certainly the same as in the description `now`.
     fn is_same(&self, now: &Self) -> bool {
         match (&self.linked_etag, &now.linked_etag) {
             (Some(then), Some(now)) => then == now,
@@ -143,13 +148,13 @@ impl FileDescription {
     }
 }
 
-/// Returns a header of the first redirection that has it, or else of the answer itself.
+/// Returns a header from the first redirection that has it, or else from the answer itself.
 fn find_hub_header<'a>(answer: &'a HttpAnswer, name: &str) -> Option<&'a str> {
     let redirected = answer.before.iter().find_map(|headers| header_text(headers, name));
     redirected.or_else(|| header_text(&answer.headers, name))
 }
 
-/// Reads the size of the whole file, if the server gives it.
+/// Returns the size of the whole file, if the headers give it.
 fn read_total_size(answer: &HttpAnswer) -> Option<u64> {
     match header_text(&answer.headers, "content-range") {
         Some(range) => range.rsplit_once('/')?.1.parse().ok(),
@@ -158,7 +163,10 @@ fn read_total_size(answer: &HttpAnswer) -> Option<u64> {
 }
 
 impl Transfer<'_> {
-    /// Downloads the file.
+    /// Downloads the file, with retries.
+    ///
+    /// # Errors
+    /// When the download fails for good. The incomplete file stays for a later attempt, unless its checksum is wrong.
     pub(super) fn run(mut self) -> Result<TransferredFile, TransferError> {
         let (mut failures, mut most) = (0, 0);
         let mut is_resumed = self.part_size() > 0;
@@ -167,7 +175,7 @@ impl Transfer<'_> {
             let error = match self.try_once() {
                 Ok(described) => match self.accept_file(&described)? {
                     Ok(transferred) => return Ok(transferred),
-                    // The part may have been damaged while it lay there.
+                    // The part from an earlier attempt may be damaged, so start again from the first byte, once.
                     Err(_) if is_resumed && !has_restarted => {
                         (has_restarted, most) = (true, 0);
                         continue;
@@ -179,7 +187,7 @@ impl Transfer<'_> {
             };
             let have = self.part_size();
             is_resumed |= have > 0;
-            // Bytes that were there before are no progress: a server may send another file each time.
+            // Only more bytes than ever before are progress, because a server may send another file each time.
             failures = if have > most { 1 } else { failures + 1 };
             most = most.max(have);
             let Some(delay) = error.again.filter(|_| failures < MOST_FAILURES) else {
@@ -190,7 +198,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Asks for the file, or for its rest, and receives it.
+    /// Requests the file, or the rest of an incomplete file, and receives it.
     fn try_once(&mut self) -> Result<FileDescription, AttemptError> {
         let known = self.read_description();
         let have = if known.is_some() { self.part_size() } else { 0 };
@@ -209,11 +217,13 @@ impl Transfer<'_> {
             && known.is_same(&described)
             && header_text(&answer.headers, "content-range").is_some_and(|range| range.starts_with(&start));
         if answer.status != StatusCode::OK && !is_rest {
-            // The server sent another file than the one that was begun, or another range.
+            // The server sent a part of another file, or another range.
             self.delete_part()?;
-            return Err(
-                HttpError::transient(format!("{} sent another part of the file", answer.origin())).into()
-            );
+            return Err(HttpError::transient(format!(
+                "{} sent a part of the file that was not requested",
+                answer.origin()
+            ))
+            .into());
         }
         let from = if is_rest { have } else { 0 };
         if described.total.is_some_and(|total| total > self.most_bytes) {
@@ -227,7 +237,7 @@ impl Transfer<'_> {
         Ok(described)
     }
 
-    /// Writes the body of an answer to the incomplete file, from a position on.
+    /// Writes the body of an answer to the incomplete file, starting at the byte `from`.
     fn receive_body(
         &mut self,
         mut answer: HttpAnswer,
@@ -264,7 +274,8 @@ impl Transfer<'_> {
         }
     }
 
-    /// Puts the complete file in its place if it is the right one; otherwise deletes it, and returns the reason.
+    /// Renames the complete file to its final path if its checksum is right. Otherwise deletes it, and returns the reason as the
+    /// inner error.
     fn accept_file(&self, described: &FileDescription) -> Result<Result<TransferredFile, String>, PathError> {
         let path = self.part_path();
         let checksum = self.checksum.clone().or_else(|| described.checksum());
@@ -272,7 +283,7 @@ impl Transfer<'_> {
             && let Some(difference) = checksum.find_difference(&path).at("read", &path)?
         {
             self.delete_part()?;
-            return Ok(Err(format!("what came has {difference}")));
+            return Ok(Err(format!("the downloaded file has {difference}")));
         }
         fs::rename(&path, self.to).at("rename", &path)?;
         self.delete_part()?;
@@ -283,19 +294,19 @@ impl Transfer<'_> {
         }))
     }
 
-    /// Returns the size of the incomplete file.
+    /// Returns the size of the incomplete file; 0 if there is none.
     fn part_size(&self) -> u64 {
         fs::metadata(self.part_path()).map_or(0, |metadata| metadata.len())
     }
 
-    /// Reads the description of the incomplete file, if the rest of the file may be asked for.
+    /// Reads the description of the incomplete file; `None` if it has no tag by which the download could be continued.
     fn read_description(&self) -> Option<FileDescription> {
         let described: FileDescription =
             serde_json::from_slice(&fs::read(self.description_path()).ok()?).ok()?;
         (described.strong_etag().is_some() || described.linked_etag.is_some()).then_some(described)
     }
 
-    /// Begins the incomplete file of a description.
+    /// Deletes the incomplete file, and writes the description for a new one.
     fn write_description(&self, described: &FileDescription) -> Result<(), PathError> {
         self.delete_part()?;
         let path = self.description_path();

@@ -1,16 +1,16 @@
-//! Parses web addresses, and resolves links.
+//! Splits web addresses, and resolves links.
 
 /// An address without credentials, and the credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WebAddress {
-    /// As it may be shown and asked for.
+    /// The address without credentials.
     pub(super) url: String,
     /// `user:password`, percent-encoded, if the address had them.
     pub(super) credentials: Option<String>,
 }
 
 impl WebAddress {
-    /// Takes the credentials out of an address.
+    /// Splits an address into the address without credentials, and the credentials.
     pub(super) fn new(url: &str) -> Self {
         let parts = url.split_once("://").and_then(|(scheme, rest)| {
             let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -24,27 +24,27 @@ impl WebAddress {
     }
 }
 
-/// Returns scheme, host and port of an address. A secret may be sent to them alone.
+/// Returns scheme, host and port of an address: the part to which a secret may be sent.
 pub(super) fn extract_origin(url: &str) -> String {
     let mut url = WebAddress::new(url).url;
     url.truncate(start_of_path(&url));
     url
 }
 
-/// Returns an address as it may be shown: without credentials, and without a query, which may be a signature.
+/// Returns an address for display: without credentials, and without the query, which may be a secret signature.
 pub(super) fn redact_url(url: &str) -> String {
     let mut url = WebAddress::new(url).url;
     url.truncate(url.find(['?', '#']).unwrap_or(url.len()));
     url
 }
 
-/// Returns the byte at which the path of an address begins.
+/// Returns the byte offset at which the path of an address begins.
 fn start_of_path(url: &str) -> usize {
     let host = url.find("://").map_or(0, |at| at + 3);
     url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at)
 }
 
-/// Returns the address that a link on a page names.
+/// Returns the absolute address of a link on the page with the address `page`.
 pub(super) fn resolve_link(page: &str, link: &str) -> String {
     let is_absolute = link.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))

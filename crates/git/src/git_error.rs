@@ -1,4 +1,4 @@
-//! Declares why git's files cannot be read, with the remedies.
+//! Defines the errors of reading git's files, with hints.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,29 +25,29 @@ pub enum GitError {
         /// The error of the parser.
         reason: String,
     },
-    /// A ref is damaged, or stored where it cannot be read.
+    /// A ref is damaged, or is stored in a form that cannot be read.
     #[error("git ref {name}: {reason}")]
     Ref {
-        /// The name.
+        /// The name of the ref.
         name: String,
-        /// The problem with it.
+        /// What is wrong with the ref.
         reason: String,
     },
     /// An object is missing, because of damage or a shallow or partial clone.
     #[error("git object {id} is not in this repository")]
     Missing {
-        /// Which one.
+        /// The id of the object.
         id: ObjectId,
     },
     /// An object is damaged or of another type.
     #[error("git object {id}: {reason}")]
     Object {
-        /// Which one.
+        /// The id of the object.
         id: ObjectId,
-        /// The problem with it.
+        /// What is wrong with the object.
         reason: String,
     },
-    /// Something else is in the place of one of git's files, such as a FIFO. It is not opened, because that may block.
+    /// Something else, such as a FIFO, is in the place of one of git's files. It is not opened, because opening it may block.
     #[error("git file {}: not a regular file", path.display())]
     NotAFile {
         /// The path.
@@ -64,32 +64,32 @@ impl GitError {
         matches!(self, Self::Io(error) if error.is_transient())
     }
 
-    /// Returns whether a file exists and could not be read, so that its content is unknown; a retry may succeed, or needs a
-    /// permission first.
+    /// Returns whether a file exists but could not be read, so that its content is unknown. A retry may succeed, perhaps only
+    /// with a further permission.
     pub fn is_unread(&self) -> bool {
         matches!(self, Self::Io(error)
             if error.is_transient() || error.source.kind() == io::ErrorKind::PermissionDenied)
     }
 
-    /// Returns the remedy, if it is known.
+    /// Returns what the user can do about the error, if that is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Index { .. } => Some("`git status` says whether git can read it"),
-            Self::Config { .. } => Some("`git config --list` says what is wrong with it"),
+            Self::Index { .. } => Some("`git status` shows whether git can read the index"),
+            Self::Config { .. } => Some("`git config --list` shows what is wrong with the file"),
             Self::Ref { .. } => Some("`git show-ref` lists the refs"),
             Self::Missing { .. } => {
-                Some("a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`")
+                Some("run `git fetch --unshallow` in a shallow clone, `git fetch --refetch` in a partial one")
             }
             Self::Object { .. } => Some("`git fsck` shows what is damaged"),
             Self::NotAFile { .. } => {
-                Some("git would wait there for ever; remove it, then `git fsck` says what is missing")
+                Some("remove that file, which makes git wait for ever; `git fsck` then shows what is missing")
             }
             Self::Io(error) => error.hint(),
         }
     }
 }
 
-/// Returns the error of the system that prevented gix from reading `path`, if it is transient or a permission is missing.
+/// Returns the error of the system that prevented gix from reading `path`, if it is transient or is a missing permission.
 pub(crate) fn find_system_error(error: &gix::Error, path: &Path) -> Option<GitError> {
     let is_unread =
         |error: &&io::Error| is_transient(error) || error.kind() == io::ErrorKind::PermissionDenied;
@@ -97,7 +97,7 @@ pub(crate) fn find_system_error(error: &gix::Error, path: &Path) -> Option<GitEr
     Some(PathError { action: "read", path: path.to_owned(), source: copy_of(source) }.into())
 }
 
-/// Returns the same error of the system.
+/// Returns a copy of an error of the system.
 pub(crate) fn copy_of(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error)
 }

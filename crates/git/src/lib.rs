@@ -1,6 +1,6 @@
 //! Reads git repositories, with gix and never by running git.
 //!
-//! It uses gix's parts (index, ignore patterns, configuration, objects) instead of a `gix::Repository`. So a batch of
+//! The crate uses gix's parts (index, ignore patterns, configuration, objects) instead of a `gix::Repository`. So a batch of
 //! events costs one read of the index, the `GIT_*` variables of a hook have no effect, and settings that could start a
 //! process (fsmonitor, filters, textconv, aliases) are never read.
 //!

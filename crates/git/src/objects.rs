@@ -21,21 +21,22 @@ use memod_base::paths::{PathError, RepoLayout, read_regular};
 use self::object_dirs::ObjectDirs;
 use crate::git_error::{GitError, copy_of, find_system_error};
 
-/// Size of the cache for trees, which are stored as deltas, bytes.
+/// Size of the cache for trees, which are stored as deltas, in bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
 
-/// The objects of a repository. If one is not found, the packs are listed again, because `git gc` may have moved it.
+/// The objects of a repository. If an object is not found, the packs are listed again, because `git gc` may have moved the
+/// object.
 pub struct Objects {
     pub(super) odb: gix::odb::Handle,
     dirs: ObjectDirs,
     object_hash: ObjectHash,
-    /// Commits whose parents were left out by a shallow clone.
+    /// Commits whose parents a shallow clone lacks.
     shallow: HashSet<ObjectId>,
-    /// The first pack that cannot be opened; looked for once an object is missing.
+    /// The first pack that cannot be opened, if any; searched for when an object is missing.
     unread_pack: OnceLock<Option<PathError>>,
 }
 
-/// The data of a commit that a walk needs.
+/// The parts of a commit that a walk needs.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Its tree.
@@ -44,7 +45,7 @@ pub struct Node {
     pub parents: Vec<ObjectId>,
     /// Commit time, unix seconds.
     pub time: i64,
-    /// Whether it has parents that are not here.
+    /// Whether the commit has parents that a shallow clone lacks.
     pub is_cut: bool,
 }
 
@@ -57,7 +58,7 @@ pub struct Commit {
     pub author: String,
     /// Author time, RFC 3339 with the author's offset.
     pub date: String,
-    /// The first paragraph in one line, as `git log --format=%s`.
+    /// The first paragraph of the message in one line, as `git log --format=%s` shows it.
     pub subject: String,
     /// The rest of the message, without blank lines around it.
     pub body: String,
@@ -80,27 +81,27 @@ impl Node {
 }
 
 impl TreeEntry {
-    /// Returns whether it is the content of a file.
+    /// Returns whether the entry is a file.
     pub fn is_file(&self) -> bool {
         matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
     }
 
-    /// Returns whether it is a directory.
+    /// Returns whether the entry is a directory.
     pub(super) fn is_directory(&self) -> bool {
         self.kind == EntryKind::Tree
     }
 
-    /// Returns whether it is the commit of a submodule.
+    /// Returns whether the entry is a submodule.
     pub fn is_submodule(&self) -> bool {
         self.kind == EntryKind::Commit
     }
 
-    /// Returns whether it is a file that can be executed; `None` for anything but a file.
+    /// Returns whether the file is executable; `None` if the entry is no file.
     pub fn is_executable(&self) -> Option<bool> {
         self.is_file().then_some(self.kind == EntryKind::BlobExecutable)
     }
 
-    /// Returns whether it is the content of a file, or where a symbolic link leads.
+    /// Returns whether the entry is a file or a symbolic link, whose target is its text.
     pub fn has_text(&self) -> bool {
         self.is_file() || self.kind == EntryKind::Link
     }
@@ -128,7 +129,7 @@ impl Objects {
         Ok(Some(Self { odb, dirs, object_hash, shallow, unread_pack: OnceLock::new() }))
     }
 
-    /// Returns the data of a commit that a walk needs.
+    /// Returns the parts of a commit that a walk needs.
     ///
     /// # Errors
     /// When it is missing, damaged or no commit.
@@ -193,7 +194,7 @@ impl Objects {
         Ok(Some(at))
     }
 
-    /// Returns the bytes of a file's content; `None` if there are more than `most_bytes`.
+    /// Returns the content of a blob; `None` if it has more than `most_bytes` bytes.
     ///
     /// # Errors
     /// When it is missing or damaged.
@@ -206,7 +207,7 @@ impl Objects {
 
     pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
         if id.is_empty_tree() {
-            return Ok(Vec::new()); // git knows it without having it
+            return Ok(Vec::new()); // git knows the empty tree without storing it
         }
         self.read(id, gix::objs::Kind::Tree)
     }
@@ -241,7 +242,8 @@ impl Objects {
         self.object_hash
     }
 
-    /// Returns the error for an object that was not found: it may be in a pack that cannot be opened, which gix leaves out.
+    /// Returns the error for an object that was not found. If a pack or the object's file cannot be opened, the error names
+    /// that file, because gix passes over it.
     fn missing_error(&self, id: ObjectId) -> GitError {
         if let Some(PathError { action, path, source }) =
             self.unread_pack.get_or_init(|| self.dirs.find_unread())
@@ -251,7 +253,7 @@ impl Objects {
         self.dirs.find_unread_loose(&id).map_or(GitError::Missing { id }, GitError::Io)
     }
 
-    /// Returns the error for an object that could not be read, which names the pack if that cannot be opened.
+    /// Returns the error for an object that could not be read; the error names a pack that cannot be opened, if there is one.
     fn unread_error(&self, id: ObjectId, error: &gix::Error) -> GitError {
         match find_system_error(error, Path::new(&format!("git object {id}"))) {
             Some(interrupted) if !interrupted.is_transient() => {
@@ -279,7 +281,7 @@ impl Objects {
     }
 }
 
-/// Finds trees for a comparison. One that cannot be opened without blocking counts as missing.
+/// Finds trees for a comparison. A tree that cannot be opened without blocking counts as missing.
 impl gix::objs::Find for Objects {
     fn try_find<'a>(
         &self,
@@ -295,7 +297,7 @@ impl gix::objs::Find for Objects {
 
 /// Returns the error for an object of another type.
 fn wrong_type_error(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
-    GitError::Object { id, reason: format!("a {found} where a {wanted} is needed") }
+    GitError::Object { id, reason: format!("it is a {found}, but a {wanted} is needed") }
 }
 
 /// Returns the error for an object that does not parse.
@@ -320,7 +322,7 @@ fn decode_text(bytes: &BStr, encoding: Option<&BStr>) -> String {
 
 /// Splits a message into its first paragraph, in one line, and the rest.
 fn split_message(message: &str) -> (String, String) {
-    // A terminal and SQLite read up to a NUL; git does too.
+    // Terminals, SQLite and git read a text only up to a NUL, so each NUL becomes a blank.
     let message = message.replace('\0', " ");
     let mut lines = message.trim_start_matches(['\n', '\r']).lines();
     let subject: Vec<&str> = lines.by_ref().map(str::trim).take_while(|line| !line.is_empty()).collect();

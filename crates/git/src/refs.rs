@@ -26,13 +26,13 @@ const MOST_SYMBOLIC: usize = 5;
 /// The history of a worktree at one moment. Equal values mean the same commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
-    /// The commit of `HEAD`, `None` on a branch without one, or why it is unknown.
+    /// The commit of `HEAD`, `None` on a branch without a commit, or why the commit is unknown.
     pub head: Result<Option<ObjectId>, String>,
     /// Whether `head` is unknown because a file of git could not be read.
     pub is_unread: bool,
-    /// How the repository names its objects.
+    /// The hash function of the repository's object ids.
     pub object_hash: ObjectHash,
-    /// Length and time of the file with the boundary of a shallow history.
+    /// Length and modification time of the file `shallow`, which lists where a shallow history ends.
     shallow: Option<(u64, Option<SystemTime>)>,
 }
 
@@ -69,11 +69,11 @@ impl Refs {
         }
     }
 
-    /// Returns the object of a full or short name, such as `main`, `v1.0` or `origin/main`; `None` if there is no such ref
-    /// or the branch has no commit. For an annotated tag it is the tag object.
+    /// Returns the object of a full or short name, such as `main`, `v1.0` or `origin/main`; `None` if there is no such ref or
+    /// the branch has no commit. For an annotated tag, returns the tag object.
     ///
     /// # Errors
-    /// When a ref is damaged, refers to itself, or is stored where it cannot be read.
+    /// When a ref is damaged, refers to itself, or is stored in a form that cannot be read.
     pub fn find(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
         let mut name = name.to_owned();
         for _ in 0..=MOST_SYMBOLIC {
@@ -83,7 +83,10 @@ impl Refs {
                 Some(Target::Symbolic(next)) => name = next.as_bstr().to_string(),
             }
         }
-        Err(ref_error(&name, "symbolic refs form a circle".to_owned()))
+        Err(ref_error(
+            &name,
+            format!("more than {MOST_SYMBOLIC} symbolic refs in a row, or a circle of them"),
+        ))
     }
 
     /// Reads the target of a ref; `None` if there is no such ref.
@@ -117,7 +120,7 @@ impl Refs {
     }
 }
 
-/// Returns whether a file is there, and cannot be read.
+/// Returns whether a file exists and cannot be read.
 fn is_unread(path: &Path) -> bool {
     fs::read(path).is_err_and(|error| {
         !matches!(

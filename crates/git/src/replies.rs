@@ -6,7 +6,7 @@ use memod_proto::{RpcError, code};
 use crate::git_error::GitError;
 use crate::refs::revision::RevisionError;
 
-/// Git's files could not be read.
+/// Maps an error of reading git's files to a reply.
 impl From<GitError> for RpcError {
     fn from(error: GitError) -> Self {
         match error {
@@ -22,15 +22,15 @@ impl From<RevisionError> for RpcError {
             RevisionError::Git(error) => return error.into(),
             RevisionError::Unknown(_) => (
                 code::INVALID_PARAMS,
-                "name one that `git log --oneline` or `git branch -a` lists; a time is 2026-11-01, 3d or 2h30m",
+                "name a commit or branch that `git log --oneline` or `git branch -a` lists, or a time: 2026-11-01, 3d, 2h30m",
             ),
-            RevisionError::Ambiguous { .. } => (code::INVALID_PARAMS, "give more digits"),
-            RevisionError::Unborn(_) => (code::NOT_FOUND, "there is a history once something is committed"),
+            RevisionError::Ambiguous { .. } => (code::INVALID_PARAMS, "give more digits of the commit id"),
+            RevisionError::Unborn(_) => (code::NOT_FOUND, "commit something first; there is no history yet"),
             RevisionError::NoParent { .. } => {
-                (code::NOT_FOUND, "history is shorter, or this is a shallow clone")
+                (code::NOT_FOUND, "the history has fewer commits, or this is a shallow clone")
             }
             RevisionError::NoUpstream(_) => {
-                (code::NOT_FOUND, "`git branch --set-upstream-to=origin/BRANCH` sets one")
+                (code::NOT_FOUND, "`git branch --set-upstream-to=origin/BRANCH` sets the upstream")
             }
         };
         Self::new(code, error.to_string()).with_hint(hint)

@@ -24,7 +24,7 @@ use crate::refs::head::read_head;
 /// Deepest nesting of included files; the same as git's.
 const MOST_INCLUDES: u8 = 10;
 
-/// Locations of the user's and the system's configuration; read once at the edge and passed in.
+/// Locations of the user's and the system's configuration. They are read once when the program starts, and passed in.
 #[derive(Clone, Debug, Default)]
 pub struct UserDirs {
     /// `$HOME`.
@@ -50,7 +50,7 @@ impl UserDirs {
         self.config_sources().into_iter().filter_map(|(_, path)| path).collect()
     }
 
-    /// Returns the configuration files of the system and the user with their kinds, in git's order.
+    /// Returns the configuration files of the system and the user with their sources, in git's order.
     fn config_sources(&self) -> [(Source, Option<PathBuf>); 3] {
         [
             (Source::System, self.system_config.clone()),
@@ -69,11 +69,12 @@ impl UserDirs {
 /// The settings that affect which files git lists, and how it compares them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `core.excludesFile`, absolute, else its default place; it may not exist.
+    /// `core.excludesFile` as an absolute path, or its default path; the file may not exist.
     pub excludes_file: Option<PathBuf>,
-    /// `core.attributesFile`, likewise.
+    /// `core.attributesFile` as an absolute path, or its default path; the file may not exist.
     pub attributes_file: Option<PathBuf>,
-    /// The filters that convert what is stored, or fail to; git passes over any other name.
+    /// Names of the filters that convert a content when git stores it, or that git requires to; git ignores all other
+    /// filters.
     pub filters: BTreeSet<String>,
     /// `core.ignoreCase`.
     pub ignore_case: bool,
@@ -83,17 +84,18 @@ pub struct Settings {
     pub symlinks: bool,
     /// `extensions.objectFormat`.
     pub object_hash: ObjectHash,
-    /// `core.bare` of this directory. It does not apply to linked worktrees, which have files anyway.
+    /// `core.bare` of this worktree; false for a linked worktree, which has files in any case.
     pub is_bare: bool,
-    /// Every file that was read, and those that are included, existing or not.
+    /// Every file that was read, and every included file, existing or not.
     pub files: Vec<PathBuf>,
 }
 
 impl Settings {
-    /// Reads the settings of the system, the user, the repository and the worktree, includes followed.
+    /// Reads the settings of the system, the user, the repository and the worktree, and follows includes.
     ///
     /// # Errors
-    /// When a file does not parse, the repository's own is unreadable, or a read fails for the moment; names the file.
+    /// When a file does not parse, the repository's own file is unreadable, or a read fails for the moment. The error names
+    /// the file.
     pub fn read(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
         let (Some(config), Some(common_dir)) = (load_config(layout, dirs)?, &layout.common_dir) else {
             return Ok(Self::git_defaults(dirs));
@@ -111,8 +113,8 @@ impl Settings {
         })
     }
 
-    /// Returns the full name of the ref that tracks the upstream of a branch (`refs/heads/…`), if one is set; with the
-    /// names that `git clone` gives.
+    /// Returns the full name of the ref that tracks the upstream of a branch (`refs/heads/…`), if an upstream is set. Assumes
+    /// the names of refs that `git clone` sets up.
     pub fn upstream_ref(layout: &RepoLayout, dirs: &UserDirs, branch: &str) -> Option<String> {
         let (git_dir, common_dir) = (layout.git_dir.as_ref()?, layout.common_dir.as_ref()?);
         let config = ConfigCascade { git_dir, branch: None, dirs }.load_files(common_dir).ok()?;
@@ -129,7 +131,7 @@ impl Settings {
     /// Like [`Settings::read`], but returns git's defaults if a file is damaged or unreadable.
     ///
     /// # Errors
-    /// When a read fails for the moment; names the file.
+    /// When a read fails for the moment. The error names the file.
     pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
         match Self::read(layout, dirs) {
             Err(error) if !error.is_transient() => Ok(Self::git_defaults(dirs)),
@@ -153,7 +155,8 @@ impl Settings {
     }
 }
 
-/// Returns the ignore files outside the worktree, existing or not: the user's global one and `info/exclude`.
+/// Returns the paths of the ignore files outside the worktree, existing or not: the user's global ignore file and
+/// `info/exclude`.
 ///
 /// A change of one of them can change the set of indexed files.
 pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> {
@@ -163,7 +166,7 @@ pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> 
     settings.excludes_file.iter().cloned().chain([common_dir.join("info/exclude")]).collect()
 }
 
-/// Reads every settings file of the worktree; nothing outside git.
+/// Reads all settings files of the worktree; returns `None` outside git.
 ///
 /// # Errors
 /// See [`Settings::read`].
@@ -174,7 +177,7 @@ pub(super) fn load_config(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option
     ConfigCascade { git_dir, branch: current_branch(layout), dirs }.load_files(common_dir).map(Some)
 }
 
-/// The data that is common to all configuration files.
+/// What is needed to load any of a worktree's configuration files.
 struct ConfigCascade<'a> {
     git_dir: &'a Path,
     branch: Option<gix::refs::FullName>,
@@ -214,7 +217,7 @@ impl ConfigCascade<'_> {
         let metadata = Metadata::from(Source::Local).at(path);
         let alone = init::Options { includes: includes::Options::no_follow(), ..self.parse_options() };
         let Ok(file) = File::from_bytes_owned(&mut bytes.to_vec(), metadata, alone) else {
-            return Ok(()); // the reader of the file reports that
+            return Ok(()); // the caller parses the file too, and reports the error
         };
         for included in list_files(&file, self.dirs).into_iter().filter(|included| included != path) {
             if included != Path::new("/dev/null") {
@@ -246,17 +249,18 @@ fn env_path(name: &str) -> Option<PathBuf> {
     value.filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Returns the error for a file that does not parse, or that includes a file that cannot be read.
+/// Returns the error for a configuration file that does not parse, or that includes a file that cannot be read.
 fn config_error(error: &gix::Error, path: &Path) -> GitError {
     find_system_error(error, path)
         .unwrap_or_else(|| GitError::Config { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Reads one configuration file; `None` if git ignores its absence too.
+/// Reads one configuration file; `None` if the file is absent, or if it is unreadable and not the repository's own, as git
+/// ignores these cases.
 fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitError> {
     let is_local = matches!(source, Source::Local | Source::Worktree);
     match read_regular(path) {
-        // A FIFO or a directory in its place counts as absent.
+        // A FIFO or a directory in the place of the file counts as absent.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -282,8 +286,8 @@ pub(super) fn is_true(config: &File, key: &str) -> bool {
     config.boolean(key).ok().flatten().unwrap_or(false)
 }
 
-/// Returns the files of the sections and those that they include. One that is absent or empty has no section, and one whose
-/// condition does not hold may come to apply.
+/// Returns the files that have sections, and the files that the sections include. Included files are listed even if they are
+/// absent or empty, or if their condition does not hold, because that may change.
 fn list_files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     for section in config.sections() {
@@ -300,7 +304,7 @@ fn list_files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the file of the user that a setting names, else the one at its default place.
+/// Returns the path of the user's file that a setting names, or its default path if the setting is absent.
 fn user_file(config: &File, key: &str, default: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
     match config.path(key) {
         Some(_) => path_value(config, key, root, dirs),
@@ -308,7 +312,7 @@ fn user_file(config: &File, key: &str, default: &str, root: &Path, dirs: &UserDi
     }
 }
 
-/// Returns the filters with a program to store contents, and those without which git refuses to.
+/// Returns the names of the filters that have a program to convert a content when git stores it, and of the required filters.
 fn list_filters(config: &File) -> BTreeSet<String> {
     let sections = config.sections_by_name("filter").into_iter().flatten();
     let names = sections.filter_map(|section| Some(section.header().subsection_name()?.to_string()));
@@ -327,13 +331,13 @@ fn is_filter_set(config: &File, name: &str, key: &str) -> bool {
     config.string_by("filter", Some(name.into()), key).is_some_and(|value| !value.is_empty())
 }
 
-/// Returns the path in a setting; a relative one starts at the root, where git runs.
+/// Returns the path in a setting; a relative path starts at the root of the worktree, where git runs.
 pub(super) fn path_value(config: &File, key: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
     let path = config.path(key)?.interpolate(interpolation_context(dirs)).ok()?;
     (!path.as_os_str().is_empty()).then(|| root.join(path))
 }
 
-/// Returns how the repository names its objects.
+/// Returns the hash function of the repository's object ids.
 fn read_object_hash(config: &File, common_dir: &Path) -> Result<ObjectHash, GitError> {
     let Some(name) = config.string("extensions.objectFormat") else {
         return Ok(ObjectHash::Sha1);

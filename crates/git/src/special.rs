@@ -1,4 +1,4 @@
-//! Refuses what is no regular file before gix opens it.
+//! Refuses special files, such as FIFOs, in the places of git's files before gix opens them.
 //!
 //! Opening a FIFO in the place of a ref, a pack or a list of alternates waits for a writer that may never come.
 
@@ -9,16 +9,16 @@ use memod_base::paths::may_block;
 
 use crate::git_error::GitError;
 
-/// Places below a git directory where gix looks for a ref; `*` is its name. See gitrevisions(7).
+/// Places below a git directory where gix looks for a ref; `*` is the name of the ref. See gitrevisions(7).
 const REF_PLACES: [&str; 6] =
     ["*", "refs/*", "refs/tags/*", "refs/heads/*", "refs/remotes/*", "refs/remotes/*/HEAD"];
 
-/// Refuses a file of git whose opening may block.
+/// Returns an error if opening a path may block, because it is a special file.
 pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
     if may_block(path) { Err(GitError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
 }
 
-/// Refuses special files wherever a ref of this name may be stored.
+/// Returns an error if a special file is where a ref of this name may be stored.
 pub(super) fn refuse_special_ref(git_dir: &Path, common_dir: &Path, name: &str) -> Result<(), GitError> {
     let name = name.strip_prefix("main-worktree/").unwrap_or(name);
     for dir in [git_dir, common_dir] {
@@ -29,7 +29,7 @@ pub(super) fn refuse_special_ref(git_dir: &Path, common_dir: &Path, name: &str) 
     refuse_special(&common_dir.join("packed-refs"))
 }
 
-/// Refuses special files beside an index: a split one is in two files.
+/// Returns an error if a special file is in the place of the second part of a split index.
 pub(super) fn refuse_special_index(index: &Path) -> Result<(), GitError> {
     let dir = index.parent().unwrap_or(Path::new("/"));
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();

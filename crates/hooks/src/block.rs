@@ -1,7 +1,7 @@
 //! Inserts our block into the text of a hook, and removes it.
 //!
-//! An insertion can be undone from the text alone: a block is removed with the line feed after it, or, at the end of the
-//! file, with the line feed before it.
+//! The text alone suffices to undo an insertion: a block is removed with the line feed after it or, at the end of the file, with
+//! the line feed before it.
 
 pub(super) use memod_doorbell::DOORBELL as HOOK;
 
@@ -10,10 +10,10 @@ use memod_base::types::file_name;
 const START: &str = "# >>> memo hooks >>>\n";
 const END: &str = "\n# <<< memo hooks <<<";
 
-/// The kind of a hook.
+/// What a hook is, as far as it matters for our block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HookKind {
-    /// Our own, unchanged.
+    /// Our own hook, unchanged.
     Ours,
     /// Another hook with our block.
     Chained,
@@ -21,7 +21,7 @@ pub(super) enum HookKind {
     Outdated,
     /// Another hook, for a shell that can run our block.
     Shell,
-    /// Another hook that cannot take our block, and why.
+    /// Another hook, into which our block cannot be inserted, and why.
     Foreign(&'static str),
 }
 
@@ -35,7 +35,7 @@ pub(super) fn classify_hook(text: &[u8]) -> HookKind {
         return if is_current { HookKind::Chained } else { HookKind::Outdated };
     }
     if text.contains(&0) {
-        return HookKind::Foreign("a program");
+        return HookKind::Foreign("it is a binary file");
     }
     // Git runs a text without a `#!` line with sh.
     let Some(rest) = text.strip_prefix(b"#!") else { return HookKind::Shell };
@@ -46,7 +46,7 @@ pub(super) fn classify_hook(text: &[u8]) -> HookKind {
     if is_shell(&String::from_utf8_lossy(first)) {
         HookKind::Shell
     } else {
-        HookKind::Foreign("not a shell script")
+        HookKind::Foreign("it is not a shell script")
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn insert_block(text: &[u8]) -> Vec<u8> {
     let (before, after) = text.split_at(if has_interpreter { first_line } else { 0 });
     match before.last() {
         Some(b'\n') | None => [before, block_text().as_bytes(), b"\n", after].concat(),
-        Some(_) => [before, b"\n", block_text().as_bytes()].concat(), // nothing but the first line, and no line feed
+        Some(_) => [before, b"\n", block_text().as_bytes()].concat(), // the hook is only a `#!` line without a line feed
     }
 }
 
@@ -82,37 +82,37 @@ pub(super) fn remove_block(text: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns whether the rest is what [`remove_block`] leaves of [`HOOK`], so that the file can be deleted.
+/// Returns whether a text is what [`remove_block`] leaves of our own hook, [`HOOK`], so that the file can be deleted.
 pub(super) fn is_bare(left: &[u8]) -> bool {
     left == header_text().as_bytes()
 }
 
-/// Returns the commands of the block, one after the other, as one line.
+/// Returns the commands of the block as one line, separated by semicolons.
 pub(super) fn one_line() -> String {
     let commands = block_text().strip_prefix(START).and_then(|rest| rest.strip_suffix(END));
     commands.expect("the hook has both marks").replace('\n', "; ")
 }
 
-/// Returns our lines, marks included, without the last line feed.
+/// Returns our block with its marks, without the last line feed.
 fn block_text() -> &'static str {
     let (start, end) = find_block(HOOK.as_bytes()).expect("the hook has both marks");
     &HOOK[start..end]
 }
 
-/// Returns the text above our lines in our own hook.
+/// Returns the text above the block in our own hook.
 fn header_text() -> &'static str {
     let (start, _) = find_block(HOOK.as_bytes()).expect("the hook has both marks");
     &HOOK[..start]
 }
 
-/// Returns where the block is, marks included, without the line feed behind it.
+/// Returns the start and end byte of the block with its marks, without the line feed after it.
 fn find_block(text: &[u8]) -> Option<(usize, usize)> {
     let start = find_bytes(text, START.as_bytes())?;
     let end = start + find_bytes(&text[start..], END.as_bytes())? + END.len();
     Some((start, end))
 }
 
-/// Returns where some bytes begin.
+/// Returns the offset of the first occurrence of some bytes.
 pub(super) fn find_bytes(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }

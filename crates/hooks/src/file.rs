@@ -1,4 +1,4 @@
-//! Replaces files atomically.
+//! Reads, creates, replaces and removes hook files and git's configuration.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
@@ -7,23 +7,25 @@ use std::path::{Path, PathBuf};
 
 use memod_base::paths::{IoContext, PathError, rename_over};
 
-/// Reads a regular file; `None` if nothing exists.
+/// Reads a regular file; `None` if nothing is at the path. Links are not followed.
 ///
 /// # Errors
-/// When it cannot be read, or is not a regular file; links are not followed.
+/// When the file cannot be read, or is not a regular file.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
     match fs::symlink_metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
         Err(error) => Err(error).at("look at", path),
-        Ok(meta) if meta.is_symlink() => Err(io::Error::other("a symbolic link")).at("use", path),
-        Ok(meta) if !meta.is_file() => Err(io::Error::other("not a file")).at("use", path),
+        Ok(meta) if meta.is_symlink() => {
+            Err(io::Error::other("a symbolic link, not a regular file")).at("use", path)
+        }
+        Ok(meta) if !meta.is_file() => Err(io::Error::other("not a regular file")).at("use", path),
         Ok(_) => fs::read(path).at("read", path).map(Some),
     }
 }
 
-/// Returns whether git would run it.
+/// Returns whether git would run a hook: whether the file is executable or, on Windows, exists.
 pub(super) fn is_executable(path: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
@@ -31,10 +33,10 @@ pub(super) fn is_executable(path: &Path) -> bool {
     return path.exists();
 }
 
-/// Creates a file that everybody who can commit here may execute. An existing file stays.
+/// Creates a file with mode 0755, so that everybody who can commit here may execute it.
 ///
 /// # Errors
-/// When something exists, or the file cannot be written; nothing is left behind.
+/// When something exists at the path, or the file cannot be written. Nothing is changed then.
 pub(super) fn create_executable(path: &Path, text: &[u8]) -> Result<(), PathError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(dir).at("create directory", dir)?;
@@ -44,39 +46,39 @@ pub(super) fn create_executable(path: &Path, text: &[u8]) -> Result<(), PathErro
     made.at("create", path)
 }
 
-/// Replaces the text of a file that still is `before`; its mode stays.
+/// Replaces the text of a file whose text must still be `before`; the mode of the file stays.
 ///
-/// Git's `<path>.lock` is respected but not taken, because a crash would leave it behind. A conflict would need git to take
-/// the lock, write and release it between the last check and the rename.
+/// Git's lock `<path>.lock` is checked but not taken, because a crash would leave the lock behind. So a change by git is lost
+/// only if git takes the lock, writes and releases the lock between the last check and the rename.
 ///
 /// # Errors
-/// When it has changed, git is changing it, or it cannot be written; the file is unchanged then.
+/// When the text has changed, git has locked the file, or the file cannot be written. The file is unchanged then.
 pub(super) fn replace_text(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
     let mode = fs::metadata(path).at("look at", path)?.permissions();
     let aside = aside_path(path);
     let replaced = write_temp_file(&aside, text, Some(mode)).and_then(|()| {
         if fs::read(path)? != before || is_locked(path) {
-            return Err(io::Error::other("another program changed it just now; try again"));
+            return Err(io::Error::other("another program has changed the file meanwhile; try again"));
         }
         rename_over(&aside, path)
     });
     replaced.inspect_err(|_| drop(fs::remove_file(&aside))).at("write", path)
 }
 
-/// Returns the lock that git takes to change a file.
+/// Returns the path of the lock that git takes before it changes a file.
 pub(super) fn lock_path(path: &Path) -> PathBuf {
     path.with_added_extension("lock")
 }
 
-/// Returns whether git is changing a file, or was interrupted when it did.
+/// Returns whether git has locked a file, because it is changing the file or was interrupted while it did.
 pub(super) fn is_locked(path: &Path) -> bool {
     fs::symlink_metadata(lock_path(path)).is_ok()
 }
 
-/// Removes a file. Succeeds if it is gone already.
+/// Removes a file; does nothing if the file does not exist.
 ///
 /// # Errors
-/// When it cannot be removed.
+/// When the file cannot be removed.
 pub(super) fn remove_file(path: &Path) -> Result<(), PathError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
@@ -84,7 +86,8 @@ pub(super) fn remove_file(path: &Path) -> Result<(), PathError> {
     }
 }
 
-/// A rename would replace a file that was created in the meantime, but not every file system supports links.
+/// Gives a file another name, which must be free. Uses a hard link, because a rename would replace a file that was created
+/// meanwhile; only if the file system has no hard links, the file is renamed.
 fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => fs::rename(from, to),
@@ -92,7 +95,7 @@ fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a temporary file next to another, and replaces one that an interrupted process with our pid has left.
+/// Writes a temporary file and flushes it to the disk. Replaces one that an interrupted process with the same pid has left.
 fn write_temp_file(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut file = File::create_new(path)?;
@@ -110,7 +113,7 @@ fn executable_mode() -> Option<Permissions> {
     return None;
 }
 
-/// Returns a name next to `path` that neither git nor another tool takes for a hook.
+/// Returns a temporary path next to `path`, with a name that neither git nor another tool takes for a hook.
 fn aside_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

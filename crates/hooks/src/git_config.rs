@@ -6,7 +6,7 @@ use memod_git::NamedHook;
 use super::{EVENTS, Hooks, HooksError, InstallOutcome, block, file, rings_doorbell, section};
 
 impl Hooks<'_> {
-    /// Writes our section; returns false if another hook has that name.
+    /// Writes our section into git's configuration; returns false if the configuration has another hook of the same name.
     pub(super) fn install_config(&mut self, done: &mut InstallOutcome) -> Result<bool, HooksError> {
         let text = self.read_config()?;
         let named = self.parse_named_hook(&text)?;
@@ -20,14 +20,14 @@ impl Hooks<'_> {
             return Err(HooksError::Unreadable(self.config.clone()));
         }
         if is_current(&named) {
-            return Ok(true); // be it switched off: that is not for us to change
+            return Ok(true); // also if the user has disabled it, which must stay so
         }
         self.write_config(&text, &with, done)?;
         self.settings.named = written;
         Ok(true)
     }
 
-    /// Removes our section, if it exists.
+    /// Removes our section from git's configuration, if there is one.
     pub(super) fn uninstall_config(&mut self, done: &mut InstallOutcome) -> Result<(), HooksError> {
         let text = self.read_config()?;
         let Some(left) = section::remove_section(&text)

@@ -10,13 +10,14 @@ use super::backup::Backups;
 use super::block::{self, HookKind};
 use super::{EVENTS, Hooks, InstallOutcome, file};
 
-/// Suffixes that lefthook and pre-commit append to hooks that existed before theirs.
+/// Suffixes that lefthook and pre-commit append to the names of hooks that existed before theirs.
 pub(super) const ASIDE: [&str; 2] = ["old", "legacy"];
 
-/// The hooks among ours that git-lfs installs too. It installs none of its hooks if one of these exists, even ours.
+/// Those of our events for which git-lfs installs a hook too. Git-lfs installs nothing if another hook exists for one of them.
 const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 impl Hooks<'_> {
+    /// Installs a hook file for each event.
     pub(super) fn install_files(&self, chain: bool, done: &mut InstallOutcome) {
         for event in EVENTS {
             match self.install_file(event, chain) {
@@ -27,7 +28,7 @@ impl Hooks<'_> {
         }
     }
 
-    /// Returns whether a hook of ours was written.
+    /// Installs a hook file, or our block in an existing hook; returns whether a file was written.
     fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
         let path = self.dir.join(event);
         let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
@@ -52,16 +53,17 @@ impl Hooks<'_> {
         Ok(true)
     }
 
-    /// Returns whether a file of ours would prevent the installation of git-lfs.
+    /// Returns whether the hook of an event is left to git-lfs, because our file would prevent the installation of git-lfs.
     pub(super) fn is_left_to_git_lfs(&self, event: &str) -> bool {
         self.git_lfs && OF_GIT_LFS.contains(&event)
     }
 
-    /// Returns whether a hook rings already, even if another tool has moved ours.
+    /// Returns whether the hook of an event already notifies the daemon, even if another tool has renamed our hook.
     fn is_ringing(&self, event: &str) -> bool {
         self.inspect_hook(event, &InstallOutcome::default()).method > HookMethod::WatchOnly
     }
 
+    /// Removes our hook files, and our blocks from other hooks.
     pub(super) fn uninstall_files(&self, done: &mut InstallOutcome) {
         let backups = Backups::new(self.layout);
         for (event, path) in self.files_to_clean(&backups) {
@@ -75,7 +77,7 @@ impl Hooks<'_> {
         }
     }
 
-    /// Returns every path where memod may have written a hook, with the name of the hook.
+    /// Returns every path at which memod may have written a hook, with the event of the hook.
     fn files_to_clean(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
         let on_record =
             backups.recorded_hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
@@ -89,14 +91,14 @@ impl Hooks<'_> {
     }
 }
 
-/// Returns the path of a hook, and the names to which other tools move it.
+/// Returns the path of a hook, and the paths to which other tools rename a hook.
 fn paths_of_hook(dir: &Path, event: &str) -> impl Iterator<Item = PathBuf> + use<> {
     let hook = dir.join(event);
     let aside = ASIDE.map(|aside| hook.with_added_extension(aside));
     [hook].into_iter().chain(aside)
 }
 
-/// Removes our part of a file; returns whether there was any.
+/// Removes our hook or block from a file; returns whether there was one.
 fn uninstall_file(path: &Path) -> Result<bool, PathError> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         return Ok(false); // we never write through a link
@@ -110,7 +112,7 @@ fn uninstall_file(path: &Path) -> Result<bool, PathError> {
     Ok(true)
 }
 
-/// Returns a hook with the block of this version.
+/// Returns the text of a hook with its block replaced by the block of this version.
 fn renew_block(text: &[u8]) -> Vec<u8> {
     match block::remove_block(text) {
         Some(left) if block::is_bare(&left) => block::HOOK.as_bytes().to_owned(),

@@ -1,11 +1,11 @@
-//! Installs git hooks and removes them without a trace.
+//! Installs git hooks that notify the daemon, and removes them without a trace.
 //!
-//! A hook only appends a byte to the doorbell of its worktree ([`RepoLayout::doorbell_file`]). It is installed in the first
-//! possible way: as a named hook of the configuration (git 2.54 and later), as a file if there is none, or, only on
-//! request, as a block in an existing hook.
+//! A hook only appends a byte to the doorbell file of its worktree ([`RepoLayout::doorbell_file`]), which the daemon watches. A
+//! hook is installed by the first method that is possible: as a named hook in git's configuration (git 2.54 and later), as a
+//! file if there is no hook file, or, only on request, as a block in an existing hook.
 //!
-//! No state is stored: git's settings and the hooks are read each time, because other tools (husky, lefthook, pre-commit,
-//! git-lfs) overwrite, rename and disable hooks.
+//! No state of the hooks is stored. Git's settings and the hooks are read each time, because other tools (husky, lefthook,
+//! pre-commit, git-lfs) overwrite, rename and disable hooks.
 //!
 //! Invariants:
 //! - uninstalling leaves every file as it would be without us, even if others have changed it since;
@@ -26,11 +26,12 @@ use memod_base::paths::{PathError, RepoLayout, canonical};
 use memod_git::{GitError, HookSettings, NamedHook, UserDirs};
 use memod_proto::{HooksParams, HooksResult, RpcError, code};
 
-/// The hooks that ring. Others run too often (`post-index-change`) or cost too much (`reference-transaction`).
+/// The events for which hooks are installed. Other hooks run too often (`post-index-change`) or cost too much
+/// (`reference-transaction`).
 pub const EVENTS: [&str; 5] =
     ["post-commit", "post-checkout", "post-merge", "post-rewrite", "post-applypatch"];
 
-/// The first version of git that runs hooks of its configuration.
+/// The first version of git that runs hooks that are named in its configuration.
 const CONFIG_SINCE: (u32, u32) = (2, 54);
 
 /// Why hooks cannot be installed, removed or examined.
@@ -43,10 +44,10 @@ pub enum HooksError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// Git is changing its configuration, or was interrupted while doing so.
-    #[error("{}: git has locked its configuration, which stays unchanged", .0.display())]
+    #[error("{}: git has locked its configuration, so it was not changed", .0.display())]
     Locked(PathBuf),
     /// The changed configuration would not parse as intended.
-    #[error("{}: git would not read a hook at its end; check its last lines", .0.display())]
+    #[error("{}: git would not read a hook section at the end of this file; check the last lines of the file", .0.display())]
     Unreadable(PathBuf),
 }
 
@@ -55,12 +56,12 @@ impl From<HooksError> for RpcError {
         let rpc_error = Self::new(code::GIT, error.to_string());
         match error {
             HooksError::Locked(lock) => rpc_error.with_hint(format!(
-                "try again; if no git is running, an interrupted one left {} behind",
+                "try again; if no git command is running, an interrupted one has left {}, which you can remove",
                 lock.display()
             )),
             HooksError::Io(error) => rpc_error.with_hint_if(error.hint()),
             HooksError::Git(error) => rpc_error.with_hint_if(error.hint()),
-            HooksError::Unreadable(_) => rpc_error, // it says itself where to look
+            HooksError::Unreadable(_) => rpc_error, // the message says what to do
         }
     }
 }
@@ -69,13 +70,13 @@ impl From<HooksError> for RpcError {
 pub struct Hooks<'a> {
     layout: &'a RepoLayout,
     settings: HookSettings,
-    /// The common dir's configuration, links resolved.
+    /// Git's configuration file in the common dir, with links resolved.
     config: PathBuf,
     /// The directory in which git looks for hooks.
     dir: PathBuf,
-    /// The default directory.
+    /// The default directory for hooks, in the common dir.
     own_dir: PathBuf,
-    /// Why `dir` must not be changed without a request.
+    /// Why `dir` is changed only on request; `None` if it is the default directory.
     foreign_dir: Option<String>,
     /// The version of git, if known.
     git: Option<(u32, u32)>,
@@ -84,11 +85,11 @@ pub struct Hooks<'a> {
 }
 
 impl<'a> Hooks<'a> {
-    /// Reads git's settings; `None` outside git, and if the state is outside the repository, where no hook could find the
-    /// doorbell.
+    /// Reads git's settings. Returns `None` outside git, and if the state is outside the repository, where no hook could find the
+    /// doorbell file.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When the settings cannot be read.
     pub fn read(
         layout: &'a RepoLayout,
         dirs: &UserDirs,
@@ -123,26 +124,27 @@ impl<'a> Hooks<'a> {
         }))
     }
 
-    /// Installs by the first possible method; changes existing hooks and other directories only with `chain`.
+    /// Installs hooks by the first possible method. Changes existing hooks, and directories other than the default, only with
+    /// `chain`.
     ///
-    /// If a hook cannot be installed, the result says why, and the others are still installed.
+    /// If a hook cannot be installed, the result gives the reason, and the other hooks are still installed.
     ///
     /// # Errors
-    /// When git's configuration cannot be changed; nothing was then.
+    /// When git's configuration cannot be read or changed. Nothing was changed then.
     pub fn install(mut self, chain: bool) -> Result<HooksResult, HooksError> {
         let mut done = InstallOutcome::default();
         if self.git.is_some_and(|git| git >= CONFIG_SINCE) && self.install_config(&mut done)? {
-            self.uninstall_files(&mut done); // it would ring twice
+            self.uninstall_files(&mut done); // otherwise both hooks would notify the daemon
         } else {
             self.install_files(chain, &mut done);
         }
         Ok(self.build_result(&done))
     }
 
-    /// Removes everything of ours, even if other tools have moved it.
+    /// Removes our hooks and blocks, even from files that other tools have renamed.
     ///
     /// # Errors
-    /// When git's configuration cannot be changed; nothing was then.
+    /// When git's configuration cannot be read or changed. Nothing was changed then.
     pub fn uninstall(mut self) -> Result<HooksResult, HooksError> {
         let mut done = InstallOutcome::default();
         self.uninstall_config(&mut done)?;
@@ -156,20 +158,21 @@ impl<'a> Hooks<'a> {
     }
 }
 
-/// The results of an installation.
+/// What an installation or removal has done.
 #[derive(Default)]
 struct InstallOutcome {
+    /// The files that were written or removed.
     changed: Vec<PathBuf>,
     /// The hooks that failed, and why.
     failures: Vec<(&'static str, PathError)>,
 }
 
-/// Returns whether a named hook of any version rings our doorbell.
+/// Returns whether a named hook, of any version, appends to our doorbell file.
 fn rings_doorbell(named: &NamedHook) -> bool {
     named.command.as_ref().is_some_and(|command| command.contains("/memo/cookies/doorbell"))
 }
 
-/// Parses `git version 2.54.1.windows.1`, or only the number.
+/// Parses the major and minor number from `git version 2.54.1.windows.1`, or from only the number.
 fn parse_version(text: &str) -> Option<(u32, u32)> {
     let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     let mut parts = number.split('.').map(|part| part.parse().ok());

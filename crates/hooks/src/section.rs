@@ -1,7 +1,7 @@
 //! Inserts our section into the text of git's configuration, and removes it.
 //!
-//! An insertion can be undone from the text alone, as in [`super::block`]. Lines that a user has added to the section stay,
-//! unless they set something of our hook.
+//! The text alone suffices to undo an insertion, as in [`super::block`]. Lines that a user has added to the section stay, unless
+//! they set one of the keys of a hook.
 
 use super::EVENTS;
 use super::block::one_line;
@@ -11,7 +11,7 @@ pub(super) const NAME: &str = "memo";
 
 const HEADER: &str = "[hook \"memo\"]";
 
-/// The keys of our section.
+/// Keys whose lines are removed with our section.
 const KEYS: [&str; 4] = ["command", "event", "enabled", "parallel"];
 
 /// Returns the text with our section at the end.
@@ -35,7 +35,7 @@ pub(super) fn remove_section(text: &[u8]) -> Option<Vec<u8>> {
         if inside && (trimmed == HEADER.as_bytes() || sets_our_key(trimmed)) {
             found = true;
             if !line.ends_with(b"\n") && left.ends_with(b"\n") {
-                left.pop(); // we wrote it before our section, for a file that had no last line feed
+                left.pop(); // we inserted this line feed, because the file had none at its end
             }
         } else {
             left.extend_from_slice(line);
@@ -44,6 +44,7 @@ pub(super) fn remove_section(text: &[u8]) -> Option<Vec<u8>> {
     found.then_some(left)
 }
 
+/// Returns whether a line sets one of [`KEYS`].
 fn sets_our_key(line: &[u8]) -> bool {
     let word = line.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default();
     KEYS.iter().any(|key| word.eq_ignore_ascii_case(key.as_bytes()))

@@ -1,7 +1,7 @@
-//! Stores the index in index.db: contents, chunks, words, vectors, structure, and what each worktree has of them.
+//! Stores the index in index.db: contents with their chunks, words, vectors and structure, and which contents each worktree has.
 //!
-//! Only SQL lives here. `writing` fills the tables of `schema` from what was extracted, `postings` has the words among
-//! them, and `reading` is what requests and the engine ask.
+//! Only SQL lives here. `writing` fills the tables of `schema` with what was extracted, `postings` has the tables of words, and
+//! `reading` has the queries of requests and of the engine.
 
 mod postings;
 mod reading;
@@ -23,7 +23,7 @@ pub use writing::vector_table::VectorTable;
 /// Checks whether index.db can be opened, as [`migrations::check_schema`] does.
 ///
 /// # Errors
-/// When its schema is newer than ours, or it cannot be read.
+/// When the schema is newer than that of this version, or index.db cannot be read.
 pub fn check_index(path: &Path) -> Result<(), DatabaseError> {
     migrations::check_schema(path, schema::INDEX)
 }

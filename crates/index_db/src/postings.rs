@@ -5,8 +5,8 @@
 //!
 //! A new segment is a row of its own, with the lists of all its words: a saved file costs one row, whatever words it has.
 //! Neighbours are merged into larger segments between other work of the writer. A merged one has rows in the tables `posting`
-//! and `position`, up to [`ROW_POSTINGS`] postings each, by segment, word and number of the row: the list of a word is read
-//! from pages side by side.
+//! and `position`, up to [`ROW_POSTINGS`] postings each, in the order of segment, word and number of the row: the list of a word
+//! is read from neighbouring pages.
 //!
 //! Postings of deleted chunks stay until their segment is merged. Readers of a list check which chunks still exist.
 

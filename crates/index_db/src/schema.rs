@@ -1,8 +1,8 @@
-//! The schema and migrations of index.db.
+//! Declares the schema of index.db and its migrations.
 //!
-//! Migrations are only ever appended. A database of a newer schema is refused, not touched.
+//! Migrations are only ever appended. A database of a newer schema is refused and left unchanged.
 
-/// One string a version, oldest first.
+/// One migration per schema version, oldest first.
 pub(super) const INDEX: &[&str] = &[
     "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

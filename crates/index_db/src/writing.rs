@@ -1,4 +1,4 @@
-//! Writes index.db: contents with their chunks and words, vectors, and what each worktree has of them.
+//! Writes index.db: contents with their chunks and words, vectors, and which contents each worktree has.
 //!
 //! [`index_writer`] has the connection and begins the transactions. Rows are written by [`blob_rows`] and
 //! [`vector_rows`]; [`purge`] removes secrets, [`vector_table`] copies vectors into blocks, and [`model_switch`]

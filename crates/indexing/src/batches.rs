@@ -8,20 +8,21 @@ use memod_index_db::ManifestChange;
 use super::prepare::PreparedFile;
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
-/// Most changes of a transaction …
+/// Most changes of a transaction.
 const CHANGES: usize = 512;
-/// … and most bytes of new content.
+/// Number of bytes of new content from which on a transaction is written.
 const BYTES: u64 = 8 << 20;
 
-/// Writes changes of the view in one transaction.
+/// Writes changes of one worktree in one transaction.
 ///
 /// An error ends the reconcile; earlier batches stay written.
 pub type Apply<'a> = dyn FnMut(Vec<ManifestChange>) -> Result<Applied, IndexError> + 'a;
 
-/// The view's new `seq`, and the paths to read again; see [`IndexWriter::apply_changes`](memod_index_db::IndexWriter::apply_changes).
+/// The new `seq` of the worktree, and the paths to read again; see
+/// [`IndexWriter::apply_changes`](memod_index_db::IndexWriter::apply_changes).
 pub type Applied = (u64, Vec<SourceKey>);
 
-/// Collects changes of one view into transactions.
+/// Collects changes of one worktree into transactions.
 pub(super) struct Batches<'a> {
     apply: &'a mut Apply<'a>,
     progress: &'a Progress,
@@ -41,7 +42,7 @@ impl<'a> Batches<'a> {
         Self { apply, progress, walk, outcome, changes: Vec::new(), bytes: 0 }
     }
 
-    /// Adds a prepared file, and writes when the batch is full.
+    /// Adds a prepared file, and writes the batch if it is full.
     pub(super) fn push(&mut self, prepared: PreparedFile) -> Result<(), IndexError> {
         let PreparedFile::Change(change) = prepared else {
             self.walk.add_done(1);
@@ -73,7 +74,7 @@ impl<'a> Batches<'a> {
         self.flush()
     }
 
-    /// Writes the last batch.
+    /// Writes the collected changes, if there are any.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         if self.changes.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Indexes the commits of a worktree.
 //!
-//! Each commit reachable from `HEAD`, newest first and up to a limit, is a source `commit:<oid>` of the view. Its content
-//! is a rendered text, which views share. A merge lists the paths that differ from its first parent.
+//! Each commit reachable from `HEAD`, newest first and up to a limit, is a source `commit:<oid>` of the worktree. Its
+//! content is a rendered text, which worktrees share. A merge lists the paths that differ from its first parent.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -21,20 +21,20 @@ use memod_text::words;
 use super::prepare::{compute_pieces, embedded_text_hash, now_s};
 use super::{IndexError, Progress};
 
-/// Name of the format, which no file has.
+/// Format name of commits, which no file has.
 const LANG: &str = "commit";
-/// Version of the rendered text and its words; raise it when either changes.
+/// Version of the rendered text and its words; raise this number when either changes.
 const VERSION: i64 = 3;
-/// Longest part of a message that is kept, bytes.
+/// Longest part of a commit message that is indexed, in bytes.
 const MOST_MESSAGE_BYTES: usize = 8 << 10;
-/// Most paths that are listed; further ones are counted.
+/// Most changed paths of a commit that are listed; further ones are only counted.
 const MOST_PATHS: usize = 100;
-/// Time limit of a step, so that a changed file need not wait for two thousand commits …
+/// Time limit of a step, so that a changed file need not wait for two thousand commits.
 const STEP: Duration = Duration::from_millis(100);
-/// … and most commits of a step.
+/// Most commits of one transaction.
 const BATCH: usize = 128;
 
-/// The state of the history of one view.
+/// The state of indexing the commits of one worktree.
 #[derive(Default)]
 pub(super) struct HistoryProgress {
     /// Results of the last walk that the next one reuses.
@@ -42,14 +42,16 @@ pub(super) struct HistoryProgress {
     plan: Option<CommitPlan>,
 }
 
-/// Remaining work for one tip.
+/// The remaining work until the commits that one tip reaches are indexed.
 struct CommitPlan {
     tip: Tip,
-    /// To be read, the newest last.
+    /// Commits to be read, the newest last.
     todo: Vec<ObjectId>,
+    /// Indexed commits that no longer belong to the worktree.
     gone: Vec<SourceKey>,
+    /// Parts of the history that could not be read.
     notes: Vec<String>,
-    /// The first transient error.
+    /// The first transient error, after which it is unknown what is missing.
     unread: Option<String>,
     /// Whether the history has more commits than the limit.
     has_older: bool,
@@ -75,21 +77,21 @@ impl CommitPlan {
 /// The result of a step.
 #[derive(Debug, Default)]
 pub struct CommitStep {
-    /// The view's new `seq`; `None` when nothing changed.
+    /// The new `seq` of the worktree; `None` when nothing changed.
     pub seq: Option<u64>,
     /// Commits still to be read; 0 when done.
     pub n_left: usize,
-    /// Parts of the history that could not be read; complete only at the end.
+    /// Parts of the history that could not be read. Set in the last step.
     pub notes: Vec<String>,
-    /// Whether they may come back, as with packs that are being replaced or an alternate that is not mounted.
+    /// Whether these parts may be readable later, as with packs that are being replaced or an alternate that is not mounted.
     pub may_come_back: bool,
-    /// The first transient error: nobody knows what is missing. Set at the end.
+    /// The first transient error, after which it is unknown what is missing. Set in the last step.
     pub unread: Option<String>,
-    /// Whether the history has older commits than those of the index, because of the limit. Set at the end.
+    /// Whether the history has older commits than those of the index, because of the limit. Set in the last step.
     pub has_older: bool,
 }
 
-/// Indexes the commits of views.
+/// Indexes the commits of worktrees.
 pub struct Commits {
     reader: IndexReader,
     histories: HashMap<WorktreeId, HistoryProgress>,
@@ -98,7 +100,7 @@ pub struct Commits {
 }
 
 impl Commits {
-    /// Prepares to index the newest `limit` commits of each view in `index_db`.
+    /// Prepares to index the newest `limit` commits of each worktree in `index_db`.
     ///
     /// # Errors
     /// When the database cannot be opened.
@@ -108,8 +110,8 @@ impl Commits {
 
     /// Runs one step towards indexing the newest commits reachable from `tip`.
     ///
-    /// Call it until nothing is left. The first step with a tip compares, so that only new commits are read; the last one
-    /// removes commits that no longer belong. Unreadable commits are skipped and noted.
+    /// Call this until nothing is left. The first step with a tip compares the history with the index, so that only new commits are
+    /// read. The last step removes commits that the tip no longer reaches. Unreadable commits are skipped, with a note.
     ///
     /// # Errors
     /// When the database fails; earlier steps stay written.
@@ -159,12 +161,12 @@ impl Commits {
         self.histories.clear();
     }
 
-    /// Discards unfinished work of one view, whose row may belong to another worktree now.
+    /// Discards unfinished work of one worktree, whose id another one may have now.
     pub fn forget_worktree(&mut self, view: WorktreeId) {
         self.histories.remove(&view);
     }
 
-    /// Walks history and compares it with the index.
+    /// Walks the history of a tip, and compares it with the index.
     fn plan_commits(
         &self,
         view: WorktreeId,
@@ -251,7 +253,7 @@ impl Commits {
         Ok(())
     }
 
-    /// Writes changes of a view, unless the daemon is stopping.
+    /// Writes changes of a worktree, unless the daemon is stopping.
     fn write_changes(
         &self,
         writer: &mut IndexWriter,

@@ -13,7 +13,7 @@ use super::progress::PathAccess;
 use super::todo_list::{ReconcileScope, TodoList};
 use super::{IndexError, Progress, UnreadPath};
 
-/// A comparison with the worktree; `on_dir` is called with each directory before it is listed.
+/// A comparison of the manifest of a worktree with its files. `on_dir` is called with each directory before it is listed.
 pub(super) struct Comparison<'a> {
     layout: &'a RepoLayout,
     view: WorktreeId,
@@ -28,7 +28,7 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Reads the present rules. If git's index is damaged, only the ignore files decide.
+    /// Begins a comparison, and reads the present rules. If git's index is damaged, only the ignore files decide what is indexed.
     ///
     /// # Errors
     /// When the rules cannot be read at the moment; nothing is compared or changed then.
@@ -53,12 +53,12 @@ impl<'a> Comparison<'a> {
         Ok(Self { layout, view, reader, progress, admission, spellings, on_dir, access, todo })
     }
 
-    /// Returns a digest of the rules; `None` if some could not be read.
+    /// Returns a digest of the rules for the whole worktree; `None` if some could not be read.
     pub(super) fn rules_digest(&self) -> Option<u64> {
         self.todo.problems.is_empty().then(|| self.admission.digest())
     }
 
-    /// Returns the differences within `scope`.
+    /// Compares everything in `scope`; returns the differences.
     ///
     /// # Errors
     /// When the worktree or the manifest cannot be read, or the daemon is stopping.
@@ -120,7 +120,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Compares the other names of files with several, because an event names only the one that was written through.
+    /// Compares the other names of files that have several, because an event has only the name through which the file was written.
     fn compare_other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
         done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
@@ -146,7 +146,7 @@ impl<'a> Comparison<'a> {
             WalkVisitor { todo, root, known, on_dir, access, progress, unlisted: UnlistedPaths::default() };
         let is_steady = memod_scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
-            return Err(IndexError::Cancelled); // what was not met is not gone
+            return Err(IndexError::Cancelled); // entries that the stopped walk did not visit are not gone
         }
         let WalkVisitor { known, unlisted, .. } = walk;
         let gone =
@@ -186,8 +186,8 @@ impl<'a> Comparison<'a> {
         Some(ListedFile { key: key.clone(), stat, refusal })
     }
 
-    /// Returns a path as the directories spell it, where a file is found under other spellings, too: an event of a rename that
-    /// changes only the case names both.
+    /// Returns a path in the spelling of its directories, on systems that find a file under other spellings, too: there, a rename
+    /// that changes only the case causes events with both spellings.
     fn spelling_on_disk(&mut self, key: &SourceKey) -> SourceKey {
         match FOLDS {
             true => SourceKey::new(self.spellings.spell_path(&self.layout.root, key.as_str())),
@@ -195,7 +195,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Returns the signature of a path; `None` if it is gone, not accessible or spelled otherwise.
+    /// Returns the signature of a path; `None` if the path is gone, not accessible or spelled otherwise on disk.
     fn lstat_as_spelled(&mut self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
         if self.spelling_on_disk(key) != *key {
             return Ok(None);
@@ -205,7 +205,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// One walk; the entries that it does not visit stay in `known`.
+/// Visits the files of one walk. The entries of files that the walk does not visit stay in `known`.
 struct WalkVisitor<'a> {
     todo: &'a mut TodoList,
     root: &'a Path,
@@ -216,8 +216,8 @@ struct WalkVisitor<'a> {
     unlisted: UnlistedPaths,
 }
 
-/// The paths that a walk could not examine. Files there may still exist, while others that it did not visit are gone or
-/// ignored.
+/// The paths that a walk could not examine. Files at or below them may still exist; other files that the walk did not visit are
+/// gone or ignored.
 #[derive(Default)]
 struct UnlistedPaths {
     is_all: bool,
@@ -230,7 +230,7 @@ impl UnlistedPaths {
         self.keys.extend(key);
     }
 
-    /// Returns whether a path is one of them or below one.
+    /// Returns whether a path is one of these paths, or below one.
     fn covers_path(&self, key: &SourceKey) -> bool {
         let mut around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
         self.is_all || !self.keys.is_empty() && around.any(|dir| self.keys.contains(&SourceKey::new(dir)))

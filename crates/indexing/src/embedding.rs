@@ -18,17 +18,17 @@ use super::commits;
 pub struct VectorBatch {
     /// Vectors to store.
     pub vectors: Vec<NewVector>,
-    /// Start of the next step.
+    /// The last chunk of the step, after which the next one begins.
     pub last: ChunkId,
-    /// Number of texts; 0 when none is left.
+    /// Number of texts of the step; 0 when no text is left.
     pub n_seen: usize,
-    /// Why none of them got a vector, if they failed.
+    /// The texts of the step, if computing their vectors failed, so that none got one.
     pub failed: Option<FailedTexts>,
-    /// The first file that cannot be read at the moment, whose texts got none.
+    /// The error of the first file that cannot be read at the moment; its texts got no vector.
     pub unread: Option<PathError>,
 }
 
-/// The model, or what comes before it, failed on some of these texts.
+/// Texts of which the model, or the preparation of its input, failed on at least one.
 #[derive(Debug)]
 pub struct FailedTexts {
     /// The texts with names for the log.
@@ -37,10 +37,10 @@ pub struct FailedTexts {
     pub why: String,
 }
 
-/// Embeds chunks; `after` is the id after which they come.
+/// Computes the vectors of chunks; `after` is the last chunk before them.
 ///
-/// Text is read from the worktree again and used only if its hash equals the indexed one; changed files are about to be
-/// indexed again.
+/// The text of a file is read from the worktree again, and used only if its hash equals the indexed one. A changed file is skipped:
+/// it is about to be indexed again.
 pub fn embed_chunks(
     reader: &IndexReader,
     embedder: &dyn Embedder,
@@ -63,13 +63,13 @@ pub fn embed_chunks(
     VectorBatch { last, unread, ..batch }
 }
 
-/// Returns a chunk with its name for the log.
+/// Returns the vector owner of a chunk, and a name of the chunk for the log.
 fn name_chunk(chunk: &PendingChunk) -> (VectorOwner, String) {
     let name = format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
     (VectorOwner::Chunk(chunk.id, chunk.text_hash), name)
 }
 
-/// Embeds paths, given with their ids.
+/// Computes the vectors of paths, given with their ids.
 pub fn embed_paths(embedder: &dyn Embedder, paths: &[(i64, String)]) -> VectorBatch {
     let vectors = catch_panic(|| {
         let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
@@ -132,10 +132,10 @@ fn new_vector(of: VectorOwner, vector: Option<&[f32]>) -> NewVector {
     NewVector { owner: of, vec: vector.map(quantize) }
 }
 
-/// Returns the indexed text from any file that still has it.
+/// Returns the text that was indexed for a chunk's file, from any file that still has it; `None` if no file has.
 ///
 /// # Errors
-/// When the file cannot be read at the moment, and no other has the text.
+/// When the file cannot be read at the moment, and no other file has the text.
 fn read_same(
     reader: &IndexReader,
     chunk: &PendingChunk,
@@ -159,7 +159,7 @@ fn read_same(
     Ok(Some(RedactedText::new(text, syntax)))
 }
 
-/// Returns the embedded text of a chunk that is not part of a file.
+/// Returns the text to embed of a chunk whose text is stored in the index; `None` if it is a part of a file.
 fn own_body(chunk: &PendingChunk) -> Option<&str> {
     let text = chunk.text.as_deref()?;
     Some(if chunk.kind == ChunkKind::Commit { commits::embedded_part(text) } else { text })

@@ -20,7 +20,7 @@ use super::{IndexError, Progress};
 /// Time limit for a reply. Only a stopped process, or one without working limits, takes longer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Number of aborted parses after which a content is left out.
+/// Number of aborted parses after which a content is not indexed.
 const MAX_ABORTS: usize = 2;
 
 /// Interval at which a wait for a reply checks whether the daemon is stopping.
@@ -33,21 +33,21 @@ pub struct Extractor {
     process: Option<ExtractProcess>,
 }
 
-/// Why a text is left out.
+/// Why a text was not extracted.
 pub struct LeftOut {
-    /// For the log.
+    /// The reason, for the log.
     pub(crate) why: String,
     /// Whether the text itself is the cause; otherwise a later attempt may succeed.
     pub(crate) is_own: bool,
 }
 
 impl Extractor {
-    /// `program` is `memod`, which runs as `memod extract`.
+    /// Returns an extractor that runs `program`, which is `memod`, as `memod extract`.
     pub fn new(program: &Path, progress: &Arc<Progress>) -> Self {
         Self { program: program.to_owned(), progress: Arc::clone(progress), process: None }
     }
 
-    /// Extracts one source; the inner error says why it is left out.
+    /// Extracts one text. The inner error is why it was not extracted.
     ///
     /// # Errors
     /// When no process can be started, when the process fails on any text, and when the daemon is stopping.
@@ -68,7 +68,7 @@ impl Extractor {
         }
     }
 
-    /// Runs one task, in the process that is there or in a new one.
+    /// Runs one task, in the running process or in a new one.
     fn run_task(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
         let process = match self.process.take() {
             Some(process) => process,
@@ -86,16 +86,16 @@ impl Extractor {
     }
 }
 
-/// A few extractors that the threads of all worktrees share. One is lent only for as long as a text is extracted, which
-/// needs no file: a hanging file system holds none of them.
+/// A few extractors that the threads of all worktrees share. An extractor is lent only while a text is extracted, which needs no
+/// file: a hanging file system holds none of them.
 pub(super) struct ExtractorPool {
-    /// The last is the one that was used last: its process is likeliest to be there.
+    /// The extractors that are not lent, the one used last at the end: its process most likely still runs.
     free: Mutex<Vec<Extractor>>,
     returned: Condvar,
 }
 
 impl ExtractorPool {
-    /// Makes `n` of them; `program` is `memod`.
+    /// Returns a pool of `n` extractors; `program` is `memod`.
     pub(super) fn new(program: &Path, progress: &Arc<Progress>, n: usize) -> Self {
         let free = (0..n).map(|_| Extractor::new(program, progress)).collect();
         Self { free: Mutex::new(free), returned: Condvar::new() }
@@ -104,7 +104,7 @@ impl ExtractorPool {
     /// Does the same as [`Extractor::extract`], with an extractor that is free.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Extractor::extract`].
     pub(super) fn extract(&self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
         let mut free = self.lock_free_extractors();
         let extractor = loop {
@@ -144,13 +144,13 @@ impl Drop for LentExtractor<'_> {
 }
 
 impl LeftOut {
-    /// Makes the reason of a text that is itself the cause.
+    /// Returns a failure that the text itself has caused.
     fn caused_by_text(why: String) -> Self {
         Self { why, is_own: true }
     }
 }
 
-/// One `memod extract`, which is killed when this is dropped.
+/// A process that runs `memod extract`, and is killed when this is dropped.
 struct ExtractProcess {
     child: Child,
     tasks: Sender<String>,
@@ -180,7 +180,7 @@ impl ExtractProcess {
 
     /// Sends a task; returns the reply, and the process for the next task.
     fn run_task(mut self, task: String, progress: &Progress) -> Result<(Extracted, Self), LeftOut> {
-        let _ = self.tasks.send(task); // it fails when the process has ended, and then there is no reply
+        let _ = self.tasks.send(task); // this fails if the process has ended, and then there is no reply
         let until = Instant::now() + REPLY_TIMEOUT;
         loop {
             match self.replies.recv_timeout(CANCEL_CHECK_INTERVAL) {
@@ -201,7 +201,7 @@ impl ExtractProcess {
         }
     }
 
-    /// Ends the process; returns why its text is left out.
+    /// Kills the process; returns why its text was not extracted.
     fn kill_and_explain(&mut self) -> LeftOut {
         let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
         match self.child.wait() {
@@ -213,10 +213,10 @@ impl ExtractProcess {
 
 /// Returns the error for a reply that does not parse.
 fn nonsense_reply(error: &serde_json::Error) -> LeftOut {
-    LeftOut::caused_by_text(format!("extraction replied nonsense: {error}"))
+    LeftOut::caused_by_text(format!("extraction sent an invalid reply: {error}"))
 }
 
-/// Returns why a text is left out after the process ended with this status.
+/// Returns why a text was not extracted, after the process ended with this status.
 #[cfg(unix)]
 fn explain_exit(status: ExitStatus) -> LeftOut {
     // Signals that the process itself can cause. Others come from outside, or from a system that is short of memory.
@@ -246,7 +246,7 @@ impl Drop for ExtractProcess {
     }
 }
 
-/// Transfers tasks and replies until one side is gone.
+/// Writes tasks to the process and passes on its replies, until one side is gone.
 fn transfer_lines(
     mut stdin: ChildStdin,
     stdout: ChildStdout,

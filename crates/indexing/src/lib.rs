@@ -1,7 +1,7 @@
 //! Compares worktrees and commits with index.db, and prepares the rows that differ.
 //!
-//! `compare` finds differences between manifest and disk, and `plan` (pure) decides on them. `prepare` reads and extracts
-//! files, through `extractor` in a separate process (`worker`). `pipeline` runs these on the caller's thread and sends
+//! `compare` finds differences between manifest and disk, and `plan` (pure) decides what to do about each. `prepare` reads and
+//! extracts files, through `extractor` in a separate process (`worker`). `pipeline` runs these on the caller's thread and sends
 //! changes to the writer in `batches`. `commits` does the same for history, and `embedding` computes the vectors.
 
 mod batches;
@@ -29,7 +29,7 @@ use memod_base::threads;
 use memod_database::DatabaseError;
 use memod_scan::ScanError;
 
-/// A reconcile failed as a whole. The batches before the failure are written.
+/// Why a reconcile or a step of reading commits failed as a whole. The batches before the failure are written.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The worktree cannot be listed; nothing was deleted.
@@ -50,7 +50,7 @@ pub enum IndexError {
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Cancelled,
-    /// The index was emptied, or the worktree reopened, since the reconcile began, so its comparison is void.
+    /// The index was emptied, or the worktree reopened, since the reconcile began, so its result must not be written.
     #[error("the index was emptied while files were compared")]
     Outdated,
 }

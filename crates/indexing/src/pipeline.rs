@@ -24,11 +24,11 @@ use super::secret_files::{self, SecretFiles};
 use super::todo_list::{ReconcileScope, TodoList};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
-/// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
+/// Most runs of files that are prepared ahead of the writer; each run has at most one extracted content.
 const QUEUE: usize = 64;
-/// Most files of a run, which share a message to the writer.
+/// Most files of a run; they share one message.
 const RUN: usize = 32;
-/// Minimum number of files for further threads.
+/// Most files that are read without further threads.
 const INLINE_FILES: usize = 4;
 
 /// Limits for reading files.
@@ -36,7 +36,7 @@ const INLINE_FILES: usize = 4;
 pub struct ReadLimits {
     /// Maximum size of a file, bytes.
     pub max_file_bytes: u64,
-    /// Threads that read files of one worktree at a time, and processes that parse for all worktrees.
+    /// Number of threads that read files of one worktree, and number of processes that parse for all worktrees.
     pub n_threads: usize,
 }
 
@@ -79,7 +79,7 @@ pub struct Reconciler {
 }
 
 impl Reconciler {
-    /// Creates the reconciler of a view whose row exists.
+    /// Returns the reconciler of a worktree whose row exists.
     ///
     /// # Errors
     /// When the database cannot be opened.
@@ -88,12 +88,12 @@ impl Reconciler {
         Ok(Self { indexer, layout: layout.clone(), view, reader, walk: Arc::default(), rules: None })
     }
 
-    /// Returns the worktree.
+    /// Returns the paths of the worktree.
     pub fn layout(&self) -> &RepoLayout {
         &self.layout
     }
 
-    /// Returns the progress.
+    /// Returns the progress of the running reconcile.
     pub fn progress(&self) -> Arc<WalkProgress> {
         Arc::clone(&self.walk)
     }
@@ -130,7 +130,7 @@ impl Reconciler {
         Ok(ReconcileOutcome { whole, ..outcome })
     }
 
-    /// Reads and writes the differences.
+    /// Reads the files that differ, and writes all differences.
     fn carry_out(&mut self, todo: TodoList, apply: &mut Apply<'_>) -> Result<ReconcileOutcome, IndexError> {
         let Self { indexer, layout, view, reader, walk, rules } = &*self;
         let secrets = {
@@ -160,7 +160,7 @@ impl Reconciler {
     }
 }
 
-/// The files to read, and the means.
+/// The values that each thread needs to read the files of one reconcile.
 #[derive(Clone, Copy)]
 struct ReadContext<'a> {
     indexer: &'a Indexer,
@@ -222,7 +222,7 @@ impl ReadQueue<'_> {
                 match spawned {
                     Ok(_) => {}
                     Err(error) if n == 0 => return Err(IndexError::Thread(error)),
-                    Err(_) => break, // those that run do its share
+                    Err(_) => break, // the threads that run do the work
                 }
             }
             drop(sender);
@@ -248,7 +248,7 @@ impl ReadQueue<'_> {
         Ok(())
     }
 
-    /// Prepares the next files, up to the first with new content; `None` when none is left.
+    /// Prepares the next files, up to the first with new content; returns an empty list when no file is left.
     fn prepare_run(&self, preparer: &Preparer<'_>) -> PreparedRun {
         let mut run = Vec::new();
         while run.len() < RUN

@@ -6,15 +6,15 @@ use memod_index_db::ManifestEntry;
 /// The action for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// The manifest is right.
+    /// Do nothing: the manifest is right.
     Keep,
-    /// Its content must be read.
+    /// Read the content of the path.
     Read,
-    /// Record why it is not read.
+    /// Record why the path is not read.
     Refuse(ReadRefusal),
 }
 
-/// Compares a manifest row with `lstat` and the admission rules.
+/// Returns the action for a path, given its manifest row, its signature and the decision of the admission rules.
 ///
 /// Equal signatures mean "not written since", unless the row is racy: the file was written so shortly before it was read
 /// that a later write could have the same time.

@@ -18,10 +18,10 @@ use memod_text::{redact, words};
 use super::extractor::{ExtractorPool, LeftOut};
 use super::{IndexError, UnreadPath, WalkProgress};
 
-/// Number of first lines that explain a definition: its comment, or its signature.
+/// Number of first lines of a chunk that explain a definition: its comment or its signature.
 const N_HEAD_LINES: usize = 6;
 
-/// The action for the manifest row of a file.
+/// The change of the manifest row of a file.
 pub(super) enum PreparedFile {
     /// The row is written.
     Change(ManifestChange),
@@ -52,7 +52,7 @@ pub(super) fn now_s() -> i64 {
 }
 
 impl Preparer<'_> {
-    /// Like [`Self::prepare_file`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
+    /// Like [`Self::prepare_file`], but refuses a file on which that panics. Such a file counts as unreadable and is tried again.
     pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<PreparedFile, IndexError> {
         let prepared = catch_panic(|| self.prepare_file(key, stat)).unwrap_or_else(|why| {
             self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
@@ -61,8 +61,8 @@ impl Preparer<'_> {
         prepared
     }
 
-    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if
-    /// the manifest already has it as unreadable, or if it cannot be read at the moment.
+    /// Reads a path, and extracts its content unless the index has that. A path that is gone becomes a removal. The row does not
+    /// change if the manifest already has the path as unreadable, or if the path cannot be read at the moment.
     ///
     /// The file is read even if git's index names its object: while git switches branches the index is out of date, and
     /// filters give one object several forms.
@@ -109,12 +109,12 @@ impl Preparer<'_> {
         if matches!(error, ReadError::Unreadable(_)) {
             return self.refuse_unreadable(key, stat, &error.to_string());
         }
-        tracing::warn!(path = %key, %error, "not indexed");
+        tracing::warn!(path = %key, %error, "the file is not indexed");
         Ok(PreparedFile::Change(ManifestChange::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
-    /// Records that a file cannot be read, unless the manifest has that already: a changed row would be compared again. A file
-    /// that was binary, and was not written since, still is.
+    /// Returns the refusal of a file that cannot be read, unless the manifest has it already: a changed row would be compared
+    /// again. A file that was binary, and was not written since, still counts as binary.
     fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<PreparedFile, IndexError> {
         let known = self.reader.find_entry(self.view, key)?;
         let refusal = match known.map(|known| (known.refusal, known.stat)) {
@@ -122,7 +122,7 @@ impl Preparer<'_> {
             Some((Some(ReadRefusal::Binary), known)) if is_unwritten(&known, stat) => ReadRefusal::Binary,
             _ => ReadRefusal::Unreadable,
         };
-        tracing::warn!(path = %key, why, "not indexed");
+        tracing::warn!(path = %key, why, "the file is not indexed");
         Ok(PreparedFile::Change(ManifestChange::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
@@ -138,7 +138,7 @@ impl Preparer<'_> {
                 .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });
         Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {
-            tracing::error!(path = %key, problems = why, "the file is left out");
+            tracing::error!(path = %key, problems = why, "the file cannot be extracted, so it is not indexed");
             NewBlob {
                 size,
                 kind: if is_own { "parse-failed" } else { "parse-aborted" },
@@ -219,8 +219,8 @@ fn first_lines(body: &str) -> &str {
     &body[..end]
 }
 
-/// Returns the pieces of the words of texts, and those of the head, a part of them; none where the model is broken, which
-/// searches report.
+/// Returns the word pieces of `texts`, and those of `head`, a part of these texts; none if the builtin model cannot be loaded,
+/// which searches report.
 pub(super) fn compute_pieces(texts: &[&str], head: &[&str]) -> WordPieces {
     let Ok(model) = Builtin::shared() else { return WordPieces::default() };
     let [text, head] = [texts, head].map(|texts| model.pieces(&texts.join("\n")).into());

@@ -13,11 +13,11 @@ use memod_index_db::ManifestChange;
 /// Counters that all worktrees share; read by other threads.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Files extracted since the start.
+    /// Number of contents extracted since the daemon started.
     pub parses: AtomicU64,
-    /// Commits to be read.
+    /// Number of commits that the present round reads.
     pub(crate) total_commits: AtomicU64,
-    /// Of those, done.
+    /// Number of these commits that are done.
     pub(crate) done_commits: AtomicU64,
     /// Set once the daemon is stopping; running work ends at the next batch.
     pub cancelled: AtomicBool,
@@ -29,7 +29,7 @@ impl Progress {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns the numbers of commits done and of all commits.
+    /// Returns the numbers of commits done, and of all commits to read, in the present round.
     pub fn commits(&self) -> (u64, u64) {
         (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
     }
@@ -51,12 +51,12 @@ pub struct WalkProgress {
 /// How far a running reconcile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkStep {
-    /// It lists files and has met so many.
+    /// The reconcile lists files.
     Listing {
-        /// Files met.
+        /// Number of files found so far.
         n_found: u64,
     },
-    /// It reads what differs. Files are counted once they have been read, which is before they are written.
+    /// The reconcile reads files that differ. A file counts as handled once it has been read, which is before it is written.
     Reading {
         /// Files handled, and all to handle.
         files: (u64, u64),
@@ -79,13 +79,13 @@ pub(super) struct PathAccess<'a> {
 }
 
 impl WalkProgress {
-    /// Starts listing files.
+    /// Resets all counters: listing files begins.
     pub fn begin_listing(&self) {
         self.begin_reading(0, 0);
         self.found_files.store(0, Ordering::Relaxed);
     }
 
-    /// Starts counting files and bytes, up to new totals.
+    /// Sets the totals, and resets the counters: reading files begins.
     pub fn begin_reading(&self, total_files: u64, total_bytes: u64) {
         for counter in [&self.done_files, &self.handled_files, &self.read_bytes] {
             counter.store(0, Ordering::Relaxed);
@@ -94,13 +94,13 @@ impl WalkProgress {
         self.total_files.store(total_files, Ordering::Relaxed);
     }
 
-    /// Adds a file that was read, or that need not be, with the bytes that it had when it was listed.
+    /// Counts a file that was read, or need not be read, and the bytes that it had when it was listed.
     pub(super) fn add_handled(&self, n_bytes: u64) {
         self.read_bytes.fetch_add(n_bytes, Ordering::Relaxed);
         self.handled_files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns how far the reconcile is, if one runs.
+    /// Returns how far the running reconcile is; if none runs, how far the last one was.
     pub fn current_step(&self) -> WalkStep {
         let [found, files, all_files, bytes, all_bytes] =
             [&self.found_files, &self.handled_files, &self.total_files, &self.read_bytes, &self.total_bytes]
@@ -114,18 +114,18 @@ impl WalkProgress {
         }
     }
 
-    /// Adds to the number of files done.
+    /// Adds to the number of files whose changes are written.
     pub fn add_done(&self, n_files: u64) {
         self.done_files.fetch_add(n_files, Ordering::Relaxed);
     }
 
-    /// Returns the numbers of files done and of all files; (0, 0) while they are being listed.
+    /// Returns the numbers of files whose changes are written and of all files that differ; (0, 0) while files are being listed.
     pub fn files(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
     }
 
-    /// Returns a count that is incremented before anything is removed from the manifest, which tells whether a snapshot may
-    /// lack it.
+    /// Returns a count that is incremented before anything is removed from the manifest. If it has changed, a later snapshot may
+    /// lack a file that an earlier one had.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::SeqCst)
     }
@@ -153,7 +153,7 @@ impl PathAccess<'_> {
         lock(&self.walk.accesses).open.insert(self.number, (Instant::now(), path.to_owned()));
     }
 
-    /// Counts a file that was met.
+    /// Counts a file that the walk has found.
     pub(super) fn note_file(&self) {
         self.walk.found_files.fetch_add(1, Ordering::Relaxed);
     }
@@ -168,17 +168,17 @@ impl Drop for PathAccess<'_> {
 /// The result of a reconcile.
 #[derive(Debug, Default)]
 pub struct ReconcileOutcome {
-    /// The view's new `seq`; `None` when nothing changed.
+    /// The new `seq` of the worktree; `None` when nothing changed.
     pub seq: Option<u64>,
     /// Paths that must be compared again.
     pub again: Vec<SourceKey>,
-    /// Why it may have missed files.
+    /// Why the reconcile may have missed files.
     pub missed: MissedFiles,
     /// Directories that could not be listed, and git's files that could not be read.
     pub problems: Vec<String>,
-    /// Files that could not be read this time; their rows are unchanged.
+    /// Paths that could not be read this time; their rows are unchanged.
     pub unread: Vec<UnreadPath>,
-    /// Whether everything was compared.
+    /// Whether the whole worktree was compared.
     pub whole: bool,
 }
 
@@ -194,16 +194,16 @@ pub struct UnreadPath {
 /// Why a reconcile may have missed a file that existed all the time.
 #[derive(Debug, Default)]
 pub struct MissedFiles {
-    /// A path is gone, or changes faster than it can be read. Its content may be under another name that was not examined.
+    /// A path that is gone, or changes faster than it can be read. Its content may be under another name that was not examined.
     pub moving: Option<SourceKey>,
-    /// A directory was listed. A file that is renamed during a listing can be missing from it under both names.
+    /// Whether a directory was listed. A file that is renamed during a listing can be missing from the listing under both names.
     pub listed: bool,
-    /// One of these directories changed before the last was listed, so the listings do not show one moment.
+    /// Whether a listed directory changed before the last one was listed, so that the listings do not show one moment.
     pub shifted: bool,
 }
 
 impl ReconcileOutcome {
-    /// Records the files that are about to be removed from the manifest.
+    /// Records that files are about to be removed from the manifest, if the changes remove any.
     pub(super) fn note_removals(&mut self, changes: &[ManifestChange], walk: &WalkProgress) {
         let taken = changes.iter().find_map(|change| match change {
             ManifestChange::Remove { key, .. }

@@ -1,7 +1,8 @@
 //! Finds files with secret names whose content may be in the index under another name.
 //!
-//! Such files are never read, not even to compare them. A renamed file has the same inode; one that was copied or checked
-//! out by git has the same size. A file that has the size of a secret by chance is indexed again when it comes back.
+//! Files with secret names are never read, not even to compare them. A renamed file has the same inode; a file that was copied or
+//! checked out by git has the same size. A content that has the size of a secret file by chance is purged, too, and is indexed
+//! again when a file has it again.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use super::todo_list::TodoList;
 /// Time after the appearance of a secret file during which removed contents are compared with it.
 const RECENT: Duration = Duration::from_secs(600);
 
-/// Files with secret names, and when they appeared; `None` for those of the first walk.
+/// The signatures of files with secret names, and when they appeared; `None` for files that the first walk found.
 #[derive(Default)]
 pub(super) struct SecretFiles {
     met: HashMap<Stat, Option<Instant>>,
@@ -36,7 +37,7 @@ impl SecretFiles {
         met
     }
 
-    /// Returns the sizes of those that appeared recently.
+    /// Returns the sizes of the files that appeared recently.
     pub(super) fn recent_sizes(&self) -> Vec<u64> {
         self.met.iter().filter(|(_, met)| is_recent(**met)).map(|(stat, _)| stat.size).collect()
     }

@@ -1,4 +1,4 @@
-//! Holds what a comparison of files with the index has found, and its scope.
+//! Declares the scope of a comparison of files with the index, and the list of actions that results from it.
 
 use super::plan::{Action, decide_action};
 use super::{MissedFiles, UnreadPath};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// The paths to compare with the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReconcileScope {
-    /// Everything.
+    /// The whole worktree.
     Full,
     /// These paths and everything below them.
     Paths(BTreeSet<SourceKey>),

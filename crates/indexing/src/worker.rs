@@ -1,7 +1,7 @@
-//! The extraction process, and its limits.
+//! Runs the extraction process, and limits its time and memory.
 //!
-//! It reads a line of JSON and writes a line of JSON until its input ends. On Linux its time and memory are limited, because
-//! the budgets of `extract` do not apply inside one step of a parser.
+//! The process reads a line of JSON and writes a line of JSON, until its input ends. On Linux its time and memory are limited,
+//! because the budgets of `extract` do not apply inside one step of a parser.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, Write as _};
@@ -10,7 +10,7 @@ use memod_base::types::MOST_CHUNKS;
 use memod_extract::Extracted;
 use serde::{Deserialize, Serialize};
 
-/// CPU time for one text, in seconds. It exceeds the parsers' own budget, plus a second that may be used already.
+/// CPU time for one text, in seconds. It exceeds the parsers' own budget and the part of a second that the limit may round away.
 #[cfg(unix)]
 pub(super) const CPU_S: u64 = 5;
 
@@ -42,7 +42,7 @@ impl ExtractTask<'_> {
     }
 }
 
-/// Extracts tasks from stdin, one per line, until it ends.
+/// Extracts the texts of tasks from stdin, one per line, and writes the results to stdout, until stdin ends.
 ///
 /// # Errors
 /// When a pipe breaks or a line is invalid; the process must end then.
@@ -61,7 +61,7 @@ pub fn run() -> io::Result<()> {
     Ok(())
 }
 
-/// Drops chunks and definitions that are not indexed, because everything that goes over the pipe costs time.
+/// Drops chunks and definitions beyond the limits, which are not indexed: everything that goes over the pipe costs time.
 fn truncate_lists(mut extracted: Extracted) -> Extracted {
     let n_chunks = extracted.chunks.len();
     if n_chunks > MOST_CHUNKS {
@@ -79,7 +79,7 @@ fn truncate_lists(mut extracted: Extracted) -> Extracted {
     extracted
 }
 
-/// Limits the memory of the process and disables core files; a larger allocation ends it.
+/// Limits the memory of the process, so that a larger allocation ends it, and disables core files.
 #[cfg(target_os = "linux")]
 fn limit_memory() {
     use rustix::process::Resource;
@@ -87,7 +87,7 @@ fn limit_memory() {
     set_limit(Resource::Core, 0);
 }
 
-/// Allows the process [`CPU_S`] from now on.
+/// Limits the process to [`CPU_S`] seconds of CPU time from now on.
 #[cfg(target_os = "linux")]
 fn limit_time() {
     use rustix::time::{ClockId, clock_gettime};

@@ -1,4 +1,4 @@
-//! Sends one request to a language model, and reads its answer within a time and a size.
+//! Sends a request to a language model, and reads the answer within limits of time and size.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -16,79 +16,83 @@ use super::{Endpoint, Prompt};
 
 /// Largest answer that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Longest time that a server may ask to be left alone.
+/// Longest pause that a server can ask for (`retry-after`).
 const MOST_DELAY: Duration = Duration::from_secs(3_600);
-/// That time if it does not say how long.
+/// Pause if the server does not say how long.
 const USUAL_DELAY: Duration = Duration::from_secs(60);
-/// A server that claims to have used fewer than one token for so many bytes is not believed.
+/// Bytes for which at least one token is counted, even if the server reports fewer tokens.
 const MOST_BYTES_A_TOKEN: u64 = 8;
 
-/// A client of servers that speak chat completions.
+/// A client of servers with the chat completions API of OpenAI.
 pub struct ChatClient {
-    /// For servers on this machine, without the proxies of the environment.
+    /// Agent for servers on this machine, which ignores the proxies of the environment.
     local: Agent,
+    /// Agent for all other servers.
     remote: Agent,
-    /// The address of the last server, and the params that it takes.
+    /// The URL of the last server, and the parameters that it accepts.
     params: Mutex<(String, RequestParams)>,
 }
 
-/// The params that the server takes.
+/// The optional parameters of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RequestParams {
+    /// Whether `response_format` is sent.
     says_format: bool,
+    /// Whether `temperature` is sent.
     says_temperature: bool,
-    /// The name of the limit of an answer.
+    /// Name of the parameter that limits the tokens of the answer.
     limit: &'static str,
 }
 
+/// The parameters of the first request to a server.
 const USUAL: RequestParams = RequestParams { says_format: true, says_temperature: true, limit: "max_tokens" };
 
-/// The answer of a model, and its cost.
+/// The answer of a model, with the tokens that it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatAnswer {
-    /// Text of the model.
+    /// Text that the model wrote.
     pub text: String,
-    /// Tokens that were used.
+    /// Tokens of the prompt and the answer.
     pub tokens: u64,
 }
 
-/// A request without an answer.
+/// Why a request got no usable answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatFailure {
-    /// Why; without the key and other secrets.
+    /// The reason, without the key and other credentials.
     pub why: String,
-    /// Whether the server may have worked on it.
+    /// Whether the server may have charged for the request.
     pub may_have_cost: bool,
-    /// How long the server asks to be left alone.
+    /// Pause that the server asks for before the next request.
     pub delay: Option<Duration>,
 }
 
 impl ChatFailure {
-    /// Makes a failure that the server did not work on.
+    /// Makes the failure of a request that the server did not charge for.
     fn free(why: impl Into<String>) -> Self {
         Self { why: why.into(), may_have_cost: false, delay: None }
     }
 
-    /// Makes a failure that the server may have worked on.
+    /// Makes the failure of a request that the server may have charged for.
     fn costly(why: impl Into<String>) -> Self {
         Self { may_have_cost: true, ..Self::free(why) }
     }
 }
 
-/// The reaction of a server to a request with some params.
+/// How a server reacted to a request with some parameters.
 enum AttemptOutcome {
     Answered(ChatAnswer),
-    /// It does not know a param, so it did nothing. Has the params to try next.
+    /// The server refused a parameter and did nothing. Holds the parameters to try next.
     ParamRefused(RequestParams),
 }
 
-/// Builds a client for one server alone, which no redirection leaves.
+/// Builds an HTTP client that follows no redirections, and uses no proxy if `is_local`.
 fn build_agent(is_local: bool) -> Agent {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let config = Agent::config_builder()
         .tls_config(tls)
         .http_status_as_error(false)
-        // The key is for this server alone, and so are the texts.
+        // Neither the key nor the texts may reach another server.
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(concat!("memod/", env!("CARGO_PKG_VERSION")));
@@ -107,10 +111,10 @@ impl Default for ChatClient {
 }
 
 impl ChatClient {
-    /// Sends a request and waits for its answer until a deadline.
+    /// Sends a prompt and waits for the answer until a deadline. Repeats the request without a parameter that the server refuses.
     ///
     /// # Errors
-    /// When there is no answer that can be read in time.
+    /// When no answer arrives in time, or the answer cannot be read.
     pub fn ask(
         &self,
         endpoint: &Endpoint,
@@ -118,7 +122,7 @@ impl ChatClient {
         deadline: Instant,
     ) -> Result<ChatAnswer, ChatFailure> {
         let mut params = self.params_for(endpoint);
-        // Each round leaves one param less that can be changed.
+        // The loop ends, because each round changes another parameter.
         loop {
             match self
                 .try_once(endpoint, prompt, params, deadline)
@@ -131,12 +135,12 @@ impl ChatClient {
         }
     }
 
-    /// Returns the body that a request has.
+    /// Returns the JSON body of the request that [`Self::ask`] would send.
     pub fn render_body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
         build_body(endpoint, prompt, self.params_for(endpoint)).to_string()
     }
 
-    /// Returns the params that a server took last; for another server the usual ones.
+    /// Returns the parameters that the server accepted last; for a new server the default ones.
     fn params_for(&self, endpoint: &Endpoint) -> RequestParams {
         match &*lock(&self.params) {
             (url, params) if *url == endpoint.url => *params,
@@ -144,7 +148,7 @@ impl ChatClient {
         }
     }
 
-    /// Sends the request once, with these params.
+    /// Sends the request once, with these parameters.
     fn try_once(
         &self,
         endpoint: &Endpoint,
@@ -154,7 +158,7 @@ impl ChatClient {
     ) -> Result<AttemptOutcome, ChatFailure> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(ChatFailure::free("no time was left to ask"));
+            return Err(ChatFailure::free("the deadline passed before the request was sent"));
         }
         let sent = build_body(endpoint, prompt, params).to_string();
         let agent = if endpoint.is_local { &self.local } else { &self.remote };
@@ -190,12 +194,12 @@ impl ChatClient {
     }
 }
 
-/// Cuts the key and other credentials out of a failure.
+/// Removes the key and other credentials from the reason of a failure.
 fn redact_failure(failed: &ChatFailure, endpoint: &Endpoint) -> ChatFailure {
     ChatFailure { why: outgoing(&failed.why, endpoint.secret()).text, ..*failed }
 }
 
-/// Builds the body of a request.
+/// Builds the JSON body of a request.
 fn build_body(endpoint: &Endpoint, prompt: &Prompt, params: RequestParams) -> Value {
     let mut body = json!({ "messages": prompt.render_messages(), "stream": false });
     body[params.limit] = json!(prompt.most_answer_tokens);
@@ -211,12 +215,12 @@ fn build_body(endpoint: &Endpoint, prompt: &Prompt, params: RequestParams) -> Va
     body
 }
 
-/// Returns whether a server refused a request because of a param.
+/// Returns whether a server refused a request because of the parameter `param`.
 fn refuses_param(status: u16, complaint: &str, param: &str) -> bool {
     matches!(status, 400 | 422) && complaint.contains(param)
 }
 
-/// Returns other params if a server refused one of these.
+/// Returns the parameters for another attempt; `None` if the server did not refuse one of `params`.
 fn adapt_params(status: u16, complaint: &str, params: RequestParams) -> Option<RequestParams> {
     if params.says_format && refuses_param(status, complaint, "response_format") {
         Some(RequestParams { says_format: false, ..params })
@@ -229,7 +233,7 @@ fn adapt_params(status: u16, complaint: &str, params: RequestParams) -> Option<R
     }
 }
 
-/// Returns the failure for a status other than success.
+/// Returns the failure for an HTTP status other than success.
 fn status_failure(status: u16, complaint: &str, headers: &HeaderMap) -> ChatFailure {
     let said = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
     match status {
@@ -246,7 +250,7 @@ fn status_failure(status: u16, complaint: &str, headers: &HeaderMap) -> ChatFail
     }
 }
 
-/// Returns the failure for a request or an answer that did not come through.
+/// Returns the failure for a request or an answer that was not transmitted completely.
 fn transport_failure(error: &ureq::Error) -> ChatFailure {
     match error {
         ureq::Error::Timeout(_) => ChatFailure::costly("the server did not answer in time"),

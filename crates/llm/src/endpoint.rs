@@ -1,4 +1,4 @@
-//! Checks where requests to the language model go, and with which key.
+//! Finds and checks the server of the language model and its key, from the settings.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,28 +6,28 @@ use std::net::IpAddr;
 use memod_config::LlmSettings;
 use ureq::http::Uri;
 
-/// The path of chat completions below the address of a server.
+/// The path of the chat completions API below `llm.url`.
 const PATH: &str = "/chat/completions";
 
-/// A server that may be asked.
+/// A server to which requests may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The address of its chat completions.
+    /// The URL of the server's chat completions API.
     pub url: String,
-    /// Name of the model; the server chooses if it is empty.
+    /// Name of the model; empty if the server chooses.
     pub model: String,
-    /// The key, if there is one.
+    /// The API key; `None` if the server needs none.
     pub(crate) key: Option<Key>,
-    /// Whether it is on this machine, so that no proxy is used.
+    /// Whether the server is on this machine, so that no proxy is used.
     pub(crate) is_local: bool,
 }
 
-/// A key, which no message and no log shows.
+/// An API key. Its debug form hides the key, so that no message and no log shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Key(String);
 
 impl Key {
-    /// Returns the key itself, for the header and to cut it from texts.
+    /// Returns the key itself, to send it, and to remove it from texts.
     pub(crate) fn secret(&self) -> &str {
         &self.0
     }
@@ -39,55 +39,55 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Why no server can be asked.
+/// Why no request can be sent to a language model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoEndpoint {
-    /// No address.
+    /// `llm.url` is empty.
     #[error("llm.url is not set, so no language model is asked")]
     Unset,
-    /// Switched off.
+    /// `llm.enabled` is false.
     #[error("llm.enabled is false")]
     Disabled,
-    /// An address that cannot be used.
+    /// `llm.url` is no usable address.
     #[error("llm.url: {0}")]
     BadUrl(&'static str),
-    /// An address that would send texts unencrypted.
+    /// `llm.url` would send texts unencrypted to another machine.
     #[error("llm.url: {0} is not this machine, and http is not encrypted")]
     PlainHttp(String),
-    /// The settings cannot be read, so nothing is known.
+    /// The settings cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The environment of the daemon lacks the key.
+    /// The environment of the daemon lacks the variable with the key.
     #[error("llm.key_env names {0}, which the environment of the daemon does not have")]
     NoKey(String),
-    /// A key that a header cannot have.
-    #[error("llm.key_env names {0}, whose value has spaces or other characters that no key has")]
+    /// The key has characters that an HTTP header cannot contain.
+    #[error("llm.key_env names {0}, whose value has spaces or other characters that no key contains")]
     BadKey(String),
 }
 
 impl NoEndpoint {
-    /// Returns what a user can do about it.
+    /// Returns what a user can do about the error.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Unset => {
                 "`memo config set --user llm.url http://localhost:11434/v1` asks a model of Ollama"
             }
-            Self::Disabled => "`memo config unset llm.enabled`, here or with --user, where it was set",
+            Self::Disabled => "run `memo config unset llm.enabled`, with --user if the user settings set it",
             Self::BadUrl(_) => "write an address such as https://host/v1",
             Self::PlainHttp(_) => {
                 "use https; or `memo config set --user llm.plain_http true` in a network that you trust"
             }
-            Self::Unreadable(_) => "`memo config path` names the files",
-            Self::NoKey(_) | Self::BadKey(_) => "`memo restart` in a shell that has it",
+            Self::Unreadable(_) => "`memo config path` shows which settings files are read",
+            Self::NoKey(_) | Self::BadKey(_) => "set the variable in a shell, and run `memo restart` there",
         }
     }
 }
 
 impl Endpoint {
-    /// Reads the settings, and the key from the environment.
+    /// Creates an endpoint from the settings. `look_up` returns the value of an environment variable.
     ///
     /// # Errors
-    /// When there is no server, or it may not be asked.
+    /// When no server is set, its address is invalid or would send texts unencrypted, or the key cannot be used.
     pub fn from_settings(
         settings: &LlmSettings,
         look_up: impl Fn(&str) -> Option<String>,
@@ -101,22 +101,22 @@ impl Endpoint {
         let url = settings.url.trim();
         let (address, query) = url.split_once('?').map_or((url, None), |(url, query)| (url, Some(query)));
         let address = address.trim_end_matches('/').trim_end_matches(PATH).trim_end_matches('/');
-        let uri: Uri = address.parse().map_err(|_| NoEndpoint::BadUrl("not an address"))?;
+        let uri: Uri = address.parse().map_err(|_| NoEndpoint::BadUrl("the value is not a URL"))?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-            return Err(NoEndpoint::BadUrl("http:// or https:// and a host are needed"));
+            return Err(NoEndpoint::BadUrl("the URL needs http:// or https:// and a host"));
         };
         if authority.as_str().contains('@') {
-            return Err(NoEndpoint::BadUrl("it has a password; name a variable with the key in llm.key_env"));
+            return Err(NoEndpoint::BadUrl("the URL contains a password; use llm.key_env for the key"));
         }
         if url.contains('#') {
-            return Err(NoEndpoint::BadUrl("it has a #"));
+            return Err(NoEndpoint::BadUrl("the URL contains a #"));
         }
         let is_local = is_local(authority.host());
         match scheme {
             "https" => {}
             "http" if is_local || settings.plain_http => {}
             "http" => return Err(NoEndpoint::PlainHttp(authority.host().to_owned())),
-            _ => return Err(NoEndpoint::BadUrl("only http and https are spoken")),
+            _ => return Err(NoEndpoint::BadUrl("the URL must begin with http:// or https://")),
         }
         let key = match settings.key_env.trim() {
             "" => None,
@@ -134,18 +134,18 @@ impl Endpoint {
         Ok(Self { url: format!("{address}{PATH}{query}"), model, key, is_local })
     }
 
-    /// Returns the key itself, to cut it from texts.
+    /// Returns the API key, to remove it from texts.
     pub fn secret(&self) -> Option<&str> {
         self.key.as_ref().map(Key::secret)
     }
 
-    /// Returns the address as it may be shown: a query may have a key.
+    /// Returns the URL without its query, which may contain a key, for display.
     pub fn display_url(&self) -> &str {
         self.url.split('?').next().unwrap_or_default()
     }
 }
 
-/// Returns whether a host is this machine, whatever a resolver says.
+/// Returns whether a host is `localhost` or a loopback address, without asking a resolver.
 fn is_local(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     bare.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
@@ -176,11 +176,11 @@ mod tests {
         check("http://192.168.1.5:11434/v1", Err(&plain("192.168.1.5")));
         check("http://localhost.example/v1", Err(&plain("localhost.example")));
         check("http://127.0.0.1.example/v1", Err(&plain("127.0.0.1.example")));
-        check("ftp://localhost/", Err("llm.url: only http and https are spoken"));
-        check("localhost:11434", Err("llm.url: http:// or https:// and a host are needed"));
+        check("ftp://localhost/", Err("llm.url: the URL must begin with http:// or https://"));
+        check("localhost:11434", Err("llm.url: the URL needs http:// or https:// and a host"));
         check(
             "http://me:pw@localhost/v1",
-            Err("llm.url: it has a password; name a variable with the key in llm.key_env"),
+            Err("llm.url: the URL contains a password; use llm.key_env for the key"),
         );
         check("", Err("llm.url is not set, so no language model is asked"));
     }

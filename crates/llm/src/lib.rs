@@ -1,9 +1,9 @@
-//! Asks a language model for help, through any server that speaks the chat completions of OpenAI.
+//! Asks a language model for help, through any server with the chat completions API of OpenAI.
 //!
-//! Nothing is sent unless `llm.url` is set. `endpoint` checks the address, `messages` marks texts
-//! of the repository as data, `chat` sends one request and `model_answer` reads its answer. `spending` keeps the tokens of each day.
-//! A task of `tasks` turns texts into a prompt, and an answer into a checked proposal. The words of a model are not trusted: they
-//! are shown or searched for, and never change anything.
+//! Nothing is sent unless `llm.url` is set. `endpoint` checks the address, `messages` marks texts of the repository as data, `chat`
+//! sends a request, and `model_answer` parses the answer. `spending` counts the tokens of each day. Each module of `tasks` turns
+//! texts into a prompt, and an answer into a checked proposal. The answers of a model are not trusted: memod shows them or
+//! searches for them, and they never change anything.
 
 mod chat;
 mod endpoint;

@@ -1,24 +1,24 @@
-//! Reads answers, which may be anything. Pure.
+//! Parses the answers of servers and models, which may be anything. Pure.
 
 use memod_memory::outgoing::{is_control_or_invisible, outgoing};
 use serde_json::Value;
 
-/// Longest quotation of a server's error message, characters.
+/// Longest part of a server's error message that is quoted, characters.
 const MOST_QUOTED: usize = 200;
 
-/// The content of a server's answer.
+/// The text and the token count in a server's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedAnswer {
-    /// Text of the model.
+    /// Text that the model wrote.
     pub(crate) text: String,
-    /// Tokens that the server counted, if the answer has their number.
+    /// Tokens of prompt and answer that the server reports; `None` if it reports none.
     pub(crate) used: Option<u64>,
 }
 
-/// Reads the body of a successful answer.
+/// Parses the body of a successful answer.
 ///
 /// # Errors
-/// Why nothing can be read from it.
+/// The reason, if the body is not JSON or has no text of the model.
 pub(crate) fn parse_answer(body: &[u8]) -> Result<ParsedAnswer, &'static str> {
     let value: Value =
         serde_json::from_slice(body).map_err(|_| "answered with something that is not JSON")?;
@@ -36,12 +36,12 @@ pub(crate) fn parse_answer(body: &[u8]) -> Result<ParsedAnswer, &'static str> {
     Ok(ParsedAnswer { text, used })
 }
 
-/// Returns the sum of the tokens of prompt and answer, if the server counted both.
+/// Returns the sum of the tokens of prompt and answer; `None` unless the server reports both.
 fn sum_usage(usage: &Value) -> Option<u64> {
     Some(usage["prompt_tokens"].as_u64()?.saturating_add(usage["completion_tokens"].as_u64()?))
 }
 
-/// Reads the message in the body of a refusal, as one line without the key and other credentials.
+/// Returns the error message in the body of a failed request, on one line, without the key and other credentials.
 pub(crate) fn read_complaint(body: &[u8], key: Option<&str>) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -50,11 +50,11 @@ pub(crate) fn read_complaint(body: &[u8], key: Option<&str>) -> String {
     clean_line(&outgoing(message, key).text, MOST_QUOTED).unwrap_or_default()
 }
 
-/// Returns the JSON in a text of a model: the whole, or else the outermost object or array in it. Thoughts before the answer and
-/// the fence around it are ignored.
+/// Returns the JSON in a text of a model: the whole text, or else the outermost object or array in the text. Thoughts before the
+/// answer (up to `</think>`) and a fence around the answer are ignored.
 ///
 /// # Errors
-/// Why there is none.
+/// When the text contains no JSON object or array.
 pub(crate) fn json_in(text: &str) -> Result<Value, &'static str> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer).trim();
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
@@ -69,8 +69,7 @@ pub(crate) fn json_in(text: &str) -> Result<Value, &'static str> {
     Err("the model did not answer with JSON")
 }
 
-/// Returns a text on one line without control characters, cut to so many characters; `None` if
-/// no letter and no digit is left.
+/// Returns a text on one line, without control and invisible characters, cut to `most_chars`; `None` if no letter or digit is left.
 pub(crate) fn clean_line(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().map(|c| if is_control_or_invisible(c) { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -81,8 +80,8 @@ pub(crate) fn clean_line(text: &str, most_chars: usize) -> Option<String> {
     cut.contains(char::is_alphanumeric).then_some(cut)
 }
 
-/// Returns a text of several lines without control characters, cut to so many characters; `None` if
-/// no letter and no digit is left.
+/// Returns a text with its line ends, without control and invisible characters, cut to `most_chars`; `None` if no letter or digit
+/// is left.
 pub(crate) fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().filter(|c| !is_control_or_invisible(*c)).collect();
     let plain = plain.trim();
@@ -93,7 +92,7 @@ pub(crate) fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
     cut.contains(char::is_alphanumeric).then_some(cut)
 }
 
-/// Returns the strings of an array; of anything else none.
+/// Returns the strings in an array; nothing for a value of another type.
 pub(crate) fn strings_in(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }

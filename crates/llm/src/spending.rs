@@ -1,7 +1,7 @@
-//! Keeps how many tokens were spent each day, by all daemons of a user.
+//! Counts the tokens that all daemons of a user spend each day, in a file.
 //!
-//! Tokens are reserved before a request is sent, so requests at the same time cannot exceed the limit together. The possible cost
-//! of a request that failed stays counted.
+//! Tokens are reserved before a request is sent, so simultaneous requests cannot exceed the limit together. The reservation of a
+//! failed request stays if the server may have charged for the request.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,37 +13,37 @@ use serde::{Deserialize, Serialize};
 
 use super::Purpose;
 
-/// Days that are kept.
+/// Most days in the file.
 const MOST_DAYS: usize = 31;
-/// Longest wait for another daemon that counts.
+/// Longest wait for another daemon that holds the lock of the file.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The file with the tokens of each day.
+/// The file with the number of tokens that were spent each day.
 #[derive(Clone, Debug)]
 pub struct SpendingFile {
     file: PathBuf,
 }
 
-/// The cost of one day.
+/// What was spent on one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Day {
-    /// Tokens, those of requests under way included.
+    /// Tokens that were spent or are reserved.
     pub tokens: u64,
-    /// Requests that may have cost something.
+    /// Requests, without those that cost nothing.
     pub requests: u64,
-    /// Tokens by purpose.
+    /// Tokens by the purpose of the request.
     pub by: BTreeMap<String, u64>,
 }
 
-/// The content of the file, by day as `2026-11-25`.
+/// The content of the file. The keys are days such as `2026-11-25`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
     days: BTreeMap<String, Day>,
 }
 
-/// Tokens that are set aside for a request.
+/// Tokens that are reserved for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenReservation {
     day: String,
@@ -51,25 +51,25 @@ pub struct TokenReservation {
     tokens: u64,
 }
 
-/// Why nothing may be spent.
+/// Why no tokens may be spent.
 #[derive(Debug, thiserror::Error)]
 pub enum SpendingError {
-    /// The limit would be exceeded.
-    #[error("{spent} of {limit} tokens are spent today, and this needs up to {needed} (llm.tokens_a_day)")]
+    /// The request would exceed the limit of the day.
+    #[error("{spent} of {limit} tokens are spent today; the request may need {needed} (llm.tokens_a_day)")]
     Exhausted {
-        /// Tokens of today.
+        /// Tokens that were spent or reserved today.
         spent: u64,
-        /// The limit.
+        /// Limit of tokens a day.
         limit: u64,
-        /// Tokens of the request.
+        /// Tokens that the request needs.
         needed: u64,
     },
     /// The file is damaged.
-    #[error("{}: {why}; without it nothing is sent", .file.display())]
+    #[error("{}: {why}; without the count of tokens, no request is sent", .file.display())]
     Damaged {
-        /// Which file.
+        /// Path of the file.
         file: PathBuf,
-        /// Its defect.
+        /// Why the file cannot be parsed.
         why: String,
     },
     /// The file cannot be read or written.
@@ -78,7 +78,7 @@ pub enum SpendingError {
 }
 
 impl SpendingFile {
-    /// Takes the directory of the file, which is not read yet.
+    /// Uses the file `tokens.json` in the directory `dir`, without reading the file.
     pub fn new(dir: &Path) -> Self {
         Self { file: dir.join("tokens.json") }
     }
@@ -88,18 +88,18 @@ impl SpendingFile {
         &self.file
     }
 
-    /// Returns the cost of a day.
+    /// Returns what was spent on a day.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the file cannot be read or parsed.
     pub fn read_day(&self, day: &str) -> Result<Day, SpendingError> {
         Ok(self.read_file()?.days.remove(day).unwrap_or_default())
     }
 
-    /// Sets tokens aside for a request.
+    /// Reserves tokens for a request.
     ///
     /// # Errors
-    /// When they would exceed the limit of the day, or cannot be written down: then nothing may be sent.
+    /// When the tokens would exceed the limit of the day, or the file cannot be written. The request must not be sent then.
     pub fn reserve(
         &self,
         day: &str,
@@ -123,10 +123,10 @@ impl SpendingFile {
         })
     }
 
-    /// Replaces the tokens that were set aside by the cost of the request. If that cannot be written, they stay set aside.
+    /// Replaces a reservation by the actual cost of the request, in tokens.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written. The reservation stays then.
     pub fn settle(&self, reserved: &TokenReservation, cost: u64) -> Result<(), SpendingError> {
         self.update_file(|kept| {
             if let Some(day) = kept.days.get_mut(&reserved.day) {
@@ -139,7 +139,7 @@ impl SpendingFile {
         })
     }
 
-    /// Changes the file under its lock.
+    /// Reads the file, changes its content with `change`, and writes the file, all under a lock.
     fn update_file<T>(
         &self,
         change: impl FnOnce(&mut Kept) -> Result<T, SpendingError>,
@@ -155,7 +155,7 @@ impl SpendingFile {
         Ok(value)
     }
 
-    /// Reads the file; an absent one is empty.
+    /// Reads the file; returns empty content if the file does not exist.
     fn read_file(&self) -> Result<Kept, SpendingError> {
         let bytes = match paths::read_file(&self.file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
@@ -166,7 +166,7 @@ impl SpendingFile {
     }
 }
 
-/// Returns a count of tokens with the cost in place of the reserved ones.
+/// Returns a count of tokens in which the cost of a request replaces the reserved tokens.
 fn settle_count(counted: u64, reserved: u64, cost: u64) -> u64 {
     counted.saturating_sub(reserved).saturating_add(cost)
 }
@@ -206,7 +206,7 @@ mod tests {
         let reserve = |tokens| spending.reserve(DAY, Purpose::Suggest, tokens, 100);
         let first = reserve(60).unwrap();
         let error = reserve(60).unwrap_err().to_string();
-        assert_eq!(error, "60 of 100 tokens are spent today, and this needs up to 60 (llm.tokens_a_day)");
+        assert_eq!(error, "60 of 100 tokens are spent today; the request may need 60 (llm.tokens_a_day)");
         spending.settle(&first, 7).unwrap();
         assert_eq!(spent(&spending), (7, 1));
         let second = reserve(60).unwrap();
@@ -224,6 +224,6 @@ mod tests {
         let spending = SpendingFile::new(temp.path());
         std::fs::write(spending.file(), "{").unwrap();
         let error = spending.reserve(DAY, Purpose::Expand, 1, 100).unwrap_err().to_string();
-        assert!(error.contains("without it nothing is sent"), "{error}");
+        assert!(error.contains("without the count of tokens, no request is sent"), "{error}");
     }
 }

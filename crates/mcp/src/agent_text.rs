@@ -1,4 +1,4 @@
-//! Writes answers as text for a model: what comes from the repository is fenced as data.
+//! Renders answers as text for a model. Text from the repository is put between fences, which mark it as data.
 //!
 //! Pure.
 
@@ -14,13 +14,13 @@ use serde_json::Value;
 use super::tool::AnswerView;
 use super::verbs::{Answer, Failure};
 
-/// Most characters of a text; `memo export` could print a whole database.
+/// Largest number of characters of a text, because `memo export` could print a whole database.
 const MOST_TEXT: usize = 100_000;
 
-/// Returns the text of an answer.
+/// Returns an answer as text for a model.
 pub(super) fn render_answer(answer: &Answer, view: AnswerView) -> String {
     let notes = answer.notes.join("\n");
-    // The notes of a search are memo's own; others may quote a commit or a memory.
+    // The notes of a search are texts of memo, so they need no fences. Other notes may quote a commit or a memory.
     let mut parts = match view {
         AnswerView::Hits => {
             let hits = answer.json.as_ref().and_then(render_hits);
@@ -36,7 +36,7 @@ pub(super) fn render_answer(answer: &Answer, view: AnswerView) -> String {
     if parts.is_empty() { "done".to_owned() } else { parts.join("\n") }
 }
 
-/// Returns the text of a failure.
+/// Returns a failure as text for a model.
 pub(super) fn render_failure(failure: &Failure) -> String {
     if !failure.is_quoting {
         return format!("error: {failure}");
@@ -45,7 +45,7 @@ pub(super) fn render_failure(failure: &Failure) -> String {
     format!("error: the reason:\n{}{}", fence_text(&failure.message), hint.collect::<String>())
 }
 
-/// Returns a text between fences that it cannot close.
+/// Returns a text between fences that are longer than any run of backticks in the text, so that the text cannot close them.
 pub(super) fn fence_text(text: &str) -> String {
     let text = shorten_text(text.trim_end());
     if text.is_empty() {
@@ -55,28 +55,30 @@ pub(super) fn fence_text(text: &str) -> String {
     format!("{fence}\n{text}\n{fence}")
 }
 
-/// Returns the length of the longest run of backticks.
+/// Returns the length of the longest run of backticks in a text.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
+/// Returns a text cut to [`MOST_TEXT`] characters, with the number of the lines that are left out.
 fn shorten_text(text: &str) -> String {
     match text.char_indices().nth(MOST_TEXT) {
         None => text.to_owned(),
         Some((end, _)) => {
             let n_more = text[end..].lines().count();
-            format!("{}\n… {n_more} lines more", &text[..end])
+            format!("{}\n… {n_more} more lines", &text[..end])
         }
     }
 }
 
-/// Returns the hits, one line each and their snippets as `LINE:TEXT`; `None` for what is not a result of a search.
+/// Returns the hits of a search, each with a heading and the lines of its snippet as `LINE:TEXT`; `None` if the JSON is not a
+/// result of a search.
 fn render_hits(json: &Value) -> Option<String> {
     let result = SearchResult::deserialize(json).ok()?;
     let shown = lines_of_definitions(&result.hits);
     let mut out = String::new();
     for hit in result.hits.iter().filter(|hit| !repeats_definitions(hit, &shown)) {
-        let _ = writeln!(out, "{}", render_heading(hit)); // a string takes every text
+        let _ = writeln!(out, "{}", render_heading(hit)); // writing to a string cannot fail
         let is_numbered = hit.commit.is_none() && hit.memory.is_none();
         for (number, line) in numbered_lines(hit) {
             let _ = match is_numbered {
@@ -96,13 +98,13 @@ fn numbered_lines(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
     hit.numbered_lines().into_iter()
 }
 
-/// Returns the lines that hits of definitions show.
+/// Returns the path and number of each line that hits of definitions show.
 fn lines_of_definitions(hits: &[Hit]) -> HashSet<(&str, u32)> {
     let definitions = hits.iter().filter(|hit| hit.kind == ChunkKind::Symbol);
     definitions.flat_map(|hit| numbered_lines(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
 }
 
-/// Returns whether a hit is the outline of a small file, and its lines are shown with their definitions.
+/// Returns whether a hit is the map of a file, and hits of definitions already show all of its lines.
 fn repeats_definitions(hit: &Hit, shown: &HashSet<(&str, u32)>) -> bool {
     hit.kind == ChunkKind::Map
         && numbered_lines(hit).all(|(number, _)| shown.contains(&(hit.path.as_str(), number)))

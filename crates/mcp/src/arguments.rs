@@ -1,6 +1,6 @@
-//! Turns the arguments of a call into the words of a command line.
+//! Converts the arguments of a tool call into the words of a command line.
 //!
-//! Pure. The schema is checked here and not by the SDK: a model gets a sentence that names the argument, and can do better.
+//! Pure. Arguments are checked here and not by the SDK, so that a model gets a message that names the argument and can correct it.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::tool::{Arg, ArgForm, ArgPosition, Tool};
 use super::verbs::Failure;
 
-/// Longest text of an argument, bytes; a memory has 64 KiB at most.
+/// Largest size of an argument, bytes. A memory has at most 64 KiB.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Returns the words after `memo`.
+/// Returns the words of the command line after `memo`.
 ///
 /// # Errors
 /// When an argument is missing, unknown, of the wrong type or too long.
@@ -55,7 +55,8 @@ pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>
     Ok(words)
 }
 
-/// Returns a failure of the command line that [`build_words`] made, in terms of the arguments: `kind`, and not `--kind <KIND>`.
+/// Returns the failure of a command line that [`build_words`] built, with the names of arguments instead of flags: `kind` and not
+/// `--kind <KIND>`.
 pub(super) fn rephrase_failure(tool: &Tool, failure: Failure) -> Failure {
     match tool.args.iter().find_map(|arg| name_argument(&failure.message, arg)) {
         Some(message) => argument_error(message, &describe_arguments(tool)),
@@ -63,13 +64,13 @@ pub(super) fn rephrase_failure(tool: &Tool, failure: Failure) -> Failure {
     }
 }
 
-/// Returns a message with the name of an argument in place of its quoted flag; `None` if the flag is not in it.
+/// Returns a message with the name of an argument in place of its quoted flag; `None` if the message does not have the flag.
 fn name_argument(message: &str, arg: &Arg) -> Option<String> {
     let (before, rest) = message.split_once(&format!("'--{} ", arg.name))?;
     Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
 }
 
-/// Describes the arguments that a tool takes.
+/// Returns a sentence that lists the arguments of a tool.
 fn describe_arguments(tool: &Tool) -> String {
     let names: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
     match names.as_slice() {
@@ -78,18 +79,19 @@ fn describe_arguments(tool: &Tool) -> String {
     }
 }
 
+/// Returns the flag that runs a verb (`--yes`) or only shows what it would do (`--dry-run`).
 fn confirmation_flag(arg: &Arg, value: Option<&Value>) -> Result<String, Failure> {
     let is_given = value.map_or(Some(false), Value::as_bool);
     let is_given = is_given.ok_or_else(|| wrong_type_error(arg, value.unwrap_or(&Value::Null)))?;
     Ok(if is_given { "--yes" } else { "--dry-run" }.to_owned())
 }
 
-/// Returns a command line as words: a string as a shell takes it, or a list of words.
+/// Returns the words of a command line, which is a string in the syntax of a shell or a list of words.
 fn split_command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
     let mut words = match value {
         Value::String(line) if line.len() > MAX_TEXT => return Err(too_long_error(arg)),
         Value::String(line) => shlex::split(line).ok_or_else(|| {
-            argument_error(format!("{}: a quote is not closed", arg.name), "quote as in a shell")
+            argument_error(format!("{}: a quote is not closed", arg.name), "use quotes as in a shell")
         })?,
         _ => parse_texts(arg, value)?,
     };
@@ -133,6 +135,7 @@ fn parse_text(arg: &Arg, value: &Value) -> Result<String, Failure> {
 }
 
 impl ArgForm {
+    /// Returns a hint that names the needed type.
     fn needed_type(self) -> &'static str {
         match self {
             Self::Text | Self::Words => "a string is needed",
@@ -237,7 +240,7 @@ mod tests {
             (
                 "memo",
                 json!({ "command": "add 'x" }),
-                "command: a quote is not closed; hint: quote as in a shell",
+                "command: a quote is not closed; hint: use quotes as in a shell",
             ),
             ("memo", json!({ "command": {} }), "command: an object; hint: a string is needed"),
             ("forget", json!({ "yes": 1 }), "yes: a number; hint: true or false is needed"),

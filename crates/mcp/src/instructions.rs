@@ -1,6 +1,6 @@
-//! Holds the text about the server that a model gets in every session.
+//! Declares the instructions that a model gets in every session.
 
-/// When to use what comes first: some clients show only the beginning.
+/// The instructions for a model. They begin with when to use which tool, because some clients show only the beginning.
 pub(super) const INSTRUCTIONS: &str = "\
 Search with memo before grep or opening files: it knows this repository's code, docs, commits and notes.
 - To find something: search. To get an overview: brief at the start of work, map for code.

@@ -1,30 +1,31 @@
-//! Removes the fields of a result that a model pays for and does not use.
+//! Removes fields that cost a model tokens and that it does not use from a result.
 //!
-//! Pure. Beyond what `--json` leaves out, scores, numbers of lines that the text has, and what is usual (fresh).
+//! Pure. Besides the fields that `--json` leaves out, these are scores, line numbers that the text repeats, and usual values
+//! such as `fresh`.
 
 use memod_proto::OrderedJson;
 use memod_proto::memory::is_unconfirmed;
 use serde_json::Value;
 
-/// Keys that are left out wherever they are.
+/// Keys that are left out at any depth.
 const LEFT_OUT: &[&str] =
     &["access_count", "explain", "last_access", "rank", "score", "signature_line", "snippet_line"];
 
-/// Keys that say nothing when the answer is fresh.
+/// Keys of the result that are left out if the answer is fresh.
 const OF_FRESHNESS: &[&str] = &["fresh", "pending", "reason"];
 
-/// Returns the result without what is usual or internal.
+/// Returns the result without usual values and internal fields.
 pub(super) fn lean_json(mut result: Value) -> Value {
     if let Some(fields) = result.as_object_mut() {
         let is_fresh = fields.get("fresh").is_some_and(|fresh| fresh == true);
         fields.retain(|key, _| !is_fresh || !OF_FRESHNESS.contains(&key.as_str()));
     }
     drop_usual_trust(&mut result);
-    // A value stays a value.
+    // The conversion of a JSON value to JSON cannot fail.
     OrderedJson::from_result(&result, LEFT_OUT).and_then(serde_json::to_value).unwrap_or(result)
 }
 
-/// Removes `trust`, which names the origin of a text, except from a memory that nobody here vouches for.
+/// Removes `trust`, which names the origin of a text, except from memories that nobody here has confirmed.
 fn drop_usual_trust(value: &mut Value) {
     match value {
         Value::Object(fields) => {

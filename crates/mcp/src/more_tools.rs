@@ -1,6 +1,6 @@
-//! Declares the tools that the full profile has besides those of the default one.
+//! Declares the tools that only the full profile has.
 //!
-//! These tools have the names of tools of comparable servers, and run verbs of memo.
+//! These tools have the same names as those of comparable servers, and run verbs of memo.
 
 use super::tool::AnswerView::{Data, Plain};
 use super::tool::{ADDED, ANY, AnswerView, Arg, ArgForm, MEMORIES, Tool, ToolEffect, flag, word};
@@ -26,6 +26,7 @@ const ID: Arg = word("id", ArgForm::Text);
 const IDS: Arg = word("ids", ArgForm::Texts);
 const YES: Arg = flag("yes", ArgForm::Confirm).about("without it, shows what would be done");
 
+/// Creates a tool.
 const fn row(
     view: AnswerView,
     name: &'static str,
@@ -38,7 +39,7 @@ const fn row(
     Tool { name, about, verb, args, effect, view, output }
 }
 
-/// The tools of the full profile alone.
+/// The tools that only the full profile has.
 pub(super) const MORE_TOOLS: &[Tool] = &[
     row(
         Plain,

@@ -1,6 +1,6 @@
 //! Declares the prompts, and fills them in.
 //!
-//! Pure. They are texts that a person sends on purpose, so they may be longer than the instructions.
+//! Pure. A person chooses to send a prompt, so prompts may be longer than the instructions.
 
 use rmcp::model::{
     ContentBlock, GetPromptResult, JsonObject, Prompt as ListedPrompt, PromptArgument, PromptMessage, Role,
@@ -11,11 +11,11 @@ use rmcp::model::{
 struct Prompt {
     name: &'static str,
     about: &'static str,
-    /// Name and meaning of its argument, and whether it is needed.
+    /// Name and description of the argument, and whether it is required.
     argument: Option<(&'static str, &'static str, bool)>,
     /// The text, with `{}` in the place of the argument.
     text: &'static str,
-    /// Replaces an argument that is not given.
+    /// The text that is used if the argument is not given.
     otherwise: &'static str,
 }
 
@@ -72,13 +72,13 @@ fn to_listed_argument((name, about, is_required): (&str, &str, bool)) -> PromptA
     PromptArgument::new(name).with_description(about).with_required(is_required)
 }
 
-/// Returns a prompt, filled in.
+/// Returns the prompt with this name, with its argument inserted.
 ///
 /// # Errors
-/// When there is none of this name, or its argument is missing.
+/// When there is no such prompt, or its argument is missing.
 pub(super) fn fill_prompt(name: &str, given: Option<&JsonObject>) -> Result<GetPromptResult, String> {
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
-    let prompt = prompt.ok_or_else(|| format!("unknown prompt; there are: {}", prompt_names()))?;
+    let prompt = prompt.ok_or_else(|| format!("unknown prompt; the prompts are: {}", prompt_names()))?;
     let value = prompt.argument.and_then(|(name, ..)| given?.get(name)?.as_str()).map(str::trim);
     let value = match (value.filter(|value| !value.is_empty()), prompt.argument) {
         (None, Some((name, _, true))) => return Err(format!("{name}: missing")),
@@ -115,7 +115,7 @@ mod tests {
                 .is_ok_and(|text| text.starts_with("Before doing anything else:"))
         );
         assert_eq!(text("query", json!({})), Err("topic: missing".to_owned()));
-        let unknown = "unknown prompt; there are: query, recall-first, memory-workflow";
+        let unknown = "unknown prompt; the prompts are: query, recall-first, memory-workflow";
         assert_eq!(text("x", json!({})), Err(unknown.to_owned()));
         assert_eq!(list_prompts().len(), PROMPTS.len());
     }

@@ -1,7 +1,7 @@
 //! Lists and reads resources: memories, and the documents of the worktree.
 //!
-//! Only what the index holds can be read: what git ignores, what is refused as secret and what lies behind a symbolic link
-//! is not there, and credentials are replaced as in hits.
+//! Only indexed files can be read. So files that git ignores, that were refused as secret, or that lie behind a symbolic link
+//! cannot, and credentials are replaced as in hits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::verbs::{Answer, VerbRunner};
 
-/// Characters that a URI does not take as they are (RFC 3986, section 3.3); a `%` begins an escape.
+/// Characters that must be escaped in the path of a URI (RFC 3986, section 3.3); `%` itself begins an escape.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -34,24 +34,24 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Largest document that is read, bytes; unless configured otherwise, larger files are not indexed.
+/// Size of the largest document that is read, bytes. Unless configured otherwise, larger files are not indexed.
 const MAX_DOCUMENT: u64 = 1 << 20;
-/// Most characters of a path in a message.
+/// Largest number of characters of a path in a message.
 const MOST_SHOWN: usize = 300;
 
-/// Memories and documents of one page.
+/// Number of memories and documents in one page of the list.
 pub(super) const PAGE: usize = 100;
 
-/// Template of a memory's URI.
+/// Template of the URI of a memory.
 pub(super) const MEMORY_TEMPLATE: &str = "memory://{id}";
 
 /// Why a resource cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ResourceError {
-    /// It does not exist, or may not be read.
+    /// The resource does not exist, or must not be read.
     #[error("{0}")]
     NotFound(String),
-    /// It cannot be said whether it exists.
+    /// It is unknown whether the resource exists, because a step failed.
     #[error("{0}")]
     Failed(String),
 }
@@ -63,7 +63,7 @@ pub(super) struct ResourceContent {
     pub(super) text: String,
 }
 
-/// Returns the templates.
+/// Returns the templates of the URIs of resources.
 pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(MEMORY_TEMPLATE, "memory")
@@ -74,10 +74,10 @@ pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// Returns all memories, last changed first, then all documents.
+/// Returns all memories, last changed first, and then all documents.
 ///
 /// # Errors
-/// When the daemon cannot be asked.
+/// When a verb fails, for example because the daemon does not answer.
 pub(super) fn list_resources(verbs: &dyn VerbRunner) -> Result<Vec<Resource>, ResourceError> {
     let memories = run_verb(verbs, &["list", "--all", "--sort=updated"])?;
     let memories = array_field(memories.json.as_ref(), "memories").iter().filter_map(memory_resource);
@@ -88,7 +88,7 @@ pub(super) fn list_resources(verbs: &dyn VerbRunner) -> Result<Vec<Resource>, Re
     Ok(all)
 }
 
-/// Returns the ids of memories that begin with a text, last changed first.
+/// Returns at most `most` ids that begin with `start`, out of the 1,000 memories that were changed last; last changed first.
 pub(super) fn memory_ids(
     verbs: &dyn VerbRunner,
     start: &str,
@@ -99,17 +99,17 @@ pub(super) fn memory_ids(
     Ok(ids.filter(|id| id.starts_with(start)).take(most).map(str::to_owned).collect())
 }
 
-/// Reads a resource.
+/// Reads the resource with this URI.
 ///
 /// # Errors
-/// When the URI names nothing that may be read.
+/// When the URI names no memory and no indexed file, or reading fails.
 pub(super) fn read_resource(verbs: &dyn VerbRunner, uri: &str) -> Result<ResourceContent, ResourceError> {
     if let Some(id) = uri.strip_prefix("memory://") {
         return read_memory(verbs, id);
     }
     let path = uri.strip_prefix("file://localhost/").or_else(|| uri.strip_prefix("file:///"));
-    let path =
-        path.ok_or_else(|| ResourceError::NotFound("a URI is memory://ID or file:///PATH".to_owned()))?;
+    let path = path
+        .ok_or_else(|| ResourceError::NotFound("unknown URI: use memory://ID or file:///PATH".to_owned()))?;
     let path = percent_decode_str(path).decode_utf8();
     let path = path.map_err(|_| ResourceError::NotFound("the path is not UTF-8".to_owned()))?;
     read_file(verbs, &path)
@@ -165,19 +165,19 @@ fn read_file(verbs: &dyn VerbRunner, path: &str) -> Result<ResourceContent, Reso
         .and_then(Path::to_str)
         .ok_or_else(|| not_indexed_error(&shown))?;
     let relative = if cfg!(windows) { relative.replace('\\', "/") } else { relative.to_owned() };
-    // The list has no `..`, no secret file and nothing behind a symbolic link.
+    // The list has no path with `..`, no secret file, and no file behind a symbolic link.
     if !list_indexed_files(verbs)?.contains(&relative) {
         return Err(not_indexed_error(&shown));
     }
-    // A thing that has come into its place since it was listed is refused.
+    // Refuse a link or FIFO that has replaced the file since it was listed.
     let file = open_regular(&path_on_disk, false).map_err(|error| read_error(&shown, &error))?;
-    // A directory above it may have become a link since.
+    // A directory on the path may have become a link since.
     if canonical(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
         return Err(not_indexed_error(&shown));
     }
     let bytes = read_whole(file).map_err(|error| read_error(&shown, &error))?;
     let mime_type = document_type(&relative).unwrap_or("text/plain");
-    // Only a grammar knows which words of code are values, and this program has none: rather one too many is replaced.
+    // Without a grammar it is unknown which words of code are values, so `Syntax::Prose` is used, which replaces more words.
     let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
     Ok(ResourceContent { mime_type, text })
 }
@@ -192,7 +192,10 @@ fn read_error(shown: &str, error: &io::Error) -> ResourceError {
     ResourceError::Failed(format!("cannot read {shown}: {error}"))
 }
 
-/// Reads a file whole: of a half, a credential could not be recognised.
+/// Reads a whole file. A part of a file is never returned, because a cut credential would not be recognised.
+///
+/// # Errors
+/// When reading fails, or the file is larger than [`MAX_DOCUMENT`].
 fn read_whole(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)?;
@@ -240,7 +243,8 @@ fn document_resource(root: &Path, path: &str) -> Resource {
     Resource::new(uri, path).with_mime_type(document_type(path).unwrap_or("text/plain"))
 }
 
-/// Returns the media type of a document, by the ending of its name. Of a notebook, most is output.
+/// Returns the media type of a document by the ending of its name; `None` for other files. Notebooks are not documents, because
+/// most of their text is output.
 fn document_type(path: &str) -> Option<&'static str> {
     const TYPES: [(&str, &str); 8] = [
         (".md", "text/markdown"),

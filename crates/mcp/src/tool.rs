@@ -1,7 +1,6 @@
-//! Declares the parts of a tool, and lists one.
+//! Declares the type of a tool, and converts a tool into the form in which clients list it.
 //!
-//! A tool is a row: the words of a verb, its arguments (named as the flags are) and the shape of the answer. One function
-//! lists them all, and one runs them all.
+//! A tool is a row of a table: the words of a verb, its arguments (with the names of the flags), and the form of the answer.
 
 use std::sync::Arc;
 
@@ -12,9 +11,9 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// A description; models read it in every session.
+    /// The description, which models read in every session.
     pub(super) about: &'static str,
-    /// The words of the command line that it runs; empty for the tool that takes them.
+    /// The first words of the command line that the tool runs; empty for the tool whose argument is a whole command line.
     pub(super) verb: &'static [&'static str],
     pub(super) args: &'static [Arg],
     pub(super) effect: ToolEffect,
@@ -30,70 +29,72 @@ pub(super) struct Arg {
     pub(super) form: ArgForm,
     pub(super) position: ArgPosition,
     pub(super) is_required: bool,
-    /// Empty where the name says it.
+    /// The description; empty if the name suffices.
     pub(super) about: &'static str,
-    /// The value of a flag that is not given, where it is not the verb's own.
+    /// The value if the argument is not given; `None` leaves the default to the verb.
     pub(super) default: Option<u32>,
 }
 
 /// The form of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArgForm {
-    /// A string; several are taken as well, where the flag may be repeated.
+    /// A string. For a flag, a list of strings is accepted too, and repeats the flag.
     Text,
-    /// A list of strings; one is taken as well.
+    /// A list of strings; a single string is accepted too.
     Texts,
     /// A whole number.
     Integer,
     /// A number.
     Number,
-    /// `true` gives the flag.
+    /// A boolean; `true` adds the flag.
     Switch,
-    /// `true` does it; without it, a dry run shows what would be done.
+    /// A boolean; `true` runs the verb with `--yes`, otherwise `--dry-run` shows what would be done.
     Confirm,
-    /// Words of a command line, in one string.
+    /// A command line, as one string.
     Words,
 }
 
 /// The position of an argument in the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArgPosition {
-    /// `--NAME=VALUE`.
+    /// As a flag, `--NAME=VALUE`.
     Flag,
-    /// After the flags.
+    /// As a word after the flags.
     Word,
 }
 
-/// The effect of a call of a tool.
+/// The effect of calling a tool, for the annotations of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ToolEffect {
-    /// Nothing.
+    /// The call changes nothing.
     Reads,
-    /// Something is added, each time.
+    /// Each call adds something.
     Adds,
-    /// Something is added; the second time it is there.
+    /// The call adds something; repeating it has no effect.
     AddsOnce,
-    /// Something is replaced or archived; the second time it is so already.
+    /// The call replaces or archives something; repeating it has no effect.
     ChangesOnce,
-    /// It depends.
+    /// The effect depends on the arguments.
     Any,
 }
 
-/// The way in which the text of an answer is shown to a model.
+/// How the text of an answer is rendered for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerView {
-    /// Hits of a search: shorter than for people.
+    /// The hits of a search, in a shorter form than for people.
     Hits,
-    /// As for people, fenced as data.
+    /// The text for people between fences, because it quotes the repository or memories.
     Data,
-    /// As for people: ids and sentences of memo itself.
+    /// The text for people without fences, because it has only ids and sentences of memo.
     Plain,
 }
 
+/// Creates an optional argument that becomes a flag.
 pub(super) const fn flag(name: &'static str, form: ArgForm) -> Arg {
     Arg { name, form, position: ArgPosition::Flag, is_required: false, about: "", default: None }
 }
 
+/// Creates a required argument that becomes a word after the flags.
 pub(super) const fn word(name: &'static str, form: ArgForm) -> Arg {
     Arg { name, form, position: ArgPosition::Word, is_required: true, about: "", default: None }
 }
@@ -116,17 +117,20 @@ impl Arg {
     }
 }
 
+/// Schema of a list of memories.
 pub(super) const MEMORIES: &str = r#"{"type":"object","required":["memories"],"properties":{
     "memories":{"type":"array","items":{"type":"object","required":["id","content"],"properties":{
         "id":{"type":"string"},"content":{"type":"string"},"title":{"type":"string"},"container":{"type":"string"},
         "tags":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}}},
     "total":{"type":"integer"},"notice":{"type":"string"}}}"#;
 
+/// Schema of a memory that was added or changed.
 pub(super) const ADDED: &str = r#"{"type":"object","required":["memory"],"properties":{
     "memory":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}},
     "created":{"type":"boolean"},"merged":{"type":"boolean"},"contradicted":{"type":"array"},
     "changed":{"type":"array","items":{"type":"string"}}}}"#;
 
+/// Schema of any object.
 pub(super) const ANY: &str = r#"{"type":"object"}"#;
 
 impl Tool {
@@ -186,7 +190,7 @@ impl ToolEffect {
     }
 }
 
-/// Returns a schema of the tables as JSON.
+/// Parses a schema of the tables of tools.
 fn parse_schema(schema: &str) -> JsonObject {
     serde_json::from_str(schema).expect("a test parses every schema")
 }

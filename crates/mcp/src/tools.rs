@@ -4,7 +4,7 @@ use super::more_tools::MORE_TOOLS;
 use super::tool::{ADDED, ANY, AnswerView, ArgForm, MEMORIES, Tool, ToolEffect, flag, word};
 use super::verbs::Profile;
 
-/// Hits of a search. Played sessions seldom use a later one, and each costs about 80 tokens.
+/// Number of hits that a search shows. In simulated sessions, agents rarely use a later hit, and each costs about 80 tokens.
 const HITS_SHOWN: u32 = 5;
 
 /// The tools of every profile.

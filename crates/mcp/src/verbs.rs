@@ -1,31 +1,31 @@
-//! Declares the verbs that the server runs in this process, and their answers.
+//! Declares the interface through which the server runs verbs in this process, and their answers.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// A choice of tools to offer.
+/// The set of tools that the server offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Few, so that their list costs few tokens in every session.
+    /// Few tools, so that their list costs few tokens in every session.
     #[default]
     Default,
-    /// One for each verb about memories as well.
+    /// Also a tool for each verb about memories.
     Full,
 }
 
 /// Runs verbs of the command line in this process.
 pub trait VerbRunner: Send + Sync + 'static {
-    /// Runs a verb with its arguments for an agent, by its name. Neither stdin nor stdout is touched.
+    /// Runs the verb in `words` with its arguments, for the agent with this name. Uses neither stdin nor stdout.
     fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> Answer;
 
-    /// Returns the top of the worktree.
+    /// Returns the top directory of the worktree.
     ///
     /// # Errors
-    /// When the directory of the server is in none.
+    /// When the current directory of the server is in no worktree.
     fn worktree_root(&self) -> Result<PathBuf, Failure>;
 
-    /// Returns how far the first index is; `None` if no daemon runs, or it has nothing to do.
+    /// Returns the progress of the first indexing; `None` if no daemon runs, or nothing is being indexed.
     fn indexing_progress(&self) -> Option<IndexingProgress>;
 }
 
@@ -34,11 +34,11 @@ pub trait VerbRunner: Send + Sync + 'static {
 pub struct Answer {
     /// The text for people.
     pub text: String,
-    /// The whole result.
+    /// The whole result as JSON.
     pub json: Option<Value>,
-    /// Sentences beside the text, such as why it is not up to date.
+    /// Sentences besides the text, such as the reason why the answer is not up to date.
     pub notes: Vec<String>,
-    /// The reason for which it failed. To find nothing is no failure.
+    /// Why the verb failed. Finding nothing is not a failure.
     pub failure: Option<Failure>,
 }
 
@@ -47,9 +47,9 @@ pub struct Answer {
 pub struct Failure {
     /// The step that failed, for which path, and why.
     pub message: String,
-    /// A way to solve it.
+    /// What to do about the failure.
     pub hint: Option<String>,
-    /// The message may quote the repository or a memory.
+    /// Whether the message may quote the repository or a memory.
     pub is_quoting: bool,
 }
 
@@ -63,8 +63,8 @@ impl std::fmt::Display for Failure {
 /// The progress of indexing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexingProgress {
-    /// Files done.
+    /// Number of files that are indexed.
     pub done: u64,
-    /// Files to examine.
+    /// Total number of files to index.
     pub total: u64,
 }

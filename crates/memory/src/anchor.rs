@@ -1,20 +1,20 @@
-//! Compares the lines that a memory is about with their hashes.
+//! Finds the lines that a memory is about by their hashes, and limits anchors.
 
 use memod_base::types::TextHash;
 use memod_proto::anchor::Anchor;
 
 use super::Refused;
 
-/// Most lines of an anchor; a longer span should be the whole file.
+/// Maximum number of lines of an anchor; a longer span should be the whole file.
 pub const MOST_LINES: u32 = 1_000;
-/// Most anchors of a memory.
+/// Maximum number of anchors of a memory.
 pub const MOST: usize = 20;
 
-/// Bytes of a line's hash.
+/// Number of bytes that are stored of a line's hash.
 const LINE_BYTES: usize = 8;
 
-/// Returns anchors without duplicates: for each location and content the last one. Anchors with different contents of the
-/// same location all stay, because a statement about one content need not hold for another.
+/// Returns anchors without duplicates: for each location and content the last anchor. Anchors with the same location and different
+/// contents all stay, because a statement about one content need not hold for another.
 pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Anchor> {
     let mut kept: Vec<Anchor> = Vec::new();
     for anchor in anchors {
@@ -38,7 +38,7 @@ pub fn check_count(anchors: &[Anchor]) -> Result<(), Refused> {
         return Ok(());
     }
     Err(Refused::new("about", format!("{} places, over {MOST}", anchors.len()))
-        .with_hint("write a memory for each place: it is easier to keep correct"))
+        .with_hint("write a memory for each place: such memories are easier to keep correct"))
 }
 
 /// Returns the hash of a whole text, independent of its line ends.
@@ -75,14 +75,14 @@ impl LineHashes {
         self.hashes.is_empty()
     }
 
-    /// Returns the hash of some lines, 1-based and inclusive; `None` if some do not exist.
+    /// Returns the hash of the lines from `first` to `last`, 1-based and inclusive; `None` if some of them do not exist.
     pub fn run(&self, (first, last): (u32, u32)) -> Option<TextHash> {
         let start = (first.checked_sub(1)? as usize) * LINE_BYTES;
         let run = self.hashes.get(start..(last as usize) * LINE_BYTES)?;
         Some(TextHash::of(run))
     }
 
-    /// Returns the first line of each run of `n_lines` with this hash.
+    /// Returns the number of the first line, 1-based, of each run of `n_lines` lines that has the hash `run`.
     pub fn find_runs(&self, n_lines: u32, run: &str) -> Vec<u32> {
         let last_start = (self.len() + 1).saturating_sub(n_lines.max(1));
         (1..=last_start)
@@ -92,8 +92,8 @@ impl LineHashes {
             .collect()
     }
 
-    /// Returns the present place of lines that were at `lines` with this hash, as the `nth` of `n` equal runs; `None` if
-    /// they, or one of the equal runs, are gone.
+    /// Returns the first and the last line of a run that was at `lines` and had the hash `run`. `nth` is the run's number among
+    /// equal runs, and how many there were. `None` if the run, or one of the equal runs, is gone.
     pub fn find(&self, lines: (u32, u32), run: &str, nth: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let n_lines = lines.1 - lines.0 + 1;
         let places = self.find_runs(n_lines, run);

@@ -6,25 +6,25 @@ use serde_json::{Map, Value};
 use super::privacy::{check_secrets, find_announced, without_private};
 use super::{Refused, quote_value};
 
-/// Longest content, bytes.
+/// Maximum length of a content, bytes.
 pub const MAX_CONTENT: usize = 64 << 10;
-/// Longest title, bytes.
+/// Maximum length of a title, bytes.
 pub const MAX_TITLE: usize = 512;
-/// Longest name of a container, bytes.
+/// Maximum length of a container's name, bytes.
 pub const MAX_CONTAINER: usize = 128;
-/// Most tags.
+/// Maximum number of tags of a memory.
 pub const MAX_TAGS: usize = 50;
-/// Longest tag, bytes.
+/// Maximum length of a tag, bytes.
 pub const MAX_TAG: usize = 128;
-/// Longest metadata, bytes of JSON.
+/// Maximum size of metadata, bytes of JSON.
 pub const MAX_METADATA: usize = 64 << 10;
-/// Longest name of an author or source, bytes.
+/// Maximum length of the name of an author or source, bytes.
 pub const MAX_NAME: usize = 256;
-/// Longest key of a source, bytes.
+/// Maximum length of an import key, bytes.
 pub const MAX_KEY: usize = 8 << 10;
 /// The default container.
 pub const DEFAULT_CONTAINER: &str = "project";
-/// The word for the container with the name of the repository.
+/// The word that stands for the container named after the repository.
 pub const AUTO_CONTAINER: &str = "auto";
 /// The default priority.
 pub const DEFAULT_PRIORITY: u8 = 5;
@@ -34,43 +34,44 @@ pub const MAX_PRIORITY: u8 = 10;
 /// Highest number of recalls that can be stored.
 pub const MAX_ACCESS_COUNT: u64 = i64::MAX.unsigned_abs();
 
-/// A text to store.
+/// A text to store, without private parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptText {
     /// The text without private parts.
     pub text: String,
-    /// Number of private parts.
+    /// Number of private parts that were removed.
     pub redacted: usize,
 }
 
-/// Returns the content to store, without private parts and the space around it. The first of several lines keeps its indentation: it
-/// may be code, or an item of a list.
+/// Returns the content to store, without private parts and surrounding space. The first of several lines keeps its indentation,
+/// because it may be code or an item of a list.
 ///
 /// # Errors
-/// When nothing is left, or it is too long, has a NUL or looks like a credential.
+/// When nothing is left, or the content is too long, has a NUL, or looks like a credential and `allow_secret` is false.
 pub fn validate_content(raw: &str, allow_secret: bool) -> Result<KeptText, Refused> {
     let kept = clean_text("content", raw, trim_content, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
         return Err(Refused::new("content", "empty").with_hint("write what to remember"));
     }
     if kept.text.replace(REDACTED, "").trim().is_empty() {
-        return Err(Refused::new("content", "all of it is private, so nothing is left to store"));
+        return Err(Refused::new("content", "all of the text is private, so nothing is left to store"));
     }
     Ok(kept)
 }
 
-/// Returns a warning about a text that was taken: it may have a credential that does not look like one.
+/// Returns a warning if a stored text may have a credential that does not look like one, because a word such as "password:" comes
+/// before it.
 pub fn warn_of_credential(field: &str, text: &str) -> Option<String> {
     let (line, word) = find_announced(text)?;
     Some(format!(
-        "{field}: what follows \"{word}\" in line {line} may be a credential; if so, forget and purge it"
+        "{field}: the value after \"{word}\" in line {line} may be a credential; if so, forget and purge the memory"
     ))
 }
 
 /// Returns the title to store; `None` if it is empty.
 ///
 /// # Errors
-/// When it is too long, has a NUL or a line break, or looks like a credential.
+/// When the title is too long, has a NUL or a line break, or looks like a credential and `allow_secret` is false.
 pub fn validate_title(raw: &str, allow_secret: bool) -> Result<Option<KeptText>, Refused> {
     let kept = clean_text("title", raw, str::trim, MAX_TITLE, allow_secret)?;
     if kept.text.contains(['\n', '\r']) {
@@ -88,7 +89,8 @@ fn trim_content(text: &str) -> &str {
     if text.contains('\n') { text } else { text.trim_start() }
 }
 
-/// Returns a text without private parts, trimmed and checked.
+/// Returns a text without private parts, trimmed with `trim`. Fails if the text has a NUL, is longer than `most` bytes, or looks
+/// like a credential and `allow_secret` is false.
 fn clean_text(
     field: &'static str,
     raw: &str,
@@ -109,7 +111,7 @@ fn clean_text(
 /// Returns the normal form of a container's name: lower case, with a dash for each run of characters other than `a-z0-9`.
 ///
 /// # Errors
-/// When nothing is left, or it is too long.
+/// When nothing is left, or the name is too long, has a NUL or a private part, looks like a credential, or is `auto`.
 pub fn validate_container(raw: &str) -> Result<String, Refused> {
     check_no_nul("container", raw)?;
     check_length("container", raw.trim(), MAX_CONTAINER)?;
@@ -164,7 +166,7 @@ fn validate_tag(raw: &str) -> Result<String, Refused> {
 /// Returns the name of an author or source to store.
 ///
 /// # Errors
-/// When it is empty, too long, has a control character or looks like a credential.
+/// When the name is empty or too long, has a control character, or looks like a credential.
 pub fn validate_name(field: &'static str, raw: &str) -> Result<String, Refused> {
     let name = raw.trim();
     check_length(field, name, MAX_NAME)?;
@@ -175,10 +177,10 @@ pub fn validate_name(field: &'static str, raw: &str) -> Result<String, Refused> 
     Ok(name.to_owned())
 }
 
-/// The sources that a caller may give; memod stamps the others itself.
+/// The sources that a caller may give to a memory; memod sets the others itself.
 const SOURCES: [&str; 4] = ["user", "agent", "hook", "import"];
 
-/// The source of what an agent says.
+/// The source of memories that an agent writes.
 pub const AGENT: &str = "agent";
 
 /// The sources of memories that were written here.
@@ -189,13 +191,14 @@ pub fn is_local_source(source: &str) -> bool {
     LOCAL_SOURCES.contains(&source)
 }
 
-/// Returns the source of a memory after an agent has changed its text. An import stays one, because it is trusted less.
+/// Returns the source of a memory after an agent has changed its text: `agent` if the memory was written here, otherwise the same
+/// source, because imports are trusted less.
 pub fn source_after_agent(source: &str) -> &str {
     if is_local_source(source) { AGENT } else { source }
 }
 
-/// Returns the source of an imported memory; `import` for what is no plain word, or looks like a source of memories that were
-/// written here without being one. Signs, upper case and digits for letters make no difference.
+/// Returns the source of an imported memory: `raw`, or `import` if `raw` is no plain word, or only looks like a source of memories
+/// that were written here. Signs, upper case and digits in place of letters do not hide the likeness.
 pub fn imported_source(raw: &str) -> &str {
     let source = raw.trim();
     let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_plain_byte);
@@ -230,20 +233,20 @@ fn fold_lookalike(byte: u8) -> u8 {
 /// Returns the source that a caller gives to a new memory.
 ///
 /// # Errors
-/// When it is none that a caller may give.
+/// When a caller may not give this source.
 pub fn validate_source(raw: &str) -> Result<String, Refused> {
     if SOURCES.contains(&raw) {
         return Ok(raw.to_owned());
     }
     let why = format!("{} is none of {}", quote_value(raw), SOURCES.join(", "));
     Err(Refused::new("source", why)
-        .with_hint("leave it out: cli, api, consolidation and system are stamped by memod"))
+        .with_hint("leave it out: memod sets cli, api, consolidation and system itself"))
 }
 
-/// Fails if a name or another text that must be public has a private part or a credential.
+/// Checks that a name, or another text that is always shown, has neither a private part nor a credential.
 ///
 /// # Errors
-/// When it has one.
+/// When the text has one.
 pub fn check_public_text(field: &'static str, name: &str) -> Result<(), Refused> {
     if without_private(name).1 > 0 {
         return Err(Refused::new(field, "has a private part")
@@ -252,10 +255,10 @@ pub fn check_public_text(field: &'static str, name: &str) -> Result<(), Refused>
     check_secrets(field, name)
 }
 
-/// Returns the key of a source to store.
+/// Returns the import key to store.
 ///
 /// # Errors
-/// When it is empty, too long or has a NUL.
+/// When the key is empty, too long, or has a NUL.
 pub fn validate_key(raw: &str) -> Result<String, Refused> {
     check_no_nul("key", raw)?;
     check_length("key", raw, MAX_KEY)?;
@@ -265,20 +268,20 @@ pub fn validate_key(raw: &str) -> Result<String, Refused> {
     Ok(raw.to_owned())
 }
 
-/// Returns a valid number of recalls.
+/// Returns the number of recalls to store.
 ///
 /// # Errors
-/// When it is too large.
+/// When the number is over [`MAX_ACCESS_COUNT`].
 pub fn validate_access_count(raw: u64) -> Result<u64, Refused> {
     (raw <= MAX_ACCESS_COUNT)
         .then_some(raw)
         .ok_or_else(|| Refused::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}")))
 }
 
-/// Returns a valid priority.
+/// Returns the priority to store.
 ///
 /// # Errors
-/// When it is not between 1 and 10.
+/// When the priority is not between 1 and 10.
 pub fn validate_priority(raw: i64) -> Result<u8, Refused> {
     u8::try_from(raw)
         .ok()
@@ -286,19 +289,19 @@ pub fn validate_priority(raw: i64) -> Result<u8, Refused> {
         .ok_or_else(|| Refused::new("priority", format!("{raw} is not between 1 and 10")))
 }
 
-/// Returns a valid confidence.
+/// Returns the confidence to store.
 ///
 /// # Errors
-/// When it is not a number between 0 and 1.
+/// When the confidence is not a number between 0 and 1.
 pub fn validate_confidence(raw: f64) -> Result<f64, Refused> {
     let is_good = raw.is_finite() && (0.0..=1.0).contains(&raw);
     is_good.then_some(raw).ok_or_else(|| Refused::new("confidence", format!("{raw} is not between 0 and 1")))
 }
 
-/// Returns the metadata to store, with its texts without private parts.
+/// Returns the metadata to store, without the private parts of its texts and keys.
 ///
 /// # Errors
-/// When it is too long, or a text of it has a NUL or looks like a credential.
+/// When the metadata is too large, or one of its texts has a NUL, or looks like a credential and `allow_secret` is false.
 pub fn validate_metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<Map<String, Value>, Refused> {
     let mut value = Value::Object(raw);
     let mut bad = None;
@@ -318,7 +321,7 @@ pub fn validate_metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<
     }
 }
 
-/// Calls `see` with each text of a value, and with each key.
+/// Calls `see` with each text in a JSON value, and with each key; `see` may change it.
 fn for_each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => see(text),
@@ -337,7 +340,8 @@ fn for_each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Merges the metadata of several memories; later ones take precedence. Also returns the values that were replaced.
+/// Returns the merged metadata of several memories, in which later memories take precedence, and for each key an array of the
+/// values that were replaced.
 pub fn unite_metadata<'a>(
     all: impl IntoIterator<Item = &'a Map<String, Value>>,
 ) -> (Map<String, Value>, Map<String, Value>) {
@@ -354,7 +358,7 @@ pub fn unite_metadata<'a>(
     (united, replaced)
 }
 
-/// Merges `over` into metadata key by key; null removes a key.
+/// Sets the keys of `over` in the metadata `into`; null removes a key.
 pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         if value.is_null() {

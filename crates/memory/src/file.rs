@@ -1,8 +1,8 @@
 //! Parses and writes the file of a shared memory.
 //!
 //! A file is a front matter between two lines `---`, and the text. The front matter is a small part of YAML: `key: value`, or
-//! `key:` with a line `  - item` for each item, or a comment. A value is plain words, or JSON, which YAML takes too. The same
-//! memory is the same bytes everywhere: keys have one order, tags and links are sorted, lines end with LF.
+//! `key:` with a line `  - item` for each item, or a comment. A value is plain words, or JSON, which is YAML, too. The same memory
+//! is written as the same bytes everywhere: keys have one order, tags and links are sorted, lines end with LF.
 
 mod conflict;
 mod front;
@@ -23,7 +23,7 @@ pub use self::three_way::{MergeOutcome, merge_versions};
 
 /// Directory of the files, from the top of a worktree.
 pub const DIR: &str = MEMORY_FILES_DIR;
-/// Ending of their names.
+/// Ending of the names of the files.
 const ENDING: &str = ".md";
 /// Largest file, bytes.
 pub const MAX_FILE: u64 = MAX_MEMORY_FILE;
@@ -50,24 +50,24 @@ pub struct MemoryFile {
     /// Links from this memory, sorted and each once.
     pub links: Vec<(LinkKind, String)>,
     pub metadata: Map<String, Value>,
-    /// Keys that this version does not know, with their values as lines.
+    /// Keys that this version of memod does not know, with their values as lines.
     pub others: Vec<(String, String)>,
-    /// Lines of the front matter that begin with a `#`. They stay, before all keys.
+    /// Lines of the front matter that begin with a `#`. They are written before all keys.
     pub comments: Vec<String>,
     pub content: String,
 }
 
 impl MemoryFile {
-    /// Returns whether both are the same, apart from the time of the last update.
+    /// Returns whether two files are the same, apart from the time of the last update.
     pub fn says_same(&self, other: &Self) -> bool {
         Self { updated: 0, ..self.clone() } == Self { updated: 0, ..other.clone() }
     }
 
-    /// Parses a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// When a line is not of the front matter's form, a value is not allowed, or the text is empty, has a private part or looks
-    /// like a credential.
+    /// When a line does not have the front matter's form, a required key is missing, a value is not allowed, or the memory's text
+    /// is empty, has a private part or looks like a credential.
     pub fn parse(text: &str) -> Result<Self, Refused> {
         let FileParts { entries, comments, content } = front::split_file(text)?;
         let mut file = Self {
@@ -99,7 +99,7 @@ impl MemoryFile {
         Ok(file)
     }
 
-    /// Sets the field of an entry.
+    /// Sets the field that an entry of the front matter has.
     fn set_field(&mut self, entry: &FrontEntry<'_>) -> Result<(), Refused> {
         match entry.key {
             "title" => {
@@ -124,7 +124,7 @@ impl MemoryFile {
             }
             "metadata" => {
                 let Value::Object(metadata) = entry.json()? else {
-                    return Err(entry.value_error("is no object"));
+                    return Err(entry.value_error("is not a JSON object"));
                 };
                 let kept = fields::validate_metadata(metadata.clone(), false)?;
                 check_no_private(usize::from(kept != metadata), "metadata")?;
@@ -145,10 +145,10 @@ impl MemoryFile {
         Ok(())
     }
 
-    /// Returns the fields of two sides together, with the text of ours; those of one side alone if the other is no memory.
+    /// Returns our side of a conflict with the fields that only their side has. If one side cannot be parsed, returns the other.
     ///
     /// # Errors
-    /// When neither side is a memory, or both together have more than a memory may have.
+    /// When neither side can be parsed, or both together exceed a limit of a memory.
     pub fn combine_sides(ours: &str, theirs: &str) -> Result<Self, Refused> {
         match [ours, theirs].map(Self::parse) {
             [Ok(mut ours), Ok(theirs)] => {
@@ -162,7 +162,7 @@ impl MemoryFile {
         }
     }
 
-    /// Adds what another version has beside the text, and this one has not.
+    /// Adds the tags, links, anchors, metadata, keys and comments that only another version has.
     fn take_missing_fields(&mut self, other: Self) {
         let Self { tags, anchors, links, metadata, others, comments, .. } = other;
         self.tags.extend(tags);
@@ -186,16 +186,17 @@ impl MemoryFile {
         );
     }
 
-    /// Returns the lines of the front matter that are no fields of the memory: comments, and keys that this version does not know.
+    /// Returns the lines of the front matter that are no fields of the memory: comments, and keys that this version of memod does
+    /// not know.
     pub fn remarks(&self) -> String {
         let comments = self.comments.iter().map(|comment| format!("{comment}\n"));
         comments.chain(self.others.iter().map(|(key, lines)| format!("{key}:{lines}\n"))).collect()
     }
 
-    /// Returns a file with only [`Self::remarks`] and links.
+    /// Returns a file that has only the lines of [`Self::remarks`], and links.
     ///
     /// # Errors
-    /// When the lines are not of the front matter's form.
+    /// When a line does not have the front matter's form.
     pub fn of_remarks(remarks: &str, links: Vec<(LinkKind, String)>) -> Result<Self, Refused> {
         let text = format!("{FENCE}\n{remarks}{FENCE}\n");
         let FileParts { entries, comments, .. } = front::split_file(&text)?;
@@ -207,7 +208,7 @@ impl MemoryFile {
         })
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the text of the file.
     pub fn render(&self) -> String {
         let mut text = format!("{FENCE}\n");
         for comment in &self.comments {
@@ -247,7 +248,7 @@ impl MemoryFile {
 
 /// Writes a key with one value.
 fn write_value(text: &mut String, key: &str, value: &str) {
-    let _ = writeln!(text, "{key}: {value}"); // a string takes everything
+    let _ = writeln!(text, "{key}: {value}"); // writing to a string cannot fail
 }
 
 /// Writes a key with a list of items, if there are any.
@@ -265,10 +266,10 @@ pub fn file_name(id: &str) -> String {
     format!("{id}{ENDING}")
 }
 
-/// Returns the id in the name of a file.
+/// Returns the id of a memory in the name of its file.
 ///
 /// # Errors
-/// When it is no id with `.md`.
+/// When the name is not an id with `.md`.
 pub fn id_of(name: &str) -> Result<String, Refused> {
     let id = name.strip_suffix(ENDING).map(id::parse_id);
     id.and_then(Result::ok).ok_or_else(|| {
@@ -277,22 +278,22 @@ pub fn id_of(name: &str) -> Result<String, Refused> {
     })
 }
 
-/// Returns the text of a file as it is parsed: with LF, and without a byte order mark.
+/// Decodes the bytes of a file: returns the text with LF, and without a byte order mark.
 ///
 /// # Errors
-/// When it is not UTF-8, or too large.
+/// When the file is not UTF-8, or larger than [`MAX_FILE`].
 pub fn text_of(bytes: &[u8]) -> Result<String, Refused> {
     if bytes.len() as u64 > MAX_FILE {
         return Err(Refused::new("file", format!("over {MAX_FILE} bytes")));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Refused::new("file", format!("not UTF-8 from byte {} on", error.valid_up_to()))
-            .with_hint("save it as UTF-8")
+            .with_hint("save the file as UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n"))
 }
 
-/// Returns the hash of a file's text.
+/// Returns the blake3 hash of a file's text.
 pub fn hash(text: &str) -> [u8; 32] {
     *blake3::hash(text.as_bytes()).as_bytes()
 }
@@ -303,16 +304,16 @@ fn missing_key_error(key: &'static str) -> Refused {
         .with_hint("a file without it is not a memory; `memo share` writes complete files")
 }
 
-/// Fails if private parts were removed: the file would still have them.
+/// Fails if private parts were removed from a field, because the file still has them.
 fn check_no_private(n_parts: usize, field: &'static str) -> Result<(), Refused> {
     if n_parts == 0 {
         return Ok(());
     }
     Err(Refused::new(field, "has a private part")
-        .with_hint("remove it from the file, and from the history of git"))
+        .with_hint("remove the private part from the file, and from the history of git"))
 }
 
-/// Reads an anchor from its JSON.
+/// Parses an anchor from JSON.
 fn parse_anchor(value: Value) -> Result<Anchor, Refused> {
     let anchor: Anchor = serde_json::from_value(value).map_err(|error| anchor_error(&error.to_string()))?;
     let is_inside = !anchor.path.is_empty()
@@ -323,7 +324,7 @@ fn parse_anchor(value: Value) -> Result<Anchor, Refused> {
         return Err(anchor_error("its path is not in the worktree"));
     }
     if !anchor.lines.is_none_or(is_span) || !anchor.seen.nth.is_none_or(is_span) {
-        return Err(anchor_error("its lines are no span"));
+        return Err(anchor_error("its lines are not a first and a last line, counted from 1"));
     }
     fields::check_public_text("about", &anchor.to_string())?;
     Ok(Anchor { state: None, now: None, note: None, ..anchor })
@@ -332,7 +333,7 @@ fn parse_anchor(value: Value) -> Result<Anchor, Refused> {
 /// Returns an anchor as JSON, without its present state.
 fn render_anchor(anchor: &Anchor) -> String {
     let kept = Anchor { state: None, now: None, note: None, ..anchor.clone() };
-    // By way of a value, whose keys are sorted.
+    // The keys of a `Value` are sorted.
     serde_json::to_value(kept).expect("strings and numbers are JSON").to_string()
 }
 

@@ -1,17 +1,19 @@
 //! Makes and parses the ids of memories.
 //!
 //! An id is `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
-//! base 32, so ids sort by time. A unique prefix can replace an id, in upper or lower case and without `mem_`.
+//! base 32, so ids sort by time. A user may type a unique prefix of an id, in upper or lower case and without `mem_`.
 
 use super::{Refused, quote_value};
 
 /// Prefix of every id.
 pub const PREFIX: &str = "mem_";
 
+/// The digits of Crockford's base 32.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// Number of digits after the prefix.
 const DIGITS: usize = 26;
 
-/// Returns a new id.
+/// Returns a new id, made from a time, unix ms, and random bytes.
 pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
     let low = random.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
     let bits = u128::from(now_ms.max(0).unsigned_abs() & 0xffff_ffff_ffff) << 80 | low;
@@ -19,15 +21,15 @@ pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
     PREFIX.chars().chain(digits).collect()
 }
 
-/// Returns the random bits of an id, its last 16 digits.
+/// Returns the last 16 digits of an id, which are its random bits.
 pub fn random_digits(id: &str) -> &str {
     &id[id.len().saturating_sub(16)..]
 }
 
-/// Parses a complete id.
+/// Checks that a text is a complete id, and returns the id.
 ///
 /// # Errors
-/// When it is invalid.
+/// When it is not an id.
 pub fn parse_id(given: &str) -> Result<String, Refused> {
     let digits = given.strip_prefix(PREFIX).filter(|digits| digits.len() == DIGITS);
     // 26 digits hold 130 bits, an id has 128.
@@ -36,15 +38,15 @@ pub fn parse_id(given: &str) -> Result<String, Refused> {
     });
     if !is_id {
         return Err(Refused::new("id", format!("{} is not the id of a memory", quote_value(given)))
-            .with_hint("leave it out, or --new-ids: mem_ and 26 digits and letters"));
+            .with_hint("an id is mem_ and 26 digits and letters; leave it out, or use --new-ids"));
     }
     Ok(given.to_owned())
 }
 
-/// Normalises a typed id or prefix: `mem_` and digits in upper case.
+/// Returns the normal form of a typed id or prefix of an id: `mem_`, and digits in upper case.
 ///
 /// # Errors
-/// When no id can have this prefix.
+/// When no id can begin with this prefix.
 pub fn parse_prefix(typed: &str) -> Result<String, Refused> {
     let trimmed = typed.trim();
     let head = trimmed.get(..PREFIX.len()).filter(|head| head.eq_ignore_ascii_case(PREFIX));
@@ -52,7 +54,7 @@ pub fn parse_prefix(typed: &str) -> Result<String, Refused> {
     let is_good = (1..=DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| ALPHABET.contains(&byte));
     if !is_good {
         return Err(Refused::new("id", format!("{} is not the id of a memory", quote_value(typed)))
-            .with_hint("`memo list` shows ids: mem_ and 26 digits and letters; a beginning will do"));
+            .with_hint("`memo list` shows ids: mem_ and 26 digits and letters; the first ones are enough"));
     }
     Ok(format!("{PREFIX}{digits}"))
 }

@@ -1,8 +1,9 @@
 //! The rules of memories, without storage.
 //!
-//! Pure: takes texts, values and the time, and returns what to store. `fields` has limits and normal forms, `privacy`
-//! removes what must not be stored, `tiers` and `time` compute lifetimes, `id` makes ids, `text` and `text_difference`
-//! compare texts, `anchor` finds the lines that a memory is about, and `file` is the form of a shared memory in a worktree.
+//! Pure: takes texts, values and the time, and returns what to store. `fields` has limits and normal forms, `privacy` removes
+//! what must not be stored, `outgoing` removes what must not leave the machine, `tiers` and `time` compute lifetimes, `id` makes
+//! ids, `text` and `text_difference` compare texts, `anchor` finds the lines that a memory is about, and `file` parses and writes
+//! the file of a shared memory.
 
 pub mod anchor;
 pub mod fields;
@@ -21,9 +22,9 @@ pub use privacy::without_private;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]
 pub struct Refused {
-    /// Name of the param.
+    /// Name of the param or field that has the value.
     pub field: &'static str,
-    /// The problem with the value, with the value if it can be shown.
+    /// The problem with the value, quoting the value unless it may be a credential.
     pub why: String,
     /// The remedy.
     pub hint: Option<&'static str>,
@@ -40,7 +41,7 @@ impl Refused {
     }
 }
 
-/// Returns a value for a message: quote_value, escaped, shortened, and without private parts.
+/// Returns a value for a message: quoted, escaped, shortened, and without private parts and credentials.
 fn quote_value(value: &str) -> String {
     format!("\"{}\"", text::shorten_text(&privacy::without_secrets(value), 60).escape_debug())
 }

@@ -1,4 +1,4 @@
-//! Cuts from texts what must not leave the machine.
+//! Removes from texts what must not leave the machine.
 
 use memod_text::redact::REDACTED;
 use memod_text::redact::redact;
@@ -6,18 +6,18 @@ use memod_text::secrets::{Syntax, find_secret_spans};
 
 use super::without_private;
 
-/// A text as it may be sent.
+/// A text that may leave the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outgoing {
     /// The text.
     pub text: String,
-    /// Number of credentials and private parts that were cut.
+    /// Number of credentials and private parts that were removed.
     pub n_cut: usize,
 }
 
-/// Cuts private parts, credentials, the key of the server and control characters.
+/// Returns a text without private parts, credentials, control characters and `key`, the key of the server.
 pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
-    // First, so that none of them splits a credential.
+    // Control characters are removed first, because one within a credential would hide it.
     let plain: String = text.chars().filter(|c| !is_control_or_invisible(*c)).collect();
     let (mut text, mut n_cut) = without_private(&plain);
     if let Some(key) = key.filter(|key| !key.is_empty()) {
@@ -29,20 +29,21 @@ pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
 }
 
 impl Outgoing {
-    /// Cuts the end off. It is done after credentials were cut, because half of one is not recognised.
+    /// Shortens the text to `most_bytes`. Only a text without credentials may be shortened, because half a credential is not
+    /// recognised.
     pub fn limited(mut self, most_bytes: usize) -> Self {
         self.text.truncate(self.text.floor_char_boundary(most_bytes));
         self
     }
 
-    /// Adds another text.
+    /// Appends another text.
     pub fn push(&mut self, other: &Self) {
         self.text.push_str(&other.text);
         self.n_cut += other.n_cut;
     }
 }
 
-/// Returns whether a character is a control other than a line break or a tab, or is invisible, such as a mark that changes the
+/// Returns whether a character is a control character other than LF and tab, or is invisible, such as a mark that changes the
 /// direction of text.
 pub fn is_control_or_invisible(c: char) -> bool {
     let is_break = matches!(c, '\n' | '\t');

@@ -12,15 +12,15 @@ static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
 });
 
-/// Removes text in `<private>…</private>`, in upper or lower case, across lines and nested; an unclosed part extends to the
-/// end. Returns the rest, with [`REDACTED`] for each part, and the number of parts.
+/// Removes the parts of a text in `<private>…</private>`, in upper or lower case, across lines and nested; an unclosed part extends
+/// to the end. Returns the rest of the text, with [`REDACTED`] for each part, and the number of parts.
 pub fn without_private(text: &str) -> (String, usize) {
     let (mut kept, mut kept_to, mut depth, mut n_parts) = (String::new(), 0, 0_usize, 0);
     for tag in PRIVATE.captures_iter(text) {
         let span = tag.get(0).expect("group 0 is the match");
         let is_end = !tag[1].is_empty();
         match (is_end, depth) {
-            (true, 0) => {} // an end without a beginning is text
+            (true, 0) => {} // a closing tag without an opening one stays in the text
             (true, 1) => (depth, kept_to) = (0, span.end()),
             (true, _) => depth -= 1,
             (false, 0) => {
@@ -37,7 +37,7 @@ pub fn without_private(text: &str) -> (String, usize) {
     (kept, n_parts)
 }
 
-/// Longest part of a text that is searched before a beginning of it is shown, bytes.
+/// Length of the part of a text that is searched for credentials before its beginning is shown, bytes.
 const MOST_SHOWN: usize = 4 << 10;
 
 /// Returns the beginning of a text without private parts and credentials.
@@ -46,26 +46,27 @@ pub(super) fn without_secrets(text: &str) -> String {
     redact(&text, Syntax::Prose).into_owned()
 }
 
-/// A word that announces a credential, and what follows it. The words are those that LLMemory warns of, without the
-/// sentences that only mention one.
+/// Matches a word that announces a credential, and the first character after it. The words are those that LLMemory warns of; a
+/// sentence that only mentions such a word does not match.
 static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
     let words = r"(?i)(password|api[_ -]?key|token|secret)\\*[`'\x22]?\s*[:=]\s*\\*[`'\x22]?(\S)";
     Regex::new(words).expect("a test compiles the pattern")
 });
 
-/// Returns the line of a value that may be a credential though it does not look like one, and the word before it.
+/// Finds the first value that may be a credential although it does not look like one. Returns the number of its line, from 1, and
+/// the word that announces it.
 pub(super) fn find_announced(text: &str) -> Option<(usize, &str)> {
     let found = ANNOUNCED.captures_iter(text).find(|found| is_value(&found[2]))?;
     let word = found.get(1).expect("the pattern has two groups");
     Some((text[..word.start()].matches('\n').count() + 1, word.as_str()))
 }
 
-/// Returns whether a value is no placeholder, which begins with one of these characters.
+/// Returns whether a value is not a placeholder such as `<password>` or `$PASSWORD`.
 fn is_value(value: &str) -> bool {
     !value.starts_with(['<', '$', '[', '{', '*', '…', '.'])
 }
 
-/// Refuses text that looks like a credential, without showing it.
+/// Fails if a text has something that looks like a credential. The error names its line, but does not show it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
     let Some(Secret { name, bytes }) = find_secrets(text, Syntax::Prose).into_iter().next() else {
         return Ok(());
@@ -73,7 +74,7 @@ pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refus
     let line = text[..bytes.start].matches('\n').count() + 1;
     let why = format!("line {line} looks like a credential ({name})");
     Err(Refused::new(field, why).with_hint(
-        "leave it out, put it in <private>…</private>, or --allow-secret (allow_secret) if it is none",
+        "leave it out, put it in <private>…</private>, or give --allow-secret (allow_secret) if it is not a credential",
     ))
 }
 

@@ -1,4 +1,4 @@
-//! Hashes the text of a memory and lists its index words.
+//! Hashes the text of a memory, lists its words for the full-text index, and builds FTS5 expressions.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use memod_text::scripts::is_unspaced;
 use memod_text::stems::{self, add_stems};
 use memod_text::words::{self, Form, GRAM_CHARS, index_words};
 
-/// Returns a hash that ignores line ends and trailing space of lines.
+/// Returns the blake3 hash of a memory's content, ignoring line ends, and space around the content and at the ends of lines.
 pub fn hash(content: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let lines = content.trim().split('\n').map(str::trim_end);
@@ -18,7 +18,7 @@ pub fn hash(content: &str) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Returns a hash of exactly the title and content that a vector is made of.
+/// Returns the blake3 hash, in hex, of exactly the title and content from which a vector is computed.
 pub fn vector_hash(title: Option<&str>, content: &str) -> String {
     let title = title.unwrap_or_default();
     let mut hasher = blake3::Hasher::new();
@@ -26,8 +26,8 @@ pub fn vector_hash(title: Option<&str>, content: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the words of title, tags and content that the full-text index holds, and their stems. Names of the files and
-/// definitions that a memory is about count as its tags do.
+/// Returns the words of title, tags and content for the full-text index, with their stems. The words of tags include the names of
+/// the files and definitions that a memory is about.
 pub fn index_memory(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: &str) -> [String; 3] {
     let files = anchors.iter().map(|anchor| file_name(&anchor.path));
     let definitions = anchors.iter().filter_map(|anchor| anchor.symbol.as_deref());
@@ -40,13 +40,13 @@ pub fn index_memory(title: Option<&str>, tags: &[String], anchors: &[Anchor], co
     })
 }
 
-/// Returns the FTS5 expression for texts with all words of `text`; `None` if it has no word.
+/// Returns the FTS5 expression for texts that have all words of `text`; `None` if `text` has no word.
 pub fn all_words(text: &str) -> Option<String> {
     let terms: Vec<String> = words_of(text).iter().map(|token| quote_term(token)).collect();
     (!terms.is_empty()).then(|| terms.join(" AND "))
 }
 
-/// Returns the FTS5 expression for texts with one of `terms` at least, which are words of the index or their stems.
+/// Returns the FTS5 expression for texts that have at least one of `terms`, which are words of the index or their stems.
 pub fn any_of<'a>(terms: impl IntoIterator<Item = &'a String>) -> String {
     let terms: Vec<String> = terms.into_iter().map(|token| quote_term(token)).collect();
     terms.join(" OR ")
@@ -62,7 +62,7 @@ pub fn title_stems(title: &str) -> BTreeSet<String> {
     words.map(|word| stems::stem(&word).unwrap_or(word)).collect()
 }
 
-/// Returns the words of a text in the form of the index, with each name as one word.
+/// Returns the words of a text as the full-text index has them, with each name as one word.
 pub fn words_of(text: &str) -> Vec<String> {
     let mut tokens = String::new();
     words::write_words(text, Form::Whole, &mut tokens);
@@ -75,7 +75,7 @@ fn quote_term(token: &str) -> String {
     format!("\"{token}\"{}", if is_short { "*" } else { "" })
 }
 
-/// Longest part of a first line that represents a memory, characters.
+/// Maximum length of the line that represents a memory, characters.
 const LINE_CHARS: usize = 100;
 
 /// Returns one line that represents a memory: its title, or the beginning of its first line.
@@ -83,7 +83,7 @@ pub fn summary_line(title: Option<&str>, content: &str) -> String {
     shorten_text(title.unwrap_or_else(|| content.lines().next().unwrap_or_default()), LINE_CHARS)
 }
 
-/// Shortens a text to `most` characters, with `…` for the rest.
+/// Returns the first `most` characters of a text, with `…` if there are more.
 pub(super) fn shorten_text(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -1,7 +1,7 @@
-//! Compares two texts: the same, different in numbers, or contradicting.
+//! Compares two near texts: whether they say the same, differ in numbers, or contradict each other.
 //!
-//! A cosine does not suffice: the model knows neither word order nor negation, and contradictions score up to 0.98. So near
-//! texts are the same only if their numbers and negations are.
+//! The cosine of their vectors does not suffice: the model knows neither word order nor negation, and contradictions have a cosine
+//! of up to 0.98. So near texts count as the same only if their numbers and negations are the same.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -10,7 +10,7 @@ use memod_text::stems::strip_stem_mark;
 
 use super::text::{title_stems, words_of};
 
-/// Minimum share of common stems, of all stems of two titles, for the same subject.
+/// Minimum share of the stems of two titles that both must have to be about the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
 
 const NEGATIONS: [&str; 12] = [
@@ -28,7 +28,7 @@ const NEGATIONS: [&str; 12] = [
     "off",
 ];
 
-/// The units of time, each with how it is written.
+/// The units of time, each with its spellings.
 const UNITS: [(&str, &[&str]); 5] = [
     ("ms", &["ms", "msec", "millisecond", "milliseconds"]),
     ("second", &["s", "sec", "secs", "second", "seconds"]),
@@ -37,12 +37,12 @@ const UNITS: [(&str, &[&str]); 5] = [
     ("day", &["d", "day", "days"]),
 ];
 
-/// Most words that one of two texts may have besides those of the other: one of so many.
+/// One of two texts with the same words may have words that the other lacks: at most one in so many of its words.
 const ONE_MORE_OF: usize = 5;
-/// Shortest prefix of a word that counts as the word, characters: `auth` is `authentication`.
+/// Minimum length of a prefix that counts as the whole word, characters: `auth` counts as `authentication`.
 const ABBREVIATION: usize = 4;
 
-/// Returns the difference of two near texts that may contradict each other.
+/// Returns how two near texts may contradict each other: `numbers` or `negation`; `None` if they do not.
 pub fn find_difference(left: &str, right: &str) -> Option<&'static str> {
     let (left, right) = (measured_words(left), measured_words(right));
     if collect_numbers(&left) != collect_numbers(&right) {
@@ -51,8 +51,8 @@ pub fn find_difference(left: &str, right: &str) -> Option<&'static str> {
     (count_negations(&left) != count_negations(&right)).then_some("negation")
 }
 
-/// Returns whether one of two texts has all words of the other, and few more. Stems and abbreviations count as the word.
-/// Numbers and negations do not count, because [`find_difference`] compares them.
+/// Returns whether one of two texts has all words of the other, and few more. Words with the same stem are the same, and so are a
+/// word and its abbreviation. Numbers and negations are ignored, because [`find_difference`] compares them.
 pub fn has_same_words(left: &str, right: &str) -> bool {
     let (left, right) = (plain_words(left), plain_words(right));
     let (fewer, more) = if left.len() <= right.len() { (left, right) } else { (right, left) };
@@ -60,7 +60,7 @@ pub fn has_same_words(left: &str, right: &str) -> bool {
     !fewer.is_empty() && fewer.iter().all(|word| has_word(&more, word)) && n_more * ONE_MORE_OF <= more.len()
 }
 
-/// Returns the stems of the words that are no number, no negation and no article.
+/// Returns the stems of the words of a text that are no numbers, negations, articles or prepositions.
 fn plain_words(text: &str) -> BTreeSet<String> {
     let words = measured_words(text).into_iter();
     let stems = title_stems(&words.filter(|word| is_plain_word(word)).collect::<Vec<_>>().join(" "));
@@ -72,7 +72,7 @@ fn is_plain_word(word: &str) -> bool {
     !has_digit(word) && !NEGATIONS.contains(&word)
 }
 
-/// Returns whether a word, its abbreviation, or what it abbreviates is among `words`.
+/// Returns whether `words` has a word, an abbreviation of it, or a word that it abbreviates.
 fn has_word(words: &BTreeSet<String>, word: &str) -> bool {
     let longer = words
         .range::<str, _>((Bound::Included(word), Bound::Unbounded))
@@ -84,12 +84,12 @@ fn has_word(words: &BTreeSet<String>, word: &str) -> bool {
         || ends.filter(|part| is_abbreviation(part)).any(|part| words.contains(part))
 }
 
-/// Returns whether a part of a word is long enough to count as the word.
+/// Returns whether a prefix of a word is long enough to count as the word.
 fn is_abbreviation(part: &str) -> bool {
     part.chars().count() >= ABBREVIATION
 }
 
-/// Returns the words of a text; a number and its unit of time are one, as in `24 hour` for `24h` and `24-hour`.
+/// Returns the words of a text, with a number and its unit of time as one word: `24 hour` for `24h` and `24-hour`.
 fn measured_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in words_of(text) {
@@ -104,7 +104,7 @@ fn measured_words(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns the unit of time that a word is.
+/// Returns the unit of time that a word is a spelling of.
 fn unit_of_time(word: &str) -> Option<&'static str> {
     UNITS.iter().find(|(_, written)| written.contains(&word)).map(|(unit, _)| *unit)
 }
@@ -118,7 +118,7 @@ fn collect_numbers(words: &[String]) -> BTreeSet<&str> {
     words.iter().map(String::as_str).filter(|word| has_digit(word)).collect()
 }
 
-/// Returns the number of negations; two are not the same as one. `don't` is two words, `don` and `t`.
+/// Returns the number of negations, because two of them do not mean the same as one. `don't` is two words here, `don` and `t`.
 fn count_negations(words: &[String]) -> usize {
     words.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count()
         + words.windows(2).filter(|pair| is_short_negation(pair)).count()
@@ -136,7 +136,7 @@ pub fn is_similar_title(left: &str, right: &str) -> bool {
     all > 0 && shared as f64 >= SIMILAR_TITLE * all as f64
 }
 
-/// Joins two contents; returns only the first if it has every word of the other.
+/// Returns two contents joined by an empty line; only the first if it has every word of the other.
 pub fn join_contents(content: &str, other: &str) -> String {
     let known: BTreeSet<String> = words_of(content).into_iter().collect();
     if words_of(other).iter().all(|word| known.contains(word)) {

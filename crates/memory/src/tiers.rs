@@ -11,7 +11,7 @@ const MINUTE_MS: i64 = 60_000;
 /// Number of recalls that raise the priority by one.
 const RECALLS_A_PRIORITY: u64 = 10;
 
-/// How long memories last, as the settings of `[memory]` say it.
+/// How long memories last, in the units of the settings in `[memory]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
     /// Minutes in the short tier.
@@ -22,11 +22,11 @@ pub struct Lifetimes {
     pub short_extension_minutes: u64,
     /// Minutes that a recall adds in the mid tier.
     pub mid_extension_minutes: u64,
-    /// Number of recalls that promote from mid to long.
+    /// Number of recalls after which a memory of the mid tier is promoted to the long tier.
     pub promote_at: u64,
 }
 
-/// Lifetimes of the tiers, unix milliseconds.
+/// Lifetimes of the tiers, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     short_ms: i64,
@@ -36,7 +36,7 @@ pub struct Tiers {
     promote_at: u64,
 }
 
-/// The fields that promoting and recalling change.
+/// The fields of a memory that a promotion or a recall changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
 pub struct Retention {
@@ -47,7 +47,7 @@ pub struct Retention {
 }
 
 impl Tiers {
-    /// Computes the tiers of these lifetimes.
+    /// Converts lifetimes to milliseconds.
     pub fn new(lifetimes: &Lifetimes) -> Self {
         Self {
             short_ms: minutes_to_ms(lifetimes.short_minutes),
@@ -58,7 +58,7 @@ impl Tiers {
         }
     }
 
-    /// Returns the expiry of a memory that enters a tier now; `None` if it never expires.
+    /// Returns the expiry of a memory that enters a tier now, unix ms; `None` if the memory never expires.
     pub fn expiry_in(&self, tier: Tier, now_ms: i64) -> Option<i64> {
         match tier {
             Tier::Short => Some(now_ms + self.short_ms),
@@ -67,17 +67,17 @@ impl Tiers {
         }
     }
 
-    /// Returns the fields of a memory after a promotion to `to`, or to the next tier without it. A promotion never shortens
-    /// the lifetime. `None` if the memory is in that tier already, or in a higher one.
+    /// Returns the fields of a memory after a promotion to the tier `to`, or without `to` to the next tier; `None` if the memory is
+    /// in this tier already, or in a higher one. A promotion never shortens the lifetime.
     pub fn promoted(&self, before: Retention, to: Option<Tier>, now_ms: i64) -> Option<Retention> {
         let next = if before.tier == Tier::Short { Tier::Mid } else { Tier::Long };
         let tier = Some(to.unwrap_or(next)).filter(|tier| *tier > before.tier)?;
-        // `None`, no expiry, is the latest.
+        // No expiry is later than any expiry.
         let expires_at = before.expires_at.zip(self.expiry_in(tier, now_ms)).map(|(old, new)| old.max(new));
         Some(Retention { tier, expires_at, ..before })
     }
 
-    /// Returns the fields of a memory after a recall.
+    /// Returns the fields of a memory after a recall, which may extend the lifetime, raise the priority or promote the memory.
     pub fn recalled(&self, before: Retention, now_ms: i64) -> Retention {
         let access_count = before.access_count.saturating_add(1).min(MAX_ACCESS_COUNT);
         let is_tenth = access_count.is_multiple_of(RECALLS_A_PRIORITY);
@@ -92,13 +92,13 @@ impl Tiers {
             Tier::Long => 0,
         };
         let most = now_ms + MOST_MS;
-        // A later expiry stays.
+        // An expiry that is later already stays.
         let expires_at = before.expires_at.map(|at| at.saturating_add(extension_ms).min(most.max(at)));
         Retention { expires_at, ..after }
     }
 }
 
-/// Converts minutes to milliseconds, at most the largest number.
+/// Converts minutes to milliseconds; returns the largest number on overflow.
 fn minutes_to_ms(minutes: u64) -> i64 {
     i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(MINUTE_MS)
 }

@@ -1,6 +1,6 @@
 //! Parses points in time, ages and lifetimes.
 //!
-//! Times are unix milliseconds. [`moment`] parses typed times.
+//! Times are unix milliseconds. [`parse_moment`] parses typed times.
 
 use jiff::{Timestamp, Zoned};
 use memod_base::types::{TimeDirection, parse_moment};
@@ -8,16 +8,16 @@ use memod_base::types::{TimeDirection, parse_moment};
 use super::{Refused, quote_value};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Longest lifetime; a memory that should last longer has no expiry.
+/// Maximum lifetime, ms; a memory that should last longer has no expiry.
 pub(super) const MOST_MS: i64 = 366 * 24 * HOUR_MS;
 
 const FORMS: &str =
     "write a duration (3d, 2h30m), a day (friday, 2026-11-01) or a time (2026-11-01T12:00:00Z)";
 
-/// Parses an expiry: a duration, a date or a time.
+/// Parses an expiry: a duration from now, a date or a time. Returns unix ms.
 ///
 /// # Errors
-/// When it is invalid, in the past, or more than a year ahead.
+/// When the expiry is invalid, in the past, or more than a year ahead.
 pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
     let at = parse("ttl", typed, now, TimeDirection::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
@@ -31,7 +31,7 @@ pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
     Ok(at)
 }
 
-/// Parses a date, a time, or a duration back from now; `field` is the name of the param.
+/// Parses a date, a time, or a duration back from now; `field` is the name of the param for errors. Returns unix ms.
 ///
 /// # Errors
 /// When it is invalid.
@@ -39,7 +39,7 @@ pub fn parse_past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, 
     parse(field, typed, now, TimeDirection::Back)
 }
 
-/// Parses the start and the end of a period, from `since` and `until` of a request.
+/// Parses the start and the end of a period, the params `since` and `until` of a request. Returns both in unix ms.
 ///
 /// # Errors
 /// When one of them is invalid.
@@ -56,7 +56,7 @@ fn parse_end(field: &'static str, typed: Option<&str>, now: &Zoned) -> Result<Op
     typed.map(|typed| parse_past(field, typed, now)).transpose()
 }
 
-/// Parses a time in RFC 3339, as in files.
+/// Parses a time in RFC 3339, as memory files have it. Returns unix ms.
 ///
 /// # Errors
 /// When it is invalid.
@@ -66,12 +66,12 @@ pub fn parse_rfc3339(field: &'static str, written: &str) -> Result<i64, Refused>
         .ok_or_else(|| no_time_error(field, written, "write RFC 3339: 2026-11-01T12:00:00Z"))
 }
 
-/// Parses a time before or after now.
+/// Parses a typed time; `way` decides whether a duration or a day is before or after now.
 fn parse(field: &'static str, typed: &str, now: &Zoned, way: TimeDirection) -> Result<i64, Refused> {
     parse_moment(typed, now, way).ok_or_else(|| no_time_error(field, typed, FORMS))
 }
 
-/// Returns the error for a value that is not a time.
+/// Returns the error for a param whose value is not a time.
 fn no_time_error(field: &'static str, value: &str, hint: &'static str) -> Refused {
     Refused::new(field, format!("{} is not a time", quote_value(value))).with_hint(hint)
 }

@@ -1,4 +1,4 @@
-//! Opens a transaction to the types of each subject.
+//! Gives the types of each subject access to the rows of a transaction.
 
 pub(crate) mod row_access;
 pub(crate) mod touched_rows;

@@ -1,7 +1,8 @@
 //! Reads the databases of other memory systems.
 //!
-//! A database and its log are copied into the state dir, and the copy is read. So its users never wait for memod, no file
-//! appears next to it, and malicious content can only harm the copy. Only tables are read, neither views nor computed columns.
+//! A database and its log are copied into the state dir, and only the copy is opened. So users of the original never wait for
+//! memod, no file appears next to the original, and malicious content can only harm the copy. Only tables are read, neither
+//! views nor computed columns.
 
 mod ai_memory_tables;
 mod database_copy;
@@ -24,7 +25,7 @@ use self::source_row::SourceRow;
 use self::source_table::{PAGE_BYTES, SourceItem, SourceTable};
 use crate::MemoryDb;
 
-/// Rows of a page.
+/// Maximum number of rows in a page.
 const PAGE_ROWS: usize = 500;
 
 /// A database of another system, copied and open.
@@ -46,10 +47,10 @@ enum OpenDatabase {
 type ReadVersion = fn(&Connection) -> Option<i64>;
 
 impl ImportSource {
-    /// Copies a database into the state dir, and opens the copy. `ours` are memod's files, which must not be touched.
+    /// Copies the database at `path` into the state dir, and opens the copy. `ours` are memod's own files, which are refused.
     ///
     /// # Errors
-    /// When it cannot be read, keeps changing, is damaged, or is not a database of this system.
+    /// When the database cannot be read, changes during each attempt to copy it, is damaged, or was not written by `system`.
     pub fn open(path: &Path, system: &str, state_dir: &Path, ours: &[&Path]) -> Result<Self, CopyError> {
         let copied = DatabaseCopy::copy_from(path, state_dir, CopyPurpose::Import, ours)?;
         let (tables, version): (_, Option<(ReadVersion, i64)>) = match system {
@@ -72,7 +73,7 @@ impl ImportSource {
         Ok(Self { open: OpenDatabase::Tables(conn, tables), notes: note.into_iter().collect(), copied })
     }
 
-    /// Reads the page after `after`, which is the `next` of the page before.
+    /// Returns the page after `after`, the `next` of the page before; the first page without `after`.
     ///
     /// # Errors
     /// When the copy cannot be read, or `after` is invalid.
@@ -82,7 +83,8 @@ impl ImportSource {
             Some((table.parse().ok()?, row.parse().ok()?))
         });
         let (table, row): (usize, i64) = place.ok_or_else(|| {
-            self.copied.unusable_error("after: no place in it".to_owned(), "begin without it")
+            let why = "after: not the `next` of a page".to_owned();
+            self.copied.unusable_error(why, "leave `after` out to read the first page")
         })?;
         let mut page = match &self.open {
             OpenDatabase::Memod(db) => {
@@ -104,7 +106,7 @@ impl ImportSource {
         Ok(page)
     }
 
-    /// Returns a page of one table, and its last row unless it is the table's last page.
+    /// Returns a page of one table, and the number of the page's last row, or `None` after the table's last page.
     fn read_table_page(
         &self,
         conn: &Connection,

@@ -3,7 +3,8 @@
 //! One thread uses one connection. A committed transaction is on disk: `synchronous=FULL` syncs the write-ahead log at each
 //! commit.
 //!
-//! [`MemoryRows`] gives access to the rows of one snapshot, by subject. A subject uses those below it only.
+//! [`MemoryRows`] gives access to the rows of one snapshot, with one type for each subject, such as [`LinkRows`]. The type of a
+//! subject uses only the types that its declaration lists.
 
 mod access;
 mod database;
@@ -63,10 +64,10 @@ pub use self::team_exchange::outbox_rows::{OutboxRows, OutgoingChange};
 pub use self::team_exchange::team_rows::{TeamCounts, TeamRows, TeamTrouble};
 pub use self::team_exchange::team_versions::{TeamRow, TeamVersions};
 
-/// Checks whether memory.db can be opened, as [`migrations::check_schema`] does.
+/// Checks that this program can open the memory.db at `path`. An absent or damaged file passes, because the daemon restores it.
 ///
 /// # Errors
-/// When its schema is newer than ours, or it cannot be read.
+/// When the schema is newer than the newest that this program knows, or the file cannot be read.
 pub fn check_memory(path: &Path) -> Result<(), DatabaseError> {
     migrations::check_schema(path, database::schema::MEMORY)
 }

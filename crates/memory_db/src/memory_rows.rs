@@ -1,4 +1,4 @@
-//! Gives access to all rows of one snapshot, by subject, and writes memories.
+//! Gives access to all rows of one snapshot, with one method for each subject, and stores memories.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -51,154 +51,154 @@ impl<'a> MemoryRows<'a> {
     }
 }
 
-/// The subjects.
+/// The types of the subjects.
 impl MemoryRows<'_> {
-    /// Returns the values of the database itself.
+    /// Returns access to the values that the database stores about itself.
     pub(crate) fn meta(&self) -> MetaRows<'_> {
         MetaRows::new(&self.access)
     }
 
-    /// Returns the rows of the time that has passed.
+    /// Returns access to the stored state of the clock.
     pub(crate) fn clock(&self) -> ClockRows<'_> {
         ClockRows::new(&self.access)
     }
 
-    /// Returns the rows of the lineage.
+    /// Returns access to the lineage of the database.
     pub(crate) fn lineage(&self) -> LineageRows<'_> {
         LineageRows::new(&self.access)
     }
 
-    /// Returns the answers to named requests.
+    /// Returns access to the stored answers to named requests.
     pub fn answers(&self) -> AnswerRows<'_> {
         AnswerRows::new(&self.access)
     }
 
-    /// Returns the memories to read.
+    /// Returns access to memories, for reading.
     pub fn records(&self) -> RecordRows<'_> {
         RecordRows::new(&self.access)
     }
 
-    /// Returns the archive.
+    /// Returns access to the archive.
     pub fn archive(&self) -> ArchiveRows<'_> {
         ArchiveRows::new(&self.access)
     }
 
-    /// Returns the main rows and the versions of memories.
+    /// Returns access to the main rows of memories, and to their version rows.
     pub fn versions(&self) -> VersionRows<'_> {
         VersionRows::new(&self.access)
     }
 
-    /// Returns the history.
+    /// Returns access to the history of memories.
     pub fn history(&self) -> HistoryRows<'_> {
         HistoryRows::new(&self.access)
     }
 
-    /// Returns the links.
+    /// Returns access to the links between memories.
     pub fn links(&self) -> LinkRows<'_> {
         LinkRows::new(&self.access)
     }
 
-    /// Returns the anchors.
+    /// Returns access to the anchors of memories.
     pub fn anchors(&self) -> AnchorRows<'_> {
         AnchorRows::new(&self.access)
     }
 
-    /// Returns the numbers of memories.
+    /// Returns access to counts of memories.
     pub fn tallies(&self) -> TallyRows<'_> {
         TallyRows::new(&self.access)
     }
 
-    /// Returns the vocabulary.
+    /// Returns access to the vocabulary of the full-text index.
     pub fn words(&self) -> WordRows<'_> {
         WordRows::new(&self.access)
     }
 
-    /// Returns the arms of a search.
+    /// Returns access to the queries of a search.
     pub fn search(&self) -> SearchRows<'_> {
         SearchRows::new(&self.access)
     }
 
-    /// Returns the vectors.
+    /// Returns access to the vectors of memories.
     pub fn vectors(&self) -> VectorRows<'_> {
         VectorRows::new(&self.access)
     }
 
-    /// Returns the known worktrees.
+    /// Returns access to the known worktrees.
     pub fn worktrees(&self) -> WorktreeRows<'_> {
         WorktreeRows::new(&self.access)
     }
 
-    /// Returns the notice on worktrees that are gone.
+    /// Returns access to the notice about removed worktrees.
     pub fn worktree_notices(&self) -> WorktreeNotices<'_> {
         WorktreeNotices::new(&self.access)
     }
 
-    /// Returns the files of worktrees.
+    /// Returns access to the rows about memory files in worktrees.
     pub fn files(&self) -> FileRows<'_> {
         FileRows::new(&self.access)
     }
 
-    /// Returns the files as verbs write them.
+    /// Returns access to the records of memory files that verbs write.
     pub fn written_files(&self) -> WrittenFiles<'_> {
         WrittenFiles::new(&self.access)
     }
 
-    /// Returns with whom memories are shared.
+    /// Returns access to the sharing of memories, and to the versions that this user trusts.
     pub fn sharing(&self) -> SharingRows<'_> {
         SharingRows::new(&self.access)
     }
 
-    /// Returns the changes that are sent to the team.
+    /// Returns access to the changes that are queued for the team.
     pub fn outbox(&self) -> OutboxRows<'_> {
         OutboxRows::new(&self.access)
     }
 
-    /// Returns the copies from other repositories.
+    /// Returns access to the copies of memories of other repositories.
     pub fn followed(&self) -> FollowedRows<'_> {
         FollowedRows::new(&self.access)
     }
 
-    /// Returns the team's versions.
+    /// Returns access to the team's versions of memories.
     pub fn team_versions(&self) -> TeamVersions<'_> {
         TeamVersions::new(&self.access)
     }
 
-    /// Returns the memories of the team.
+    /// Returns access to the memories of the team.
     pub fn team(&self) -> TeamRows<'_> {
         TeamRows::new(&self.access)
     }
 
-    /// Returns the memories of this user alone.
+    /// Returns access to private memories whose ids files or the team have, too.
     pub fn own_memories(&self) -> OwnRows<'_> {
         OwnRows::new(&self.access)
     }
 
-    /// Returns the other sides of conflicts.
+    /// Returns access to the other sides of conflicts.
     pub fn conflicts(&self) -> ConflictRows<'_> {
         ConflictRows::new(&self.access)
     }
 
-    /// Returns the memories that are deleted for good.
+    /// Returns access to the deletion of memories.
     pub fn deletions(&self) -> DeletionRows<'_> {
         DeletionRows::new(&self.access)
     }
 
-    /// Returns the memories that are shared through files.
+    /// Returns access to the memories that are shared through files.
     pub fn shared(&self) -> SharedRows<'_> {
         SharedRows::new(&self.access)
     }
 
-    /// Returns what is shown of the memories of this user alone.
+    /// Returns the type that decides which versions of private memories are shown.
     pub fn settlement(&self) -> OwnSettlement<'_> {
         OwnSettlement::new(&self.access)
     }
 
-    /// Returns the changes of the worktree's files.
+    /// Returns the type that applies changes of the worktree's files.
     pub fn file_updates(&self) -> FileUpdates<'_> {
         FileUpdates::new(&self.access)
     }
 
-    /// Returns the links in files.
+    /// Returns access to the links that memory files have.
     pub fn file_links(&self) -> FileLinkRows<'_> {
         FileLinkRows::new(&self.access)
     }
@@ -211,7 +211,7 @@ impl MemoryRows<'_> {
         self.access.now_ms()
     }
 
-    /// Reads the memories of this worktree from now on.
+    /// Selects the worktree whose memories are read from now on, by its number; 0 for the whole repository.
     pub fn enter_worktree(&self, worktree: i64) {
         self.access.enter_worktree(worktree);
     }
@@ -224,7 +224,7 @@ impl MemoryRows<'_> {
         self.access.current_worktree()
     }
 
-    /// Returns whether this transaction deletes memories for good.
+    /// Returns whether this transaction has deleted memories for good.
     pub fn has_deleted(&self) -> bool {
         self.access.has_deleted()
     }
@@ -251,7 +251,7 @@ impl MemoryRows<'_> {
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         if self.sharing().is_team(&record.id)? {
-            // A memory of the team has neither an expiry nor a key of an import.
+            // A memory of the team has neither an expiry nor an import key.
             let record =
                 MemoryRecord { team: true, shared: false, expires_at: None, key: None, ..record.clone() };
             return self.versions().put_at(&record.id, &record, derived, Some(event));
@@ -260,7 +260,7 @@ impl MemoryRows<'_> {
         if own.is_none() && !self.sharing().is_shared(&record.id)? {
             return self.versions().put_at(&record.id, record, derived, Some(event));
         }
-        // A file has neither an expiry nor a key of an import.
+        // A memory in a file has neither an expiry nor an import key.
         let record = MemoryRecord { shared: true, expires_at: None, key: None, ..record.clone() };
         if own.is_none() {
             self.versions().copy_for_other_worktrees(&record.id)?;
@@ -310,7 +310,7 @@ impl MemoryRows<'_> {
         })
     }
 
-    /// Archives living memories. A shared one that other worktrees have too is only taken out of this one.
+    /// Archives living memories. A shared memory that other worktrees have, too, is only removed from this worktree.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -329,7 +329,7 @@ impl MemoryRows<'_> {
         Ok(())
     }
 
-    /// Records that this import has a memory, so that [`Self::archive_missing`] keeps it.
+    /// Records that the import with the number `run` contains a memory, so that [`Self::archive_missing`] does not archive it.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -341,8 +341,8 @@ impl MemoryRows<'_> {
         })
     }
 
-    /// Archives living memories under a key that this import does not have, in the containers that it wrote to, or in all
-    /// containers if the source is empty now; returns their number.
+    /// Archives the living memories under an import key that the import `run` does not contain, and returns their number. Only
+    /// containers that the import wrote to are affected, or all containers if it contains no memory.
     ///
     /// # Errors
     /// When the database cannot be written.

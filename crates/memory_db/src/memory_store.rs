@@ -2,7 +2,7 @@
 //!
 //! A damaged file is renamed, never deleted. The newest good backup replaces it, together with everything newer that can
 //! still be read from the damaged file. A file that vanishes while it is open is written back from the open connection.
-//! Each of these is recorded in the database and reported with every answer for a day, unless a person acknowledges it.
+//! Each such recovery is recorded in the database and reported with every answer for a day, unless a person acknowledges it.
 
 mod backup_requests;
 mod backups;
@@ -49,7 +49,7 @@ const MODEL: &str = "model";
 pub enum JobError<R> {
     /// The database failed.
     Database(DatabaseError),
-    /// The job refused.
+    /// The job refused to run, for this reason.
     Refused(R),
 }
 
@@ -79,32 +79,36 @@ pub struct MemoryStore {
     /// The model that is being prepared.
     next_model: Option<Arc<VectorModel>>,
     default_model: String,
+    /// The open database, and the signature of its file after the last access.
     open: Option<(MemoryDb, FileSignature)>,
+    /// The last recovery or merge, for the user.
     notice: Option<StoreNotice>,
-    /// Time of the notice that was acknowledged.
+    /// Time of the notice that a person has acknowledged, unix ms.
     acknowledged_ms: Option<i64>,
     /// Whether something was committed since the last backup.
     is_changed: bool,
-    /// Whether the backups were compared with the database since it was opened.
+    /// Whether the backups were compared with the database since the database was opened.
     is_compared: bool,
     /// Whether expired memories are deleted instead of archived.
     purges_expired: bool,
+    /// Reads the uptime of the machine; without it no memory is archived or deleted on expiry.
     uptime: Option<fn() -> MachineUptime>,
+    /// Other state dirs that may have memories of this repository.
     elsewhere: Vec<OtherStateDir>,
-    /// Whether the database was opened since the last request for changes of vectors.
+    /// Whether the next request for changed vectors gets all of them: the database was opened, or the model was switched.
     is_opened: bool,
     /// Whether some memories may lack a vector.
     lacks_vectors: bool,
     /// Whether changes of memories are collected.
     is_watched: bool,
-    /// Replacements of the whole database, while changes are collected.
+    /// Changes that replaced the whole database, collected for [`Self::take_changes`].
     replaced: Vec<NotedChange>,
-    /// The worktree whose memories it reads; 0 for the whole repository.
+    /// Number of the worktree whose memories are read; 0 for the whole repository.
     worktree: i64,
 }
 
 impl MemoryStore {
-    /// Creates a store without opening the database.
+    /// Creates the store of the memory.db in `state_dir`, without opening the database.
     pub fn new(state_dir: &Path, forms: RecordFunctions, default_model: &str, make_model: MakeModel) -> Self {
         Self {
             model: Arc::new(make_model(default_model)),
@@ -138,21 +142,21 @@ impl MemoryStore {
         }
     }
 
-    /// Takes the changes since [`Self::watch_changes`] and the last call, in order.
+    /// Returns the changes of memories since the last call, or since [`Self::watch_changes`], in order.
     pub fn take_changes(&mut self) -> Vec<NotedChange> {
         let mut changes = std::mem::take(&mut self.replaced);
         changes.extend(self.open.iter_mut().flat_map(|(db, _)| std::mem::take(&mut db.changes)));
         changes
     }
 
-    /// Notes that all memories may have changed.
+    /// Records that all memories may have changed, if changes are collected.
     fn note_replaced(&mut self, action: &str) {
         if self.is_watched {
             self.replaced.push(NotedChange { action: action.to_owned(), ids: Vec::new() });
         }
     }
 
-    /// Reads the memories of this worktree from now on; 0 for the whole repository.
+    /// Selects the worktree whose memories are read from now on, by its number; 0 for the whole repository.
     pub fn enter_worktree(&mut self, worktree: i64) {
         self.worktree = worktree;
         if let Some((db, _)) = &self.open {
@@ -166,7 +170,7 @@ impl MemoryStore {
         self.open.as_ref().map_or(0, |(db, _)| db.generation)
     }
 
-    /// Gives the file rows a new generation, so that every worktree is read as if for the first time.
+    /// Gives the file rows a new generation, so that the files of every worktree are read again.
     pub fn renew_generation(&mut self) {
         if let Some((db, _)) = &mut self.open {
             db.generation = next_generation();
@@ -182,7 +186,7 @@ impl MemoryStore {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// Returns the size of the database and of its WAL.
+    /// Returns the size of the database and its write-ahead log together, bytes.
     pub fn size_bytes(&self) -> u64 {
         file_size(&self.path) + file_size(&with_suffix(&self.path, "-wal"))
     }
@@ -192,7 +196,8 @@ impl MemoryStore {
         self.backups.list_all().into_iter().map(|copy| backup_info(&copy)).collect()
     }
 
-    /// Reads.
+    /// Calls `read` with the rows of the database, and returns its result. If the database turns out to be damaged, it is
+    /// restored, and `read` is called again.
     ///
     /// # Errors
     /// When `read` fails, or the database cannot be opened.
@@ -205,8 +210,8 @@ impl MemoryStore {
         self.run(now_ms, |db| db.read(now_ms, &read))
     }
 
-    /// Deletes expired memories before they are shown, if the settings ask for it. Until they can be deleted they are shown as
-    /// archived.
+    /// Deletes expired memories before they are read, if the settings ask for it. Expired memories that cannot be deleted count
+    /// as archived.
     fn purge_expired(&mut self, now_ms: i64) {
         let Some(uptime) = self.uptime.filter(|_| self.purges_expired) else { return };
         let is_over = self.run(now_ms, |db| {
@@ -219,12 +224,13 @@ impl MemoryStore {
         }
     }
 
-    /// Archives or deletes expired memories from now on, once their time has passed according to `uptime`.
+    /// From now on, deletes (`purges`) or archives memories once they have expired by `uptime`, the uptime of the machine.
     pub fn enable_expiry(&mut self, uptime: fn() -> MachineUptime, purges: bool) {
         (self.uptime, self.purges_expired) = (Some(uptime), purges);
     }
 
-    /// Writes in one transaction. The data is on disk on return.
+    /// Calls `write` in one transaction, and returns its result. The data is on disk on return. If the database turns out to be
+    /// damaged, it is restored, and `write` is called again.
     ///
     /// # Errors
     /// When `write` fails, or the database is not writable; nothing is changed then.
@@ -247,7 +253,7 @@ impl MemoryStore {
         Ok(value)
     }
 
-    /// Like [`Self::write`], but rolls back, for a dry run.
+    /// Calls `write` like [`Self::write`], but rolls the transaction back, for a dry run.
     ///
     /// # Errors
     /// When `write` fails, or the database is not writable.
@@ -259,13 +265,13 @@ impl MemoryStore {
         self.run(now_ms, |db| db.write_dry_run(now_ms, &write))
     }
 
-    /// Runs all checks.
+    /// Checks the database, and compares the text of each memory with its stored hash. Returns the problems found.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn check_integrity(&mut self, now_ms: i64) -> Result<IntegrityReport, DatabaseError> {
         self.ensure_open(now_ms)?;
-        let model = self.model.id.clone(); // known once it is open
+        let model = self.model.id.clone(); // known once the database is open
         let derive = self.forms.derive;
         let db = self.ensure_open(now_ms)?;
         let (mut checked, altered) = (db.check_integrity(&model)?, db.find_altered_texts(derive)?);
@@ -273,7 +279,7 @@ impl MemoryStore {
         Ok(checked)
     }
 
-    /// Runs a job. If it finds damage, the database is restored and the job repeated.
+    /// Runs a job on the open database. If the job finds damage, the database is restored and the job run again.
     fn run<T, R>(
         &mut self,
         now_ms: i64,

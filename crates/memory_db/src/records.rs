@@ -1,4 +1,4 @@
-//! Holds memories, events and versions as values.
+//! Defines the values of memories, events and versions.
 
 pub(crate) mod file_version;
 pub(crate) mod memory_event;

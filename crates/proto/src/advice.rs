@@ -110,7 +110,7 @@ pub struct Advice {
     pub id: String,
     /// Whether the text contains the memory.
     pub told: bool,
-    /// Why the text does not contain it.
+    /// Why the text does not contain the memory.
     pub reason: Option<String>,
     /// Sum of the shares in `evidence`, for a prompt; the memory is delivered if the sum is 0 or more.
     pub score: Option<f64>,

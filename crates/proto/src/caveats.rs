@@ -18,7 +18,7 @@ pub enum AnswerPart {
 impl AnswerPart {
     /// All parts.
     pub const ALL: [Self; 4] = [Self::Memories, Self::Code, Self::Commits, Self::Unreadable];
-    /// The parts of a report. A report counts the files that may not be read itself.
+    /// The parts whose failures a report lists. The report has its own count of files that may not be read.
     pub const OF_REPORT: [Self; 3] = [Self::Memories, Self::Code, Self::Commits];
 
     /// Returns the first word of a reason about this part.
@@ -76,12 +76,12 @@ impl Default for Caveats {
 }
 
 impl Caveats {
-    /// Returns the caveats of a fresh answer with a notice for the user.
+    /// Creates the caveats of a fresh answer with a notice for the user.
     pub fn of_notice(notice: Option<String>) -> Self {
         Self { notice, ..Self::default() }
     }
 
-    /// Adds the caveats of another part of the same answer, without repeating any.
+    /// Adds the caveats of another part of the same answer, without repeating a reason or notice.
     pub fn add(&mut self, other: Self) {
         self.fresh &= other.fresh;
         for (here, there) in [(&mut self.reason, other.reason), (&mut self.notice, other.notice)] {

@@ -342,7 +342,7 @@ pub struct RestoreResult {
     pub path: String,
     /// Whether the backup was only compared.
     pub dry_run: bool,
-    /// Number of memories here.
+    /// Number of memories in the present database.
     pub here: u64,
     /// Number of memories in the backup.
     pub there: u64,

@@ -62,10 +62,10 @@ pub struct StatusResult {
     pub vectors: String,
     /// Degradations with their remedies.
     pub degraded: Vec<String>,
-    /// Indexed files of the view of `cwd`, if requested.
+    /// Indexed files of the worktree of `cwd`, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<String>>,
-    /// Refused files of the view of `cwd` with their reasons, if requested.
+    /// Refused files of the worktree of `cwd` with their reasons, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_files: Option<Vec<(String, String)>>,
 }
@@ -193,10 +193,10 @@ pub struct AcknowledgeResult {
 pub struct Check {
     /// Subject of the check.
     pub name: String,
-    /// Whether it passed.
+    /// Whether the check passed.
     pub ok: bool,
     /// The finding.
     pub detail: String,
-    /// The remedy, if it failed.
+    /// The remedy, if the check failed.
     pub hint: Option<String>,
 }

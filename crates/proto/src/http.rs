@@ -23,12 +23,12 @@ pub enum QueryType {
     List,
 }
 
-/// The param that takes the `{id}` of an address.
+/// The param to which the `{id}` in an address is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathId {
-    /// The text of this param.
+    /// The id is the value of this param.
     One(&'static str),
-    /// The only item of this array.
+    /// The id is the only item of this array.
     Only(&'static str),
 }
 

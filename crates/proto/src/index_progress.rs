@@ -9,7 +9,7 @@ pub struct IndexProgress {
     pub step: IndexStep,
     /// Number of files, commits or chunks of this step that are done.
     pub done: u64,
-    /// Total number of them; absent while files or commits are being listed.
+    /// Total number of files, commits or chunks of this step; absent while files or commits are being listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Number of bytes read from files; present only while files are being read.

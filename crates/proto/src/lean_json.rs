@@ -4,11 +4,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Keys to remove: hashes, parts of scores, times, and values that repeat the request or are the same for every hit.
+/// Keys to remove at any depth: hashes, parts of scores, times, and values that repeat the request or are equal for every hit.
 const LEFT_OUT: &[&str] =
     &["arms", "blob", "classes", "clock", "digest", "mode", "query", "seen", "took_ms", "view"];
 
-/// Scores have steps of 0.0001: more digits add nothing and cost tokens.
+/// Scores are rounded to steps of one divided by this, 0.0001, because more digits are of no use and cost tokens.
 const SCORE_STEPS: f64 = 10_000.0;
 
 /// A JSON value that keeps the order of its keys.
@@ -30,7 +30,7 @@ impl OrderedJson {
     /// # Errors
     /// If the result cannot be converted to JSON.
     pub fn from_result<T: Serialize>(result: &T, also: &[&str]) -> serde_json::Result<Self> {
-        // A `Value` would sort the keys.
+        // A `serde_json::Value` would sort the keys.
         let mut lean = serde_json::from_slice(&serde_json::to_vec(result)?)?;
         strip_left_out(&mut lean, also);
         Ok(lean)

@@ -106,7 +106,7 @@ pub struct Pending {
     pub embeddings: u64,
 }
 
-/// Params of `sync`, which brings the view of `cwd` up to date and waits for it.
+/// Params of `sync`, which brings the index of the worktree of `cwd` up to date and waits for that.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SyncParams {

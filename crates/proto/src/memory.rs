@@ -120,7 +120,7 @@ pub struct Memory {
     pub source: String,
     /// Author, from git's settings.
     pub author: String,
-    /// Name of the agent that added it, as given by the agent.
+    /// Name of the agent that added the memory, as given by the agent.
     pub agent: Option<String>,
     /// Creation time.
     pub created: String,
@@ -233,7 +233,7 @@ pub struct Traits {
     /// Part of the author's name or address, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Part of the name of the agent that added it, ignoring case.
+    /// Part of the name of the agent that added the memory, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Origin of the memory, such as `cli` or `import`.

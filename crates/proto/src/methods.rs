@@ -83,7 +83,7 @@ const fn writes(name: &'static str, params: &'static str, result: &'static str, 
 const NOTHING: AnswerDuty = AnswerDuty::Nothing;
 const REPORT: AnswerDuty = AnswerDuty::Report;
 const ALL: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::ALL);
-/// Memories, and the code that they are about.
+/// For advice: memories, and the code and commits that they are about.
 const ADVICE: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::OF_REPORT);
 const MEMORIES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories]);
 /// Memories, and whether the code that they are about has changed.
@@ -96,7 +96,7 @@ const PATHS: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code]);
 /// The parts of the worktree and its commits that can be read.
 const INDEX: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
 
-/// Why HTTP does not ask a language model.
+/// Why HTTP does not offer methods that ask a language model.
 pub(crate) const ASKS_A_MODEL: &str = "it sends texts to a language model, which costs tokens";
 const DECIDES_WHO_REACHES: &str = "it decides who reaches the daemon";
 const CHANGES_WHAT_GIT_RUNS: &str = "it changes what git runs";

@@ -56,7 +56,7 @@ pub struct NextModel {
 pub struct ModelEntry {
     /// Short name.
     pub name: String,
-    /// Identity; absent if it is not installed.
+    /// Identity of the model; absent if the model is not installed.
     pub id: Option<String>,
     /// `embed` if the model computes vectors, `rerank` if it compares hits with a query.
     pub purpose: String,

@@ -45,7 +45,7 @@ pub struct ReachResult {
     pub found: Vec<ReachedDefinition>,
     /// Number of definitions that were reached.
     pub n_found: usize,
-    /// Number of tests among them.
+    /// Number of tests among the reached definitions.
     pub n_tests: usize,
     /// For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have.
     pub n_untold: usize,
@@ -55,7 +55,8 @@ pub struct ReachResult {
     /// With `memories`: memories about the requested and the reached definitions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,
-    /// With `commits`: the newest commits that touched their files, at most ten.
+    /// With `commits`: the newest commits that touched the files of the definitions and of the first results, at most
+    /// ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<WhyCommit>,
     /// Whether the answer has the requested freshness.

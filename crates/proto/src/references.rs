@@ -47,7 +47,8 @@ pub struct RefsResult {
     /// With `memories`: memories about the definitions and the uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,
-    /// With `commits`: the newest commits that touched their files, at most ten.
+    /// With `commits`: the newest commits that touched the files of the definitions and of the first results, at most
+    /// ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<WhyCommit>,
     /// Whether the answer has the requested freshness.

@@ -20,7 +20,7 @@ pub struct Request {
     pub id: Option<Value>,
     /// Name of the method, such as `search` or `status`.
     pub method: String,
-    /// An object; `cwd` in it selects the view.
+    /// An object; `cwd` in it selects the worktree.
     #[serde(default)]
     pub params: Value,
 }

@@ -85,7 +85,7 @@ impl SearchParams {
     }
 }
 
-/// End of the note on a glob that matches no file; clients add the remedy.
+/// End of the note on a glob that matches no file. Clients recognize the note by it, and add a remedy.
 pub const NO_FILE_MATCHES: &str = "no indexed file matches";
 
 /// Result of `search`, as `memo search --json=full` prints it.
@@ -253,7 +253,7 @@ pub struct Copies {
 const MOST_PATHS: usize = 5;
 
 impl Copies {
-    /// Adds a file.
+    /// Counts a file with the same content, and adds its path unless there are `MOST_PATHS` already.
     pub fn add(&mut self, path: &str) {
         self.count += 1;
         if self.paths.len() < MOST_PATHS {
@@ -263,12 +263,12 @@ impl Copies {
 }
 
 impl Hit {
-    /// Returns the path as a person would type it.
+    /// Returns the path relative to `cwd`, as a person there would type it.
     pub fn shown_path(&self) -> &str {
         self.cwd_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// Returns a line about the files with the same content: `and 4 like it: a.md, …`.
+    /// Returns a line that lists the files with the same content: `and 4 like it: a.md, …`; `None` if there are none.
     pub fn like_it(&self) -> Option<String> {
         let Copies { count, paths, cwd_paths } = self.copies.as_ref()?;
         let paths = if cwd_paths.is_empty() { paths } else { cwd_paths };
@@ -281,7 +281,7 @@ impl Hit {
         let mut lines: Vec<(u32, &str)> = (self.snippet_line..).zip(self.snippet.lines()).collect();
         let (Some(number), Some(text)) = (self.signature_line, &self.signature) else { return lines };
         match lines.iter().position(|(shown, _)| *shown == number) {
-            // The lines that end it would follow.
+            // The snippet ends in the middle of the signature, so its last line is replaced by the whole signature.
             Some(at) if at + 1 == lines.len() && lines[at].1.trim() != text => lines[at].1 = text,
             Some(_) => {}
             None => {

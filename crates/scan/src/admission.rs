@@ -21,19 +21,19 @@ pub enum Verdict {
 
 /// The admission rules of one worktree at one moment.
 ///
-/// Limits: it caches every ignore file and directory that it has seen. Create a new one for each walk and each batch of
-/// events; otherwise changes of ignore files and of the index go unnoticed.
+/// Limits: an `Admission` caches every ignore file and directory that it has read. Create a new one for each walk and each batch
+/// of events; otherwise changes of ignore files and of git's index go unnoticed.
 pub struct Admission {
     rules: IgnoreRules,
     max_file_bytes: u64,
 }
 
 impl Admission {
-    /// Reads the present index and settings of git.
+    /// Reads the present index and settings of git, and the ignore files for the whole worktree.
     ///
     /// # Errors
-    /// When one of git's files is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then,
-    /// unless the error is transient.
+    /// When one of git's files, which the error names, is damaged or cannot be read. [`Admission::open_untracked`] still works
+    /// then, unless the error is transient.
     pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
         Self::open_for(layout, &UserDirs::read(), max_file_bytes)
     }
@@ -51,7 +51,7 @@ impl Admission {
         Self::new(layout, &settings, tracked, max_file_bytes)
     }
 
-    /// Uses only the ignore files, as if nothing were tracked; for a damaged index.
+    /// Like [`Admission::open_for`], but uses only the ignore files, as if no file were tracked; for a damaged index of git.
     ///
     /// # Errors
     /// When an ignore file for the whole worktree cannot be read at the moment.
@@ -76,7 +76,8 @@ impl Admission {
 
     /// Decides about a path, given its [`super::lstat`], by the same rules as [`super::walk`].
     ///
-    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]; see [`Admission::should_enter`].
+    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]: [`Admission::should_enter`] decides
+    /// about its files.
     pub fn judge_path(&mut self, key: &SourceKey, stat: &Stat) -> Verdict {
         match self.judge_kind(RelPath::new(key.as_str()), FileKind::from_stat(stat)) {
             Verdict::Admitted => self.judge_size(stat),
@@ -102,7 +103,7 @@ impl Admission {
         self.rules.digest()
     }
 
-    /// Returns whether `key` is an ignore file of git or ours, whose change affects other files.
+    /// Returns whether `key` is a `.gitignore` or the `.memoignore`, whose change affects other files.
     pub fn is_ignore_file(key: &SourceKey) -> bool {
         key.as_str() == super::MEMO_IGNORE || file_name(key.as_str()) == ".gitignore"
     }
@@ -119,7 +120,7 @@ impl Admission {
         self.rules.should_enter(dir)
     }
 
-    /// Decides as far as possible without the size.
+    /// Decides about a path of this kind as far as possible without its size.
     pub(super) fn judge_kind(&mut self, path: &RelPath, kind: FileKind) -> Verdict {
         if self.rules.is_reserved(path) || self.rules.barrier_at(super::rules::parent_dir(path)).is_some() {
             return Verdict::Ignored;

@@ -25,7 +25,7 @@ use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};
 pub use walk::{ListedFile, Visit, walk};
 
-/// Name of our ignore file in the root of a worktree, in gitignore(5) syntax; it applies to tracked files too.
+/// Name of memo's own ignore file in the root of a worktree, in gitignore(5) syntax; its patterns apply to tracked files too.
 pub const MEMO_IGNORE: &str = ".memoignore";
 
 /// Why a walk, or part of it, failed.
@@ -37,7 +37,7 @@ pub enum ScanError {
     /// The root of the worktree is gone or cannot be read.
     #[error(transparent)]
     Root(PathError),
-    /// One directory could not be listed, so the state below it is unknown and nothing there may be dropped.
+    /// One directory could not be listed. The state below it is unknown, so no entry there may be removed.
     #[error(transparent)]
     Directory(PathError),
     /// An ignore file for the whole worktree cannot be read at the moment, so no decision about any path is possible.
@@ -66,7 +66,7 @@ impl ScanError {
 /// Bytes of a path relative to the root, with `/` between its parts.
 type RelPath = gix::bstr::BStr;
 
-/// Returns the absolute path of `path`.
+/// Returns the absolute path of `path`, which is relative to `root`.
 fn path_on_disk(root: &Path, path: &RelPath) -> PathBuf {
     if path.is_empty() {
         return root.to_owned();
@@ -77,7 +77,7 @@ fn path_on_disk(root: &Path, path: &RelPath) -> PathBuf {
     root.join(path.to_string())
 }
 
-/// Returns the bytes of a name, or of a path of several, as in git.
+/// Returns the bytes of a name or a relative path, as git stores them.
 fn name_bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     #[cfg(target_os = "macos")]
     if let Some(name) = name.to_str() {

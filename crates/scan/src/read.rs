@@ -9,20 +9,20 @@ use memod_base::types::{ReadRefusal, SourceKey, Stat};
 
 use super::stat::{FileKind, fstat, lstat};
 
-/// Length of the beginning in which a NUL byte makes a file binary, as in git's `buffer_is_binary`.
+/// Number of first bytes of a file among which a NUL byte makes it binary, as in git's `buffer_is_binary`.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// Number of attempts to read a file that keeps changing.
 const ATTEMPTS: usize = 3;
 
-/// The content of a file between two equal stats.
+/// The content of a file whose signature was the same before and after reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Its signature, the same before and after reading.
+    /// Signature of the file.
     pub stat: Stat,
-    /// BLAKE3 of its bytes. For a file that is too big, a hash of that fact and its size, because it is not read to the end.
+    /// BLAKE3 of the file's bytes. For a file that is too big, a hash of that fact and its size, because it is not read.
     pub hash: [u8; 32],
-    /// Its text, or the reason why it has none.
+    /// Text of the file, or why it has none.
     pub content: Content,
 }
 
@@ -41,10 +41,10 @@ pub enum ReadError {
     /// The file, or a directory above it, does not exist any more.
     #[error("{0}: gone")]
     Gone(SourceKey),
-    /// A link, a directory or a FIFO replaces it, or a directory above it.
+    /// A link, a directory or a FIFO has replaced the file, or a directory above it.
     #[error("{0}: no longer a regular file below the root")]
     NotRegular(SourceKey),
-    /// It changed during each attempt. It is being written, so another event will follow.
+    /// The file changed during each attempt. It is being written, so another event will follow.
     #[error("{0}: changes faster than it can be read")]
     Unsettled(SourceKey),
     /// The operating system refuses the read until something changes on disk.
@@ -56,7 +56,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns the refusal for `memo status --skipped`; `None` if it is not a file any more, or a retry may succeed.
+    /// Returns the refusal to show in `memo status --skipped`; `None` if the path is not a file any more, or a retry may succeed.
     pub fn refusal(&self) -> Option<ReadRefusal> {
         match self {
             Self::Gone(_) | Self::NotRegular(_) | Self::Transient(_) => None,
@@ -68,7 +68,7 @@ impl ReadError {
 /// Reads an admitted file of at most `max_bytes` without following any symbolic link below `root`.
 ///
 /// # Errors
-/// When it is not a regular file, cannot be read, or keeps changing.
+/// When the path is not a regular file, cannot be read, or keeps changing.
 pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = read_once(root, key, max_bytes)? {
@@ -95,11 +95,11 @@ pub fn read_same(
     }
 }
 
-/// Returns the bytes of a file, or the target of a symbolic link, as git stores them; `None` if there are more than
-/// `max_bytes`.
+/// Returns the bytes of a file, or the target of a symbolic link, as git stores them; `None` if a file has more than `max_bytes`
+/// or a target is not UTF-8.
 ///
 /// # Errors
-/// When it is gone or cannot be read.
+/// When the file is gone or cannot be read.
 pub fn read_bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let path = key.path_in(root);
     if path.is_symlink() {
@@ -125,7 +125,7 @@ fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read
     Ok((before == after && whole).then(|| build_read(before, bytes)))
 }
 
-/// Reads a file of `size` bytes; `None` when it holds more than `max_bytes`.
+/// Reads a file that had `size` bytes; returns `None` if it has more than `max_bytes`.
 fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     if size > max_bytes {
         return Ok(None);
@@ -135,7 +135,7 @@ fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<V
     Ok((bytes.len() as u64 <= max_bytes).then_some(bytes))
 }
 
-/// Returns the content of a file from its bytes; `None` means that it is too big.
+/// Returns the content of a file with these bytes; `None` stands for a file that is too big.
 fn build_read(stat: Stat, bytes: Option<Vec<u8>>) -> Read {
     let Some(bytes) = bytes else {
         let hash = *blake3::hash(format!("too big: {}", stat.size).as_bytes()).as_bytes();
@@ -154,7 +154,8 @@ fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Opens directory by directory, so that no component can be a link, even one that was just swapped in.
+/// Opens a file below `root`, directory by directory, so that no part of its path can be a link, not even one that has just
+/// replaced a directory.
 #[cfg(unix)]
 fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open, openat};
@@ -169,14 +170,14 @@ fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     Ok(openat(&dir, name, flags, Mode::empty())?.into())
 }
 
-/// As on Unix: no part of the path may be a link or a junction.
+/// Opens a file below `root`; no part of its path may be a link or a junction.
 #[cfg(not(unix))]
 fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     let path = key.path_in(root);
     let file = memod_base::paths::open_regular(&path, false)?;
     for dir in path.ancestors().skip(1).take_while(|dir| *dir != root) {
         if std::fs::symlink_metadata(dir)?.is_symlink() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a directory of it is a link"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a directory above the file is a link"));
         }
     }
     Ok(file)
@@ -197,7 +198,8 @@ fn classify_error(error: io::Error, key: &SourceKey, path: &Path) -> ReadError {
     }
 }
 
-/// `O_NOFOLLOW` on a link gives `ELOOP` (FreeBSD: `EMLINK`), `O_NONBLOCK` on a socket `ENXIO`.
+/// Returns whether opening failed because the path is a link or a device: with `O_NOFOLLOW` a link gives `ELOOP` (FreeBSD:
+/// `EMLINK`), with `O_NONBLOCK` a socket gives `ENXIO`.
 fn is_link_or_device(error: &io::Error) -> bool {
     #[cfg(unix)]
     return matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EMLINK | libc::ENXIO));

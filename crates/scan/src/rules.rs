@@ -18,20 +18,22 @@ use super::{FileKind, MEMO_IGNORE, RelPath, lstat, path_on_disk};
 /// Largest ignore file; the same as git's limit (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
 
-/// The rules of one worktree at one moment. It caches what it reads, so it must be short-lived.
+/// The ignore rules of one worktree at one moment. Everything that was read is cached, so an instance must be short-lived.
 pub(super) struct IgnoreRules {
     root: PathBuf,
     case: Case,
     tracked: Tracked,
     /// Patterns for the whole worktree, most important first: `info/exclude`, then the user's global file.
     global: Vec<Patterns>,
+    /// Patterns of `.memoignore`.
     memo: Patterns,
-    /// Git dirs and state dirs that lie inside the tree.
+    /// Git dirs and state dirs inside the worktree, relative to its root.
     own: Vec<Vec<u8>>,
-    /// Common dir and hash, to read ignore files that a sparse checkout leaves out.
+    /// Directory of git's objects and their hash function, to read ignore files that a sparse checkout leaves out.
     objects: Option<(PathBuf, ObjectHash)>,
-    /// Invariant: the first is the root; a parent comes before its children.
+    /// Invariant: the first level is the root, and a parent comes before its children.
     levels: Vec<DirLevel>,
+    /// Index in `levels` by directory.
     by_dir: HashMap<Vec<u8>, usize>,
 }
 
@@ -39,14 +41,14 @@ pub(super) struct IgnoreRules {
 struct DirLevel {
     /// Index of the directory above; the root refers to itself.
     parent: usize,
-    /// Its path with a trailing slash; empty for the root.
+    /// Path of the directory with a trailing slash; empty for the root.
     prefix: Vec<u8>,
-    /// Whether git ignores it or a directory above it.
+    /// Whether git ignores the directory or one above it.
     ignored: bool,
-    /// Whether `.memoignore` ignores it or a directory above it.
+    /// Whether `.memoignore` ignores the directory or one above it.
     memo_ignored: bool,
     barrier: Option<Barrier>,
-    /// Its `.gitignore`, read on demand.
+    /// Patterns of the directory's `.gitignore`, read on demand.
     patterns: Option<Patterns>,
     /// Why the rules for the directory could not be read this time.
     undecided: Option<String>,
@@ -55,14 +57,14 @@ struct DirLevel {
 /// Why a directory is not entered although no pattern ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Barrier {
-    /// It is not a directory, or belongs to git or to us.
+    /// The path is not a directory, or belongs to git or to memo.
     NotOurs,
-    /// It is the top of another worktree.
+    /// The directory is the top of another worktree.
     Repository,
 }
 
 impl IgnoreRules {
-    /// Reads the rules for the whole worktree; cheap, because the caller has read the index.
+    /// Reads the rules for the whole worktree. This is cheap, because the caller has read git's index.
     ///
     /// # Errors
     /// When an ignore file cannot be read at the moment.
@@ -101,8 +103,8 @@ impl IgnoreRules {
         &self.tracked
     }
 
-    /// Returns a fingerprint of the tracked paths and of the patterns for the whole worktree: of what was read, because the
-    /// times of the files may belong to a later content.
+    /// Returns a fingerprint of the tracked paths and of the patterns for the whole worktree. It is made from the contents that
+    /// were read, because the times of the files may belong to later contents.
     pub(super) fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let folds = self.case == Case::Fold;
@@ -123,7 +125,7 @@ impl IgnoreRules {
         self.levels[level].memo_ignored || self.memo.decide(path, is_dir, self.case) == Some(true)
     }
 
-    /// Returns whether the name of `path` excludes it: it belongs to git or to us, or is invalid.
+    /// Returns whether `path` is excluded because of its name, which belongs to git or to memo, or is invalid.
     pub(super) fn is_reserved(&self, path: &RelPath) -> bool {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let is_git = match self.case {
@@ -137,13 +139,13 @@ impl IgnoreRules {
             || self.own.iter().any(|own| *own == path[..])
     }
 
-    /// Returns the obstacle to entering `dir`, apart from patterns.
+    /// Returns why `dir` must not be entered whatever the patterns are; `None` if it may be.
     pub(super) fn barrier_at(&mut self, dir: &RelPath) -> Option<Barrier> {
         let level = self.ensure_level(dir);
         self.levels[level].barrier
     }
 
-    /// Returns whether to enter `dir`: there is no obstacle, and it is not ignored or has tracked files.
+    /// Returns whether to enter `dir`: it has no barrier, and is not ignored or has tracked files.
     pub(super) fn should_enter(&mut self, dir: &RelPath) -> bool {
         let level = self.ensure_level(dir);
         let level = &self.levels[level];
@@ -160,7 +162,7 @@ impl IgnoreRules {
         self.levels[at].undecided.as_deref()
     }
 
-    /// Returns the index of a directory, adding the directories above it first.
+    /// Returns the index of a directory in `levels`; adds the directory and those above it if necessary.
     fn ensure_level(&mut self, dir: &RelPath) -> usize {
         if let Some(known) = self.by_dir.get(dir.as_bytes()) {
             return *known;
@@ -238,7 +240,7 @@ impl IgnoreRules {
         self.global.iter().find_map(|patterns| patterns.decide(path, is_dir, self.case)).unwrap_or(false)
     }
 
-    /// Reads the ignore file of a directory, unless it is cached or irrelevant.
+    /// Reads the ignore file of a directory, unless the file is cached or irrelevant.
     fn load_patterns(&mut self, level: usize) {
         let known = &self.levels[level];
         if known.patterns.is_some() {
@@ -264,7 +266,7 @@ impl IgnoreRules {
         read.map_or_else(|| self.read_sparse_ignore_file(path), Ok)
     }
 
-    /// Reads an ignore file that a sparse checkout leaves out of the worktree, but that applies nevertheless.
+    /// Reads an ignore file from git's objects that a sparse checkout leaves out of the worktree, but that applies nevertheless.
     fn read_sparse_ignore_file(&self, path: &RelPath) -> Result<Patterns, String> {
         let (Some(id), Some((objects, hash))) = (self.tracked.left_out(path), &self.objects) else {
             return Ok(Patterns::default());
@@ -279,10 +281,10 @@ pub(super) fn parent_dir(path: &RelPath) -> &RelPath {
     path.rfind_byte(b'/').map_or(b"".as_bstr(), |slash| path[..slash].as_bstr())
 }
 
-/// Reads an ignore file; a missing or unreadable one is empty, as in git. Links are followed only outside the worktree.
+/// Reads an ignore file; returns `None` if it is missing, unreadable or too big. Links are followed only with `follow`.
 ///
 /// # Errors
-/// When it cannot be read now.
+/// When the file cannot be read at the moment.
 fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathError> {
     let read = open_regular(path, follow).and_then(|file| {
         let mut bytes = Vec::new();
@@ -294,11 +296,11 @@ fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathErro
     Ok(bytes.map(|bytes| Patterns::parse(&bytes)))
 }
 
-/// Reads `.memoignore`. Fails without the permission to read it, because it is then unknown which files it hides; git's own
+/// Reads `.memoignore`. Fails without permission to read the file, because it is then unknown which files it hides; git's own
 /// ignore files count as absent in that case, as git specifies.
 ///
 /// # Errors
-/// When it exists and cannot be read.
+/// When the file exists and cannot be read.
 fn read_memo_ignore(root: &Path) -> Result<Patterns, PathError> {
     let path = root.join(MEMO_IGNORE);
     if let Some(patterns) = read_patterns(&path, false)? {
@@ -310,6 +312,7 @@ fn read_memo_ignore(root: &Path) -> Result<Patterns, PathError> {
     }
 }
 
+/// Returns the git dirs and state dirs inside the worktree, relative to its root.
 fn own_dirs(layout: &RepoLayout) -> Vec<Vec<u8>> {
     let dirs = [layout.git_dir.as_ref(), layout.common_dir.as_ref(), Some(&layout.state_dir)];
     let below_root = dirs.into_iter().flatten().filter_map(|dir| dir.strip_prefix(&layout.root).ok());

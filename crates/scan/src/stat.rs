@@ -9,8 +9,8 @@ use memod_base::types::Stat;
 #[cfg(windows)]
 mod windows;
 
-/// A file written within this time before it was read may be written again without a change of its times: the times of
-/// file systems have steps of up to 2 s (FAT).
+/// A file that was written within this time before it was read may be written again without a change of its times, which have
+/// steps of up to 2 s in some file systems (FAT).
 const RACY_NS: u64 = 2_000_000_000;
 
 /// Bits of `st_mode` that hold the type, and their values, as in inode(7).
@@ -56,11 +56,11 @@ impl FileKind {
     }
 }
 
-/// Returns the signature of a path; for a symbolic link, that of the link itself. On a network file system or FUSE it
-/// comes from the server, not from the local cache, from which `lstat` answers for seconds after a write elsewhere.
+/// Returns the signature of a path; for a symbolic link, that of the link itself. On a network file system or FUSE the signature
+/// comes from the server, not from the local cache, which stays out of date for seconds after a write elsewhere.
 ///
 /// # Errors
-/// As lstat(2).
+/// See lstat(2).
 #[cfg(target_os = "linux")]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
@@ -79,19 +79,19 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
     })
 }
 
-/// Returns the signature of a path; of a symbolic link, not of what it leads to.
+/// Returns the signature of a path; for a symbolic link, that of the link itself.
 ///
 /// # Errors
-/// As lstat(2).
+/// See lstat(2).
 #[cfg(all(unix, not(target_os = "linux")))]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
     symlink_metadata(path)
 }
 
-/// As on Unix. A junction is a symbolic link, too.
+/// Returns the signature of a path; for a symbolic link or a junction, that of the link itself.
 ///
 /// # Errors
-/// As lstat(2).
+/// See lstat(2).
 #[cfg(windows)]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
     fstat(&windows::open_attributes(path)?)
@@ -105,7 +105,7 @@ fn symlink_metadata(path: &Path) -> io::Result<Stat> {
 /// Returns the signature of an open file.
 ///
 /// # Errors
-/// As fstat(2).
+/// See fstat(2).
 pub(super) fn fstat(file: &File) -> io::Result<Stat> {
     #[cfg(unix)]
     return file.metadata().map(|meta| from_metadata(&meta));
@@ -113,7 +113,7 @@ pub(super) fn fstat(file: &File) -> io::Result<Stat> {
     windows::read_stat(file)
 }
 
-/// Returns the inode of a file that has other names, in this worktree or elsewhere.
+/// Returns the inode of a regular file that has more than one name, in this worktree or elsewhere; `None` for any other path.
 pub fn shared_inode(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -130,7 +130,7 @@ pub fn is_racy(stat: &Stat, read_at_ns: i64) -> bool {
     stat.mtime_ns.abs_diff(read_at_ns) <= RACY_NS
 }
 
-/// Returns a time in nanoseconds.
+/// Converts seconds and nanoseconds to nanoseconds.
 #[cfg(unix)]
 fn to_ns(seconds: i64, nanos: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)

@@ -14,20 +14,20 @@ use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes,
 /// A path that git lists, at the time of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFile {
-    /// Its path; a lossy one if it is not UTF-8.
+    /// Path of the file; a lossy one if the path is not UTF-8.
     pub key: SourceKey,
-    /// Its signature.
+    /// Signature of the file.
     pub stat: Stat,
-    /// Why it is refused; `None` if it is admitted.
+    /// Why the file is refused; `None` if it is admitted.
     pub refusal: Option<ReadRefusal>,
 }
 
 /// Callbacks of a walk.
 pub trait Visit {
-    /// A directory is about to be listed, with its path below the root; `None` for the root itself. A watcher must watch it
-    /// before this returns, because later files are only reported as events, not listed.
+    /// A directory is about to be listed; `key` is its path below the root, `None` for the root itself. A watcher must watch the
+    /// directory before this returns, because files that are created later are only reported as events, not listed.
     fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
-    /// A directory is about to be looked at, which may take long.
+    /// A directory is about to be examined, which may take long.
     fn approach(&mut self, _abs: &Path) {}
     /// A path is admitted or refused.
     fn file(&mut self, found: ListedFile);
@@ -45,8 +45,9 @@ pub trait Visit {
 
 /// Walks the worktree, or `below` and everything in it, in the order of the names' bytes within each directory.
 ///
-/// Files that vanish are skipped silently. A directory without permission is both a problem and one refusal. If a directory
-/// cannot be listed at the moment, or its ignore file cannot be read, it is unread.
+/// Files that vanish are skipped silently. A directory without permission is both a problem and one refusal. A directory
+/// that cannot be listed at the moment, or whose ignore file cannot be read, is reported as unread.
+///
 /// Returns whether no listed directory has changed, so that the listings show one moment. Two changes within one tick of the
 /// file system's clock (4 ms on Linux before 6.13) look like one.
 ///
@@ -76,11 +77,11 @@ pub fn walk(
 struct WorktreeWalk<'a> {
     admission: &'a mut Admission,
     visit: &'a mut dyn Visit,
-    /// A stack of directories to enter. This is not recursive, because a hostile tree can be deeper than the call stack.
+    /// A stack of directories to enter. The walk is not recursive, because a hostile tree can be deeper than the call stack.
     pending: Vec<BString>,
     /// Stats of directories before they were listed.
     listed: Vec<(PathBuf, Stat)>,
-    /// Lossy names that were reported; two names can become the same.
+    /// Lossy names that were reported; two names can have the same lossy name.
     lossy: HashSet<String>,
 }
 
@@ -101,6 +102,7 @@ impl WorktreeWalk<'_> {
         }
     }
 
+    /// Returns whether no listed directory has changed since it was listed.
     fn is_steady(&self) -> bool {
         self.listed.iter().all(|(dir, before)| lstat(dir).is_ok_and(|now| now == *before))
     }
@@ -154,7 +156,7 @@ impl WorktreeWalk<'_> {
             return;
         }
         match stat() {
-            // It was replaced since the listing, which causes an event if it still matters.
+            // The path was replaced since the listing, which causes an event if it still matters.
             Ok(stat) if FileKind::from_stat(&stat) != kind => {}
             Ok(stat) if verdict == Verdict::Admitted => {
                 self.report_found(path, stat, self.admission.judge_size(&stat));
@@ -231,9 +233,9 @@ fn nearest_utf8_key(path: &RelPath) -> Option<SourceKey> {
     path.to_str().ok().filter(|path| !path.is_empty()).map(SourceKey::new)
 }
 
-/// Lists a directory in the order of its names, with its earlier stat; fails if it was replaced by a link.
+/// Lists a directory in the order of its names; returns its stat from before, too. Fails if a link has replaced the directory.
 fn list_dir(dir: &Path) -> io::Result<(Stat, Vec<(BString, DirEntry)>)> {
-    let before = lstat(dir)?; // also so that a network file system lists it again when it has changed
+    let before = lstat(dir)?; // this also makes a network file system list the directory again if it has changed
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;

@@ -1,4 +1,4 @@
-//! Answers a search of the index: runs the arms, and ranks their candidates.
+//! Runs a search of the index: runs the arms, and ranks their candidates.
 
 use std::collections::HashSet;
 
@@ -22,18 +22,18 @@ use crate::ranking::rerank;
 use crate::ranking::word_similarity::compare_words;
 use crate::search_request::SearchRequest;
 
-/// Number of hits for each wanted hit that are extended to their whole definitions, because some may not be shown.
+/// Number of hits for each requested hit that are extended to whole definitions. More than one, because some are not shown.
 const MOST_EXTENDED: usize = 2;
 
-/// Most copies of a file that are counted.
+/// Most other paths of a content that a hit lists.
 const MOST_COPIES: usize = 1_000;
 
-/// Number of candidates for each wanted hit that are compared with the hits, to find copies.
+/// Number of candidates for each requested hit that are compared with the hits to find copies.
 const MOST_COMPARED: usize = 4;
-/// Most candidates that are compared beyond the wanted number.
+/// Most candidates that are compared in addition to the requested number.
 const MOST_FURTHER_COMPARED: usize = 100;
 
-/// Returns the number of candidates that are compared with the hits once all wanted hits are found.
+/// Returns how many candidates are compared with the hits to find copies, for `limit` requested hits.
 pub fn max_compared_candidates(limit: usize) -> usize {
     (MOST_COMPARED * limit).min(limit + MOST_FURTHER_COMPARED)
 }
@@ -47,34 +47,34 @@ pub struct FoundChunk {
     pub bytes: (usize, usize),
     /// blake3 of the file's bytes.
     pub hash: [u8; 32],
-    /// Other paths with the same content.
+    /// Other admitted paths with the same content.
     pub other_paths: Vec<String>,
-    /// The text of a commit that may be shown; the text of a file is on disk.
+    /// The text of a commit, if the commit may be shown; `None` for a file, whose text is on disk.
     pub text: Option<String>,
 }
 
 /// The result of a search: all candidates, best first.
 #[derive(Debug, Default)]
 pub struct SearchAnswer {
-    /// More than requested, because some may prove stale.
+    /// The candidates. There are more than requested, because some may prove stale.
     pub found: Vec<FoundChunk>,
-    /// The words of the query, for snippets.
+    /// The query whose words snippets mark.
     pub query: Query,
-    /// Arms that did not run, and why.
+    /// The arms that did not run, each with the reason.
     pub degraded: Vec<String>,
-    /// Whether the embedding model has changed since the snapshot: the query must be repeated.
+    /// Whether the embedding model has changed since the snapshot, so that the search must be repeated.
     pub is_outdated: bool,
-    /// Whether the query has no words, so that everything that passes the filters is listed.
+    /// Whether the query has no words, so that `found` lists everything that passes the filters.
     pub is_list: bool,
 }
 
 impl SearchAnswer {
-    /// Returns the scores of hits that have a word of the query.
+    /// Returns the scores of the exact hits: those with a word of the query.
     pub fn exact_scores(&self) -> impl Iterator<Item = f64> {
         self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
     }
 
-    /// Returns whether the other answer has an exact hit that is no exact hit of this answer.
+    /// Returns whether `other` has an exact hit that this answer lacks.
     pub fn lacks_exact_hits_of(&self, other: &Self) -> bool {
         !other.exact_chunks().is_subset(&self.exact_chunks())
     }
@@ -83,7 +83,7 @@ impl SearchAnswer {
         self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.candidate.key).collect()
     }
 
-    /// Adds the hits of the corrected query below the exact hits, and replaces the hits that are only near.
+    /// Appends the hits of the corrected query, with their scores lowered by `factor`. Keeps the exact hits and removes the others.
     pub fn add_corrected(&mut self, corrected: Self, factor: f64) {
         self.found.retain(FoundChunk::is_exact);
         self.query = corrected.query;
@@ -98,13 +98,14 @@ impl SearchAnswer {
 }
 
 impl FoundChunk {
+    /// Returns whether the hit has a word of the query in its text, its path or its symbol.
     fn is_exact(&self) -> bool {
         let ArmSignals { bm25, path, symbol, .. } = &self.ranked.candidate.signals;
         bm25.is_some() || path.is_some() || symbol.is_some()
     }
 }
 
-/// Runs the arms and ranks their candidates. The result is determined by the snapshot and the query.
+/// Runs the arms and ranks their candidates. The result depends only on the snapshot and the request.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -130,7 +131,8 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
             .for_each(|chunk| pool.add_unranked(chunk));
     }
     let mut candidates = pool.into_candidates(rows, members, query)?;
-    // The weights of a comparison by words were fitted together with vectors. Without vectors, and for names, the other signals rank.
+    // The weights of the comparison by words were fitted together with vectors, so without vectors words are not compared. Neither
+    // are they for a query of one word.
     let has_vectors = candidates.iter().any(|candidate| candidate.signals.cosine.is_some());
     if request.mode == SearchMode::Hybrid && has_vectors && query.wanted_texts().len() > 1 {
         compare_words(rows, query, &idf_of_words, &mut candidates)?;
@@ -154,8 +156,8 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     Ok(SearchAnswer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
 }
 
-/// Adds the texts of the first commits, and of the first commits with a word of the query. Only these can be shown: a
-/// corrected query keeps the hits with a word and replaces the others.
+/// Reads the texts of the first `limit` commits, and of the first `limit` commits with a word of the query. No others can be shown,
+/// because a corrected query keeps only the hits with a word.
 fn add_texts(reader: &IndexReader, found: &mut [FoundChunk], limit: usize) -> Result<(), DatabaseError> {
     let (mut n_commits, mut n_exact) = (0, 0);
     for hit in found.iter_mut().filter(|hit| hit.ranked.candidate.kind == ChunkKind::Commit) {
@@ -168,6 +170,7 @@ fn add_texts(reader: &IndexReader, found: &mut [FoundChunk], limit: usize) -> Re
     Ok(())
 }
 
+/// Returns the hit of a ranked candidate. Lists the other paths only if the hit may be shown.
 fn build_found_chunk(
     members: &AdmittedChunks<'_>,
     ranked: RankedCandidate<ChunkCandidate>,

@@ -1,7 +1,7 @@
 //! Runs the arms of a search on one snapshot.
 //!
-//! Every arm applies the worktree and the filter inside its top-k, never after it: hits of another worktree must not crowd
-//! out the hits of this worktree.
+//! Every arm restricts the chunks to the worktree and the filter before it takes the best k. Otherwise hits of another worktree
+//! could displace the hits of this worktree.
 
 mod bm25;
 mod candidate_pool;
@@ -23,11 +23,11 @@ use crate::candidates::SPARE;
 use crate::candidates::arm_signals::COSINE_FLOOR;
 use crate::search_request::SearchRequest;
 
-/// Number of other chunks for each commit in an arm. The messages of two thousand commits name every part of the code;
-/// without a limit they could fill an arm and displace the code itself.
+/// Number of other chunks for each commit among the candidates of an arm. The messages of two thousand commits name every part of
+/// the code, and without a limit they could displace the code itself.
 const OTHERS_A_COMMIT: usize = 5;
 
-/// Chunks with their cosine, or why there are none.
+/// The nearest chunks with their cosines, or why no vectors can be compared.
 type NearestScan<'a> = Result<Vec<(&'a WorktreeChunk, f64)>, NoVectors>;
 
 /// Runs the arms of one search, and collects their candidates.
@@ -35,13 +35,13 @@ pub(super) struct ArmRunner<'a> {
     reader: &'a IndexReader,
     request: &'a SearchRequest<'a>,
     members: &'a AdmittedChunks<'a>,
-    /// Number of candidates of each arm.
+    /// Most candidates of each arm.
     k: usize,
-    /// The candidates of the arms so far.
+    /// The candidates that the arms have found so far.
     pub(super) pool: CandidatePool,
-    /// Inverse document frequency of the words of the query, by position in the query.
+    /// Inverse document frequency of each word of the query, by position in the query.
     pub(super) idf_of_words: Vec<f64>,
-    /// Arms that did not run, and why.
+    /// The arms that did not run, each with the reason.
     pub(super) degraded: Vec<String>,
     /// Whether the model of the vectors has changed since the snapshot.
     pub(super) is_outdated: bool,
@@ -66,7 +66,7 @@ impl<'a> ArmRunner<'a> {
         }
     }
 
-    /// Adds the definitions of the names in the query.
+    /// Runs the symbol arm: adds the definitions of the names in the query.
     pub(super) fn add_names(&mut self) -> Result<(), DatabaseError> {
         let names = match self.request.query.words() {
             [] => &self.request.conditions.unqualified_symbols(),
@@ -86,7 +86,7 @@ impl<'a> ArmRunner<'a> {
         Ok(())
     }
 
-    /// Adds the chunks and the paths whose words match best, and the scores of whole files.
+    /// Runs the arms of words: adds the chunks and the paths whose words match best, and the scores of whole files.
     pub(super) fn add_words(&mut self) -> Result<(), DatabaseError> {
         let phrases = self.request.query.wanted_phrases();
         if phrases.iter().next().is_none() {
@@ -108,11 +108,12 @@ impl<'a> ArmRunner<'a> {
         Ok(())
     }
 
+    /// Returns the most commits among the candidates of an arm.
     fn commit_limit(&self) -> usize {
         if self.members.are_commits() { self.k } else { self.k / OTHERS_A_COMMIT }
     }
 
-    /// Adds the files whose path words match best; of copies only the best path counts.
+    /// Adds the files whose path words match best. Of files with the same content, only the best path counts.
     fn add_paths(&mut self, phrases: &WantedPhrases) {
         let mut rank = 0;
         for (bm25, chunk) in self.members.matching_paths(phrases.iter().map(|(phrase, _)| phrase)) {
@@ -123,7 +124,7 @@ impl<'a> ArmRunner<'a> {
         }
     }
 
-    /// Adds the chunks whose vectors are nearest to the vector of the query.
+    /// Runs the vector arm: adds the chunks whose vectors are nearest to the vector of the query.
     pub(super) fn add_nearest(&mut self) -> Result<(), DatabaseError> {
         let Some(vector) = self.embed_query() else { return Ok(()) };
         let model = self.reader.model_id()?;
@@ -133,7 +134,7 @@ impl<'a> ArmRunner<'a> {
             Ok(comparable) => comparable,
             Err(why) => {
                 self.is_outdated = why == NoVectors::OtherModel;
-                let why = if self.is_outdated { "the model has just changed" } else { "vectors loading" };
+                let why = if self.is_outdated { "the embedding model changed" } else { "vectors loading" };
                 self.degraded.push(format!("knn: {why}"));
                 return Ok(());
             }
@@ -159,12 +160,12 @@ impl<'a> ArmRunner<'a> {
         Ok(())
     }
 
-    /// Returns the path of a file's chunk; `None` for a commit, whose key says nothing.
+    /// Returns the first admitted path of a chunk's file; `None` for a commit, whose path has no meaning.
     fn file_path(&self, chunk: &WorktreeChunk) -> Option<&str> {
         self.members.first_path(chunk.content).filter(|_| chunk.chunk.kind != ChunkKind::Commit)
     }
 
-    /// Returns the vector of the query. If there is none, records the reason and returns `None`.
+    /// Embeds the text of the query. If the model cannot run, records the reason in `degraded` and returns `None`.
     fn embed_query(&mut self) -> Option<QueryVector> {
         let text = self.request.query.text();
         let embedded = self
@@ -181,12 +182,12 @@ impl<'a> ArmRunner<'a> {
         }
     }
 
-    /// Returns the nearest admitted chunks with their cosine, or why there are none.
+    /// Returns the nearest admitted chunks with their cosines, or why no vectors can be compared.
     ///
-    /// Without a filter, or with a filter by chunks, nearly all admitted vectors belong to the worktree: if `k` of slightly
-    /// more than `k` do, no other can be nearer. Otherwise the ids of the admitted chunks are listed first. Commits are added
-    /// separately, unless only commits are wanted: there are many, written in prose, and they would be nearer to a question
-    /// than the code.
+    /// Without a filter, or with a filter by chunks, most vectors belong to admitted chunks. So the nearest `k * SPARE` vectors are
+    /// read first, and if `k` of them belong to admitted chunks, no other chunk is nearer. Otherwise only the vectors of admitted
+    /// chunks are compared. Commits have a limit of their own: there are many, written in prose, and they would be nearer to a
+    /// question than the code.
     fn scan_vectors(&self, vector: &QueryVector) -> Result<NearestScan<'a>, DatabaseError> {
         let (members, k) = (self.members, self.k);
         if members.are_all_or_listed() {
@@ -214,6 +215,7 @@ impl<'a> ArmRunner<'a> {
         Ok(Ok(found))
     }
 
+    /// Returns the `k` nearest chunks of all worktrees, or of `among`, with their cosines.
     fn find_nearest(
         &self,
         vector: &QueryVector,
@@ -223,6 +225,7 @@ impl<'a> ArmRunner<'a> {
         self.request.vectors.find_nearest(self.reader, vector, k, among)
     }
 
+    /// Returns the admitted chunks among `top`.
     fn admit_rows(
         &self,
         top: Vec<(ChunkId, f64)>,
@@ -232,8 +235,8 @@ impl<'a> ArmRunner<'a> {
     }
 }
 
-/// Adds the share of the path to the cosine of a chunk. It is less than the 0.3 for whole code files in
-/// models/builtin/README.md, because all chunks of a file share it.
+/// Returns the weighted mean of the cosines of a chunk and of its path. The path counts 0.2, less than the 0.3 for whole code files
+/// in models/builtin/README.md, because all chunks of a file share the path.
 fn blend_path_cosine(chunk: f64, path: f64) -> f64 {
     0.8 * chunk + 0.2 * path
 }

@@ -11,21 +11,21 @@ use memod_text::words::{Form, write_words};
 use super::query::{Query, is_stop_word, other_number};
 use super::worktree_chunks::WorktreeChunks;
 
-/// With fewer hits that have a word of the query, its unknown words are corrected.
+/// A query is corrected if fewer hits than this have a word of the query.
 pub const FEW: usize = 3;
 
 /// Most unknown words of a query that are corrected.
 const MOST_CORRECTED: usize = 8;
 
-/// The words of some texts.
+/// The words of a set of texts, with their frequencies.
 pub trait Vocabulary {
-    /// Returns the number of texts that have a word.
+    /// Returns the number of texts that contain a word.
     ///
     /// # Errors
     /// When the database cannot be read.
     fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError>;
 
-    /// Calls `see` with every word, and perhaps with words that no text has any more.
+    /// Calls `see` with every word of the texts, and perhaps with words that no text contains any more.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -34,7 +34,7 @@ pub trait Vocabulary {
 
 /// The words of the chunks of a worktree.
 ///
-/// The postings also have chunks of other worktrees and deleted chunks. If these counted, the commonest of the nearest words
+/// The postings also contain chunks of other worktrees and deleted chunks. These are not counted, because otherwise corrections
 /// would depend on former texts of the files.
 pub struct WorktreeVocabulary<'a> {
     /// The postings of all chunks.
@@ -57,9 +57,9 @@ impl Vocabulary for WorktreeVocabulary<'_> {
     }
 }
 
-/// Returns the query with each unknown word replaced by the nearest known one; `None` if there is nothing to replace.
+/// Returns the query with unknown words replaced by the nearest words of `known`; `None` if no word is replaced.
 ///
-/// Operators and filters stay. Words of `NOT` and prefixes are not corrected.
+/// Operators and filters stay. Words after `NOT` and prefixes are not corrected.
 ///
 /// # Errors
 /// When a vocabulary cannot be read.
@@ -76,14 +76,17 @@ pub fn correct_query(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<
     error.map_or(Ok(replaced), Err)
 }
 
+/// Corrects words with the words of some vocabularies.
 struct KnownWords<'a> {
     known: &'a [&'a dyn Vocabulary],
-    /// All words, read when the first unknown word appears: reading takes far longer than anything else.
+    /// All words, which are read when the first unknown word appears, because reading takes long.
     terms: Option<Vec<String>>,
+    /// Number of words that may still be corrected.
     n_left: usize,
 }
 
 impl KnownWords<'_> {
+    /// Returns a text with its words corrected; `None` if no word is corrected.
     fn correct_text(&mut self, text: &str) -> Result<Option<String>, DatabaseError> {
         let mut corrected = Vec::new();
         let mut is_changed = false;
@@ -95,7 +98,7 @@ impl KnownWords<'_> {
         Ok(is_changed.then(|| corrected.join(" ")))
     }
 
-    /// Corrects a name as a whole, or otherwise its parts.
+    /// Corrects a word as a whole, or else the parts of a name; returns `None` if nothing is corrected.
     fn correct_word(&mut self, word: &str) -> Result<Option<String>, DatabaseError> {
         let [whole, parts] = [Form::Whole, Form::Parts].map(|form| split_tokens(word, form));
         let corrected = self.correct_tokens(&whole, "-")?;
@@ -109,7 +112,7 @@ impl KnownWords<'_> {
         tokens.iter().try_fold(true, |all, token| Ok(all && self.is_known(token)?))
     }
 
-    /// Returns whether some text has the token or another form of it, which an exact search finds too.
+    /// Returns whether some text contains the token, or its stem, plural or singular, which a search finds too.
     fn is_known(&self, token: &str) -> Result<bool, DatabaseError> {
         let forms = [Some(token.to_owned()), stem(token), other_number(token)];
         let mut has_any = false;
@@ -121,6 +124,7 @@ impl KnownWords<'_> {
         Ok(has_any)
     }
 
+    /// Corrects each token, and joins the tokens with `between`; returns `None` if no token is corrected.
     fn correct_tokens(&mut self, tokens: &[String], between: &str) -> Result<Option<String>, DatabaseError> {
         let mut corrected = tokens.to_vec();
         for token in &mut corrected {
@@ -131,7 +135,7 @@ impl KnownWords<'_> {
         Ok((corrected != tokens).then(|| corrected.join(between)))
     }
 
-    /// Returns the nearest known word to an unknown one.
+    /// Returns the known word that is nearest to an unknown one; `None` for a known word, and if no known word is near.
     fn nearest_word(&mut self, token: &str) -> Result<Option<String>, DatabaseError> {
         if self.n_left == 0 || self.is_known(token)? {
             return Ok(None);

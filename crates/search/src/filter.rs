@@ -1,28 +1,28 @@
-//! Restricts a search to kinds, formats, paths and chunks.
+//! Restricts a search to kinds of chunks, and to formats, paths and classes of files.
 
 pub mod restriction;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use memod_base::types::{ChunkKind, ClassSet, IdSet};
 
-/// Restricts the chunks that an arm returns.
+/// The conditions that every hit must satisfy.
 #[derive(Clone, Debug, Default)]
 pub struct SearchFilter {
-    /// Empty: all.
+    /// Admitted kinds of chunks; empty for all.
     pub kinds: Vec<ChunkKind>,
-    /// Format names; empty: all.
+    /// Names of admitted formats; empty for all.
     pub langs: Vec<String>,
-    /// Format names that are left out.
+    /// Names of excluded formats.
     pub not_langs: Vec<String>,
-    /// Lists of globs; each list must match a worktree-relative path; empty: all.
+    /// Lists of globs over worktree-relative paths. A path must match a glob of each list; empty for all paths.
     pub paths: Vec<PathGlobs>,
-    /// Matches paths that are left out.
+    /// Globs over excluded paths.
     pub not_paths: PathGlobs,
-    /// Sets of classes; a file must have a class of each set; empty: all.
+    /// Sets of classes. A file must have a class of each set; empty for all files.
     pub only: Vec<ClassSet>,
-    /// Classes of files that are left out.
+    /// Classes of excluded files.
     pub not_only: ClassSet,
-    /// Only these chunks.
+    /// Ids of the admitted chunks; `None` for all.
     pub chunks: Option<IdSet>,
 }
 
@@ -30,17 +30,17 @@ pub struct SearchFilter {
 #[derive(Clone, Debug, Default)]
 pub struct PathGlobs {
     set: GlobSet,
-    /// The globs as they were given.
+    /// The globs as typed.
     written: Vec<String>,
 }
 
 impl PathGlobs {
-    /// Returns whether there is none.
+    /// Returns whether there are no globs.
     pub(crate) fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
-    /// Returns whether some glob matches a path.
+    /// Returns whether one of the globs matches a path.
     pub(crate) fn is_match(&self, path: &str) -> bool {
         self.set.is_match(path)
     }
@@ -60,13 +60,14 @@ pub(crate) struct FileDemands {
 #[derive(Debug, thiserror::Error)]
 #[error("{glob}: {reason}")]
 pub struct GlobError {
-    /// The glob as it was given.
+    /// The glob as typed.
     glob: String,
+    /// Why the glob is invalid.
     reason: globset::ErrorKind,
 }
 
 impl SearchFilter {
-    /// Restricts the filter further to these chunks.
+    /// Restricts the filter further, to the chunks in `set`.
     pub fn restrict_to(&mut self, set: IdSet) {
         match &mut self.chunks {
             Some(chunks) => chunks.keep(&set),
@@ -74,7 +75,7 @@ impl SearchFilter {
         }
     }
 
-    /// Returns whether neither format nor path nor class is restricted.
+    /// Returns whether the filter restricts neither formats nor paths nor classes.
     pub(crate) fn admits_all_contents(&self) -> bool {
         self.langs.is_empty()
             && self.not_langs.is_empty()
@@ -84,7 +85,7 @@ impl SearchFilter {
             && self.not_only.is_empty()
     }
 
-    /// Returns the conditions on files.
+    /// Returns the conditions of the filter on files.
     pub(crate) fn file_demands(&self) -> FileDemands {
         FileDemands {
             langs: [self.langs.clone(), self.not_langs.clone()],
@@ -95,42 +96,43 @@ impl SearchFilter {
         }
     }
 
-    /// Returns whether a kind is admitted.
+    /// Returns whether the filter admits a kind of chunk.
     pub(crate) fn admits_kind(&self, kind: ChunkKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    /// Returns whether a format is admitted.
+    /// Returns whether the filter admits a format.
     pub(crate) fn admits_lang(&self, lang: &str) -> bool {
         (self.langs.is_empty() || self.langs.iter().any(|admitted| admitted == lang))
             && !self.not_langs.iter().any(|refused| refused == lang)
     }
 
-    /// Returns whether a path of a file is admitted, and the classes of the file.
+    /// Returns whether the filter admits both a path of a file and the classes of the file.
     pub(crate) fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
         self.only.iter().all(|wanted| wanted.intersects(classes))
             && !self.not_only.intersects(classes)
             && self.admits_path(path)
     }
 
-    /// Returns whether a path of a file is admitted, regardless of its classes.
+    /// Returns whether the filter admits a path, regardless of the classes of the file.
     pub fn admits_path(&self, path: &str) -> bool {
         self.paths.iter().all(|globs| globs.is_match(path)) && !self.not_paths.is_match(path)
     }
 
-    /// Returns whether commits are admitted. Commits have no path and no class: a filter that wants these excludes commits, a
-    /// filter that leaves these out admits them.
+    /// Returns whether the filter admits commits. Commits have no path and no class, so a filter that requires a path or a class
+    /// excludes commits. A filter that only excludes paths or classes admits them.
     pub(crate) fn admits_commits(&self) -> bool {
         self.paths.is_empty() && self.only.is_empty()
     }
 
-    /// Returns the classes that are wanted.
+    /// Returns all classes in the sets of required classes.
     pub(crate) fn wanted_classes(&self) -> ClassSet {
         self.only.iter().fold(ClassSet::default(), |all, wanted| all.union(*wanted))
     }
 }
 
-/// Compiles globs over worktree-relative paths. A glob with a `/` starts at the top, a glob without matches at any depth.
+/// Compiles globs over worktree-relative paths. A glob with a `/` starts at the root of the worktree, and a glob without matches at
+/// any depth.
 ///
 /// # Errors
 /// When a glob is invalid.

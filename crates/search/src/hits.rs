@@ -1,4 +1,4 @@
-//! Prepares hits to be shown: adds hits of other words, finds copies, cuts snippets, and explains the order.
+//! Prepares hits for display: adds hits of other words, finds copies, cuts snippets, and explains scores.
 
 pub mod explain;
 pub mod near_copies;

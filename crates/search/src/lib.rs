@@ -1,9 +1,9 @@
 //! Searches the index: query, arms, fusion and ranking.
 //!
-//! The way of a search: [`query`] parses what was typed, and [`filter`] turns its demands into a set of chunks. `arms`
-//! find chunks of [`worktree_chunks`] with `text_scores` and vectors, and collect them as [`candidates`]; [`ranking`]
-//! puts them in order, with [`paths`] among its reasons. If they are few, [`correction`] asks again with other words.
-//! [`hits`] prepares what is shown. [`memory_search`] does the same for memories.
+//! The steps of a search: [`query`] parses the typed text, and [`filter`] turns its conditions into a set of chunks. `arms` find
+//! chunks of [`worktree_chunks`] by words (`text_scores`) and by vectors, and collect them as [`candidates`]. [`ranking`] orders
+//! the candidates, among other things by their [`paths`]. If few hits match exactly, [`correction`] corrects the query for a second
+//! search. [`hits`] prepares the hits for display. [`memory_search`] searches memories in the same way.
 //!
 //! [`run_search`] runs the arms on one snapshot; everything else is pure.
 

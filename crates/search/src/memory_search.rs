@@ -1,9 +1,9 @@
-//! Searches memories, and decides which of them help with a prompt.
+//! Searches memories, and decides which memories help with a prompt.
 //!
-//! Runs BM25 over words and KNN over vectors, each filtered inside its top-k, and ranks with `memory_rank`. The scores are
-//! on the scale of other hits, so that both can appear in one list.
+//! Runs BM25 over words and KNN over vectors, each restricted by the filter before the best k are taken, and ranks with
+//! `memory_rank`. The scores are on the same scale as the scores of other hits, so that both can appear in one list.
 //!
-//! For a prompt, [`prompt_terms`] extracts what is asked, and [`relevance`] rates what was found.
+//! For a prompt, [`prompt_terms`] extracts the terms, and [`relevance`] rates the memories that were found.
 
 mod memory_rank;
 pub mod prompt_terms;
@@ -31,7 +31,7 @@ use crate::candidates::{SPARE, candidate_limit};
 use crate::ranking::correction_factor::lower_corrected;
 use crate::text_scores::maxsim::MaxSim;
 
-/// Most words of a query that are compared with those of its candidates.
+/// Most words of a query that are compared with the words of the candidates.
 const MOST_COMPARED: usize = 32;
 /// Most memories that are added because they supersede hits.
 const MOST_SUCCESSORS: usize = 200;
@@ -43,25 +43,25 @@ pub struct MemorySearchRequest {
     pub query: Query,
     /// The arms that run.
     pub mode: SearchMode,
-    /// The filter that every memory passes.
+    /// The filter that every hit must pass.
     pub filter: MemoryFilter,
-    /// Number of hits wanted.
+    /// Number of requested hits.
     pub limit: usize,
-    /// Lowest cosine of a memory that is found by its vector; never below the cosine of noise.
+    /// Least cosine of a memory that is found by its vector. `COSINE_FLOOR` applies if it is larger.
     pub min_cosine: f64,
-    /// The query's vector, if it has one.
+    /// The vector of the query; `None` if the model knows no word of the query, or could not run.
     pub vector: Option<QueryVector>,
-    /// Why the query has no vector, if the model could not run.
+    /// Why the query has no vector; `None` unless the model could not run.
     pub why_no_vector: Option<String>,
-    /// The text to embed instead of the query.
+    /// The text to embed instead of the text of the query; `None` for the latter.
     pub topic: Option<String>,
-    /// States of anchors by memory id.
+    /// The anchors of memories whose state has been checked, by memory id.
     pub judged: HashMap<String, Vec<Anchor>>,
 }
 
 impl MemorySearchRequest {
-    /// Returns the filter with the demands of the query's operators: title, tags and content of a memory together must
-    /// satisfy them.
+    /// Returns the filter, restricted by the operators of the query. Title, tags and content of a memory together must satisfy the
+    /// operators.
     fn restricted_filter(&self) -> MemoryFilter {
         let QueryRestriction { required, excluded } = self.query.restriction_with_stems();
         MemoryFilter {
@@ -71,7 +71,7 @@ impl MemorySearchRequest {
         }
     }
 
-    /// Adds the vector of the query, if the model is loaded and knows a word of it.
+    /// Embeds the query and sets `vector`, or sets `why_no_vector` if the model cannot run.
     pub fn set_query_vector(&mut self, embedder: Result<&dyn Embedder, &str>) {
         let text = self.topic.as_deref().unwrap_or(self.query.text());
         let vector = embedder.map_err(str::to_owned).and_then(|embedder: &dyn Embedder| {
@@ -82,7 +82,7 @@ impl MemorySearchRequest {
     }
 }
 
-/// A memory that was found.
+/// A memory that a search found.
 #[derive(Clone, Debug)]
 pub struct FoundMemory {
     /// Score, factors and rank in each arm.
@@ -96,21 +96,21 @@ pub struct FoundMemory {
 pub struct FoundMemories {
     /// At most the requested number, best first.
     pub found: Vec<FoundMemory>,
-    /// Candidates of any arm.
+    /// Number of candidates of all arms.
     pub total: usize,
-    /// Anchors of candidates whose state is unknown, by memory id.
+    /// Candidates with anchors that have not been checked, with these anchors.
     pub unjudged: Vec<AnchoredMemory>,
-    /// Whether the vectors are of another model than the query, which must then be embedded and searched again.
+    /// Whether the stored vectors belong to another model than the vector of the query. The search must be repeated then.
     pub is_outdated: bool,
 }
 
 impl FoundMemories {
-    /// Returns the scores of memories that have a word of the query.
+    /// Returns the scores of the exact hits: the memories with a word of the query.
     pub fn exact_scores(&self) -> impl Iterator<Item = f64> {
         self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
     }
 
-    /// Returns whether the other answer has an exact memory that is no exact memory of this answer.
+    /// Returns whether `other` has an exact hit that is no exact hit here.
     pub fn lacks_exact_hits_of(&self, other: &Self) -> bool {
         let own = self.exact_rows();
         other.exact_rows().iter().any(|row| !own.contains(row))
@@ -121,7 +121,8 @@ impl FoundMemories {
         exact.map(|hit| hit.ranked.candidate.facts.row).collect()
     }
 
-    /// Adds the memories of the corrected query below the exact memories, and replaces the memories that are only near.
+    /// Appends the memories of the corrected query, with their scores lowered by `factor`, up to `limit` memories. Keeps the exact
+    /// hits and their successors, and removes the others.
     pub fn add_corrected(&mut self, corrected: Self, factor: f64, limit: usize) {
         self.retain_exact();
         for mut hit in corrected.found {
@@ -137,10 +138,10 @@ impl FoundMemories {
 }
 
 impl FoundMemories {
-    /// Retains the memories with a word of the query, and their successors.
+    /// Removes all memories except the exact hits and their successors.
     fn retain_exact(&mut self) {
         let mut successors = HashSet::new();
-        // Successors precede the memories that they supersede.
+        // Successors precede the memories that they supersede, so the list is read from its end.
         let mut is_retained: Vec<bool> = self
             .found
             .iter()
@@ -157,12 +158,13 @@ impl FoundMemories {
 }
 
 impl FoundMemory {
+    /// Returns whether the memory has a word of the query.
     fn is_exact(&self) -> bool {
         self.ranked.candidate.signals.bm25.is_some()
     }
 }
 
-/// Runs both arms and ranks their candidates; `vectors` has the vectors of living memories.
+/// Runs both arms and ranks their candidates. `vectors` holds the vectors of all living memories.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -227,10 +229,10 @@ pub fn search_memories(
     Ok(FoundMemories { found: found.collect(), total, unjudged, is_outdated })
 }
 
-/// Returns the `k` nearest memories that pass the filter, with their cosine of at least `floor`, nearest first.
+/// Returns the `k` nearest memories that pass the filter, with their cosines, nearest first. Cosines below `floor` are left out.
 ///
-/// Without a filter nearly all memories pass: if `k` of slightly more than `k` do, no other can be nearer. Otherwise the
-/// memories that pass are looked up first.
+/// Most memories pass most filters. So the nearest `k * SPARE` memories are tested first, and if `k` of them pass, no other memory
+/// is nearer. Otherwise all memories that pass are looked up, and only these are compared.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -259,7 +261,7 @@ pub fn nearest_memories(
     Ok(near)
 }
 
-/// Adds the facts for ranking to the candidates; also returns the anchors without a known state.
+/// Adds the facts for ranking to the candidates. Also returns the candidates with anchors that have not been checked.
 fn add_facts(
     rows: &MemoryRows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
@@ -288,8 +290,8 @@ fn add_facts(
     Ok((candidates, unjudged))
 }
 
-/// Adds the newest passing successors of each hit right before the hit, and sets them as its successors; also returns the
-/// anchors without a known state. Memories in the middle of a chain are not added.
+/// Inserts the newest successors of each hit right before the hit, if they pass the filter, and sets them as its successors.
+/// Successors that are superseded themselves are left out. Also returns the added memories with anchors that have not been checked.
 fn add_newest_successors(
     rows: &MemoryRows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
@@ -343,8 +345,8 @@ fn add_newest_successors(
     Ok(unjudged)
 }
 
-/// Sets the similarity of each candidate's words and the words of the query, rare words counting more. Reads the missing
-/// texts.
+/// Sets `maxsim` of each candidate: the similarity of its words to the words of the query. Rare words count more. Reads the texts
+/// that are missing in `texts`.
 fn compare_words(
     rows: &MemoryRows<'_>,
     query: &Query,
@@ -372,7 +374,7 @@ fn compare_words(
     Ok(())
 }
 
-/// Returns the weighted share of the words that a text has, in any form; 0 to 1.
+/// Returns the share of the words that a text contains, in any form of the word; 0 to 1, by the weights of the words.
 fn covered_share(text: &str, words: &[QueryWord]) -> f64 {
     let mut stream = String::new();
     index_words(text, &mut stream);
@@ -392,8 +394,8 @@ fn covered_share(text: &str, words: &[QueryWord]) -> f64 {
     if all > 0.0 { covered / all } else { 0.0 }
 }
 
-/// Returns whether two tokens may be forms of one word, judging by their first letters, which no stemmer changes. Stemming
-/// each token would take longer than the rest of a search.
+/// Returns whether two tokens have the same first two letters. Otherwise they have different stems, and need not be stemmed, which
+/// would take longer than the rest of a search.
 fn share_first_letters(left: &str, right: &str) -> bool {
     left.bytes().zip(right.bytes()).take(2).all(|(left, right)| left == right)
 }

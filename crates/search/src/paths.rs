@@ -1,4 +1,4 @@
-//! Judges files by their paths: their words, their classes, and which of them are translations.
+//! Judges files by their paths: splits paths into words, classifies files, and finds translations.
 
 pub mod class_rules;
 pub mod path_words;

@@ -1,15 +1,15 @@
 //! Parses queries.
 //!
 //! ```text
-//! query   = all { "OR" all }              lowest
+//! query   = all { "OR" all }              lowest precedence
 //! all     = bag { "AND" bag }
-//! bag     = { [ "NOT" ] item }            words side by side: any of them, ranking decides
+//! bag     = { [ "NOT" ] item }            words side by side: any may match
 //! item    = word | word* | "phrase" | ( query )
 //! ```
 //!
-//! Operators are upper case. Every text is a valid query: brackets close at the end, a quote without its other half is text,
-//! and operators without operands and words without letters and digits are ignored. Filters (`path:src/**`) may be
-//! anywhere and hold for the whole query. Text of several lines has neither operators nor filters.
+//! Operators are upper case. Every text is a valid query: open brackets are closed at the end, and a quote without its other half
+//! is text. Operators without operands are ignored, and so are words without letters and digits. Filters (`path:src/**`) may be
+//! anywhere, and apply to the whole query. Text of several lines has neither operators nor filters.
 
 use memod_base::types::Expression;
 use memod_proto::{Parsed, ParsedFilter};
@@ -39,24 +39,29 @@ pub(super) use stop_words::is_stop_word;
 /// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
+    /// The tree of operators and items.
     any: Alternatives,
     filters: Vec<FilterTerm>,
+    /// Notes on parts that were read otherwise than the user may have meant.
     notes: Vec<String>,
+    /// The text to embed.
     text: String,
     words: Vec<QueryWord>,
+    /// Possible names of symbols.
     symbols: Vec<String>,
+    /// Whether the query is a single name.
     is_symbol: bool,
     asks_for_history: bool,
 }
 
-/// A word to look for in a text, in the form of the index.
+/// A wanted word of a query, in the form of the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryWord {
-    /// A token as [`tokens::index_words`] writes it.
+    /// The word as a token of [`tokens::index_words`].
     pub text: String,
-    /// 1 for a word of the query, less for the parts of a compound.
+    /// 1 for a whole word of the query, 0.5 for a part of a compound.
     pub weight: f32,
-    /// Whether it is a prefix.
+    /// Whether the word is a prefix of the words that it matches.
     pub is_prefix: bool,
 }
 
@@ -65,7 +70,7 @@ pub fn parse_query(input: &str) -> Query {
     parse_lexed(input, lexer::lex_query(input, None))
 }
 
-/// Parses any text as a query. A filter whose value fails `check` is text, and a note explains why.
+/// Parses any text as a query with filters. A filter whose value `check` rejects is read as text, and a note of the query says why.
 pub fn parse_with_filters(input: &str, check: FilterCheck<'_>) -> Query {
     parse_lexed(input, lexer::lex_query(input, Some(check)))
 }
@@ -77,7 +82,7 @@ fn parse_lexed(input: &str, lexed: lexer::LexedQuery) -> Query {
 }
 
 impl Query {
-    /// Creates a query that embeds `input`, or all wanted words if there is none.
+    /// Creates a query from its parts. The text to embed is `input`, or the wanted words if `input` is `None`.
     fn new(mut any: Alternatives, filters: Vec<FilterTerm>, notes: Vec<String>, input: Option<&str>) -> Self {
         let raw: Vec<String> =
             any.wanted_items().into_iter().filter_map(QueryItem::text).map(str::to_owned).collect();
@@ -95,7 +100,7 @@ impl Query {
         Self { any, filters, notes, text, words, symbols, is_symbol, asks_for_history }
     }
 
-    /// Returns the query with wanted words replaced; `None` if `replace` changes none.
+    /// Returns the query with its wanted words and phrases replaced by `replace`; `None` if none is replaced.
     pub(crate) fn with_replaced_words(
         &self,
         replace: &mut dyn FnMut(&str) -> Option<String>,
@@ -105,7 +110,7 @@ impl Query {
         (any != self.any).then(|| Self::new(any, self.filters.clone(), Vec::new(), None))
     }
 
-    /// Returns the query with additional words; `None` for a name, and for a query with operators.
+    /// Returns the query with `words` added; `None` for a single name, a query with operators, and a query without words.
     pub fn with_words(&self, words: &[String]) -> Option<Self> {
         if self.any.is_binding() || self.is_symbol || self.words.is_empty() {
             return None;
@@ -115,31 +120,32 @@ impl Query {
         Some(Self::new(any, self.filters.clone(), Vec::new(), Some(&text)))
     }
 
-    /// Returns the expression for FTS5's `MATCH` over streams of [`tokens::index_words`] followed by the stems of their words;
-    /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
-    /// ones.
+    /// Returns the expression for `MATCH` of FTS5, over streams of [`tokens::index_words`] that are followed by the stems of their
+    /// words; `None` if the query wants no words. The expression is always valid: every token is quoted, and at most 64 tokens are
+    /// wanted and 64 unwanted.
     pub(crate) fn match_with_stems(&self) -> Option<Expression> {
         ExpressionWriter::new(stem).write_any(&self.any, false)
     }
 
-    /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, regardless of its operators.
+    /// Returns every phrase that the query wants, regardless of operators, over streams of [`tokens::index_words`].
     pub(crate) fn wanted_phrases(&self) -> WantedPhrases {
         let mut phrases = WantedPhrases::default();
         self.any.wanted_items().into_iter().for_each(|item| phrases.add_item(item));
         phrases
     }
 
-    /// Returns the texts that the query wants, as typed, in the order of [`Self::wanted_phrases`].
+    /// Returns the words and phrases that the query wants, as typed, in the order of [`Self::wanted_phrases`].
     pub(crate) fn wanted_texts(&self) -> Vec<&str> {
         self.any.wanted_items().into_iter().filter_map(QueryItem::text).collect()
     }
 
-    /// Returns the demands of operators on every hit; none if there are only words side by side.
+    /// Returns the expressions that every hit must match or must not match, because of operators. Words side by side restrict
+    /// nothing.
     pub(crate) fn restriction(&self) -> QueryRestriction {
         self.restriction_by(ExpressionWriter::new(expression::other_number))
     }
 
-    /// Like [`Self::restriction`], over streams followed by the stems of their words.
+    /// Like [`Self::restriction`], but over streams that are followed by the stems of their words.
     pub(crate) fn restriction_with_stems(&self) -> QueryRestriction {
         self.restriction_by(ExpressionWriter::new(stem))
     }
@@ -151,29 +157,28 @@ impl Query {
         }
     }
 
-    /// Returns the filters in their order.
+    /// Returns the filters in the order in which they were typed.
     pub fn filters(&self) -> &[FilterTerm] {
         &self.filters
     }
 
-    /// Returns whether the query has no words, so that everything that passes the filters is listed.
+    /// Returns whether the query has only filters, or is empty. A search lists everything that passes the filters then.
     pub(crate) fn is_listing(&self) -> bool {
         self.words.is_empty() && (!self.filters.is_empty() || self.any.0.is_empty())
     }
 
-    /// Returns the text to embed: the query as typed, or, if it has operators or filters, its wanted words.
+    /// Returns the text to embed: the query as typed, or the wanted words of a query with operators or filters.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the words to look for in a text, without those of `NOT`, and without stop words when
-    /// others remain.
+    /// Returns the wanted words, in the form of the index. Stop words are left out if other words remain.
     pub fn words(&self) -> &[QueryWord] {
         &self.words
     }
 
-    /// Returns possible names of symbols as typed, the likeliest first, at most eight: `Session::login` gives that and
-    /// `login`. A query of one word is always a name.
+    /// Returns possible names of symbols as typed, the likeliest first, at most eight. `Session::login` gives `Session::login` and
+    /// `login`. A query of one word always counts as a name.
     pub(crate) fn symbol_names(&self) -> &[String] {
         &self.symbols
     }
@@ -193,19 +198,20 @@ impl Query {
         self.asks_for_history
     }
 
-    /// Returns whether one of `tokens` is among the words.
+    /// Returns whether one of `tokens` is among the wanted words.
     pub(crate) fn has_any_word(&self, tokens: &[&str]) -> bool {
         self.words.iter().any(|word| tokens.contains(&word.text.as_str()))
     }
 
-    /// Joins two to four words to a name (`parse query` gives `parsequery`), to compare with [`tokens::joined`] of a symbol.
+    /// Returns the words joined to a name (`parse query` gives `parsequery`), for comparison with [`tokens::joined`] of a symbol;
+    /// `None` unless there are two to four words.
     pub(crate) fn joined_words(&self) -> Option<String> {
         let whole: Vec<&str> =
             self.words.iter().filter(|word| word.weight >= 1.0).map(|word| word.text.as_str()).collect();
         (2..=4).contains(&whole.len()).then(|| whole.concat())
     }
 
-    /// Returns the query as it was understood, for display.
+    /// Returns for display how the query was understood.
     pub fn to_parsed(&self) -> Parsed {
         let mut parsed = Parsed { notes: self.notes.clone(), ..Parsed::default() };
         for item in self.any.wanted_items().into_iter().take(expression::MAX_TOKENS) {
@@ -231,12 +237,12 @@ impl Query {
         let mut demands = ExpressionWriter::new(expression::other_number);
         demands.write_restriction(&self.any);
         if writer.is_cut || demands.is_cut {
-            parsed.notes.push(format!("only the first {} words count", expression::MAX_TOKENS));
+            parsed.notes.push(format!("only the first {} words are used", expression::MAX_TOKENS));
         }
         if self.words.is_empty() && !parsed.excluded.is_empty() {
             parsed
                 .notes
-                .push("the query has only NOT terms, which leave out hits: nothing was searched".to_owned());
+                .push("the query has only NOT terms, which exclude hits: nothing was searched".to_owned());
         }
         parsed
     }
@@ -255,6 +261,7 @@ impl std::fmt::Display for Query {
 }
 
 impl QueryItem {
+    /// Adds the tokens of the item to the words of a query.
     fn add_words(&self, words: &mut Vec<QueryWord>) {
         let Some(text) = self.text() else { return };
         let is_prefix = matches!(self, Self::Prefix(_));
@@ -265,7 +272,7 @@ impl QueryItem {
     }
 }
 
-/// Adds the tokens of a text that are not among the words, up to the limit.
+/// Adds the tokens of a text to `words`, each once, up to the limit on tokens.
 fn add_tokens(words: &mut Vec<QueryWord>, text: &str, form: Form, weight: f32, is_prefix: bool) {
     let mut stream = String::new();
     tokens::write_words(text, form, &mut stream);

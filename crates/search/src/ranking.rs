@@ -1,8 +1,8 @@
 //! Orders the candidates of a search.
 //!
-//! `word_similarity` compares them word by word, `fuse` makes one score of the values of the arms, and `rerank`
-//! multiplies it by explained factors. [`rare_word`] and [`correction_factor`] keep hits that match less below those
-//! that match more.
+//! `word_similarity` compares the candidates with the query word by word. `fuse` makes one score of the values of all arms, and
+//! `rerank` multiplies the score by factors that it can explain. [`rare_word`] and [`correction_factor`] lower hits that match only
+//! approximately below the exact hits.
 
 pub mod correction_factor;
 mod fuse;

@@ -6,8 +6,8 @@ use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 
-/// A cache of at most `MOST` values, in two halves: when the young half is full, the old half is dropped. A value that is used
-/// goes into the young half.
+/// A cache of at most `MOST` values in two halves. When the young half is full, it replaces the old half, whose values are dropped.
+/// A value that is used moves to the young half.
 pub struct RecentCache<K, V, const MOST: usize> {
     young: HashMap<K, V, RandomState>,
     old: HashMap<K, V, RandomState>,
@@ -20,7 +20,7 @@ impl<K, V, const MOST: usize> Default for RecentCache<K, V, MOST> {
 }
 
 impl<K: Eq + Hash + Clone, V, const MOST: usize> RecentCache<K, V, MOST> {
-    /// Returns a value, if the cache has it.
+    /// Returns the value of a key, if the cache has it, and moves the value to the young half.
     pub fn get<Q: ?Sized + Eq + Hash>(&mut self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -32,7 +32,7 @@ impl<K: Eq + Hash + Clone, V, const MOST: usize> RecentCache<K, V, MOST> {
         self.young.get(key)
     }
 
-    /// Adds a value.
+    /// Adds the value of a key. May drop the values that were not used recently.
     pub fn put(&mut self, key: K, value: V) {
         if self.young.len() >= MOST / 2 {
             self.old = std::mem::take(&mut self.young);

@@ -1,7 +1,7 @@
 //! Holds the chunks and paths of a worktree in memory.
 //!
-//! An arm finds ids of chunks; this module looks up which of them the worktree and a filter admit, without the database.
-//! Pure: the caller of [`WorktreeChunks::update`] reads the rows.
+//! An arm finds ids of chunks. This module looks up which of these chunks belong to the worktree and pass a filter, without reading
+//! the database. Pure: the caller of [`WorktreeChunks::update`] reads the rows.
 
 mod admitted_chunks;
 mod filter_cache;
@@ -24,16 +24,18 @@ use filter_cache::FilterCache;
 use memod_index_db::{ChunkSummary, IndexedContent};
 pub use patch::ChangedPath;
 
-/// The chunks of one worktree.
+/// The chunks, contents and paths of one worktree.
 #[derive(Clone, Default)]
 pub struct WorktreeChunks {
-    /// The contents, in no order.
+    /// The contents, in no particular order.
     contents: Vec<ListedContent>,
-    /// The chunks, by id.
+    /// The chunks, sorted by id.
     chunks: Vec<WorktreeChunk>,
+    /// The position of each chunk in `chunks`.
     places: IdPlaces,
-    /// The paths, in order.
+    /// The paths, sorted.
     paths: Vec<ListedPath>,
+    /// The words of the paths.
     path_index: Arc<PathWordIndex>,
     /// Number of words of all chunks.
     n_words: u64,
@@ -46,12 +48,13 @@ pub struct WorktreeChunks {
 #[derive(Clone)]
 struct ListedPath {
     path: Box<str>,
-    /// Place of its content in `contents`.
+    /// Index of the content in `contents`.
     content: u32,
-    /// Classes whose signs are in the path.
+    /// Classes whose signs the path contains.
     by_path: ClassSet,
+    /// Whether the path contains a mark of a foreign language.
     may_be_translation: bool,
-    /// All classes.
+    /// All classes of the file.
     classes: ClassSet,
 }
 
@@ -59,10 +62,11 @@ struct ListedPath {
 #[derive(Clone)]
 struct ListedContent {
     content: Arc<IndexedContent>,
+    /// Group of the content's format.
     group: FormatGroup,
-    /// Places in `paths`.
+    /// Indices in `paths` of the paths with this content, ascending.
     paths: Vec<u32>,
-    /// Number of words of all its chunks.
+    /// Number of words of all chunks of the content.
     n_words: u32,
 }
 
@@ -82,17 +86,19 @@ impl ListedContent {
     }
 }
 
-/// The paths of the former list, in order.
+/// The paths before an update, from which known paths are copied.
 struct FormerPaths<'a> {
+    /// The paths before the update, sorted.
     paths: &'a [ListedPath],
-    /// Number of paths that were passed.
+    /// Number of former paths before the current path.
     n_passed: usize,
-    /// For each path of the new list, its position in the former list.
+    /// For each new path so far, its index in `paths`; `None` if it is not there.
     places: Vec<Option<u32>>,
 }
 
 impl FormerPaths<'_> {
-    /// Returns a path with the classes of its name, copied if it was in the former list. Paths come in order.
+    /// Returns the entry of a path, with its classes copied from the former entry or judged by the path. Calls must be in the order
+    /// of paths.
     fn list_path(&mut self, path: Box<str>, content: u32) -> ListedPath {
         while self.paths.get(self.n_passed).is_some_and(|next| next.path < path) {
             self.n_passed += 1;
@@ -112,7 +118,7 @@ impl FormerPaths<'_> {
     }
 }
 
-/// Sets the classes of each path. Whether a file is a translation depends on the other paths.
+/// Sets the classes of all paths. All are set, because whether a file is a translation depends on other paths.
 fn classify_paths(paths: &mut [ListedPath], contents: &[ListedContent]) {
     for nth in 0..paths.len() {
         let listed = &contents[paths[nth].content as usize];
@@ -129,6 +135,7 @@ fn classify_paths(paths: &mut [ListedPath], contents: &[ListedContent]) {
     }
 }
 
+/// Returns whether a path is in a sorted list.
 fn has_path(paths: &[ListedPath], path: &str) -> bool {
     paths.binary_search_by(|known| (*known.path).cmp(path)).is_ok()
 }
@@ -136,18 +143,18 @@ fn has_path(paths: &[ListedPath], path: &str) -> bool {
 /// A chunk of the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorktreeChunk {
-    /// Id, kind and length.
+    /// Id, kind and number of words of the chunk.
     pub chunk: ChunkSummary,
-    /// The content that the chunk is part of, 0 to [`WorktreeChunks::n_contents`].
+    /// Number of the content that the chunk is part of, below [`WorktreeChunks::n_contents`].
     pub content: u32,
 }
 
 impl WorktreeChunks {
-    /// Replaces everything by a list of paths, in order, each with the first chunk of its content. `read` returns new
-    /// contents.
+    /// Replaces all paths by `list`, a sorted list of paths, each with the first chunk of its content. Calls `read` with the first
+    /// chunk of each content that is not known.
     ///
     /// # Errors
-    /// When `read` fails.
+    /// When `read` fails. Nothing is changed then.
     pub fn update<E>(
         &mut self,
         list: Vec<(Box<str>, ChunkId)>,
@@ -198,7 +205,8 @@ impl WorktreeChunks {
         Ok(())
     }
 
-    /// Returns the word index of paths, given the former position of each; the current index if no path has changed.
+    /// Returns the index of words for `paths`, given the former index of each path. Returns the current one if no path has
+    /// changed.
     fn path_index_of(
         &self,
         paths: &[ListedPath],
@@ -221,7 +229,7 @@ impl WorktreeChunks {
         }
     }
 
-    /// Returns all chunks by id.
+    /// Returns all chunks, sorted by id.
     pub(crate) fn chunks(&self) -> &[WorktreeChunk] {
         &self.chunks
     }
@@ -236,7 +244,7 @@ impl WorktreeChunks {
         self.contents.len()
     }
 
-    /// Returns the contents that are cut: only their first chunks are indexed, so their last names are in no chunk.
+    /// Returns the numbers of the contents that were cut at the limit on chunks, so that the last part is in no chunk.
     pub fn cut_contents(&self) -> impl Iterator<Item = u32> {
         (0..)
             .zip(&self.contents)
@@ -249,7 +257,7 @@ impl WorktreeChunks {
         self.contents[content as usize].paths.iter().map(|path| &*self.paths[*path as usize].path)
     }
 
-    /// Returns whether some file has a path that matches.
+    /// Returns whether the globs match the path of some file. Commits do not count.
     pub fn has_path(&self, globs: &PathGlobs) -> bool {
         self.paths
             .iter()
@@ -257,7 +265,7 @@ impl WorktreeChunks {
             .any(|listed| globs.is_match(&listed.path))
     }
 
-    /// Returns the content of a chunk.
+    /// Returns the content with a number.
     pub(crate) fn content_at(&self, place: u32) -> &IndexedContent {
         &self.contents[place as usize].content
     }
@@ -278,11 +286,12 @@ impl WorktreeChunks {
         self.places.get(id.0)
     }
 
-    /// Returns the size in memory, bytes.
+    /// Returns the approximate size in memory, bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
+    /// Computes the approximate size in memory, bytes.
     fn measure_size(&self) -> usize {
         let chunks = self.chunks.len() * (size_of::<WorktreeChunk>() + size_of::<ChunkSummary>());
         let paths: usize = self.paths.iter().map(|listed| listed.path.len() + size_of::<ListedPath>()).sum();
@@ -290,12 +299,12 @@ impl WorktreeChunks {
         chunks + self.places.size() + self.path_index.size() + paths + contents
     }
 
-    /// Returns the classes of the file at a path.
+    /// Returns the classes of the file at a path; none for an unknown path.
     pub fn path_classes(&self, path: &str) -> ClassSet {
         self.path_position(path).map(|place| self.paths[place].classes).unwrap_or_default()
     }
 
-    /// Returns the classes of a file with this content.
+    /// Returns the classes of the file at `path`, which has this content.
     pub(crate) fn classes_of(&self, content: u32, path: &str) -> ClassSet {
         match self.contents[content as usize].paths.as_slice() {
             [only] => self.paths[*only as usize].classes,
@@ -303,10 +312,12 @@ impl WorktreeChunks {
         }
     }
 
+    /// Returns the index of a path in `paths`.
     fn path_position(&self, path: &str) -> Option<usize> {
         self.paths.binary_search_by(|known| (*known.path).cmp(path)).ok()
     }
 
+    /// Returns whether a filter admits a path of a content: by path and classes for a file, or as a commit.
     fn admits_path(&self, filter: &SearchFilter, listed: &ListedContent, path: &ListedPath) -> bool {
         match listed.is_commit() {
             true => filter.admits_commits(),

@@ -1,111 +1,113 @@
-//! Lists the agents: how each is recognized, which files it reads, and what goes into them.
+//! Lists the agents: how each is recognized, which settings files it reads, and what is written into them.
 //!
-//! This is a table, so that an agent that moves its files needs one changed line. `docs/src/agents.md` gives the source of
-//! each fact.
+//! The agents are a table, so that only one line changes when an agent moves its files. `docs/src/agents.md` gives the source
+//! of each fact.
 
 use super::place::{AgentPath, Base, at};
 
-/// An agent.
+/// A coding agent that `memo setup` can set up.
 #[derive(Debug)]
 pub(super) struct Agent {
     /// The name that a user types.
     pub(super) id: &'static str,
-    /// The name that it calls itself.
+    /// The name of the product, for display.
     pub(super) name: &'static str,
-    /// Its programs.
+    /// Names of its programs.
     pub(super) programs: &'static [&'static str],
-    /// Files that it leaves in the home directory once it has run.
+    /// Files whose existence shows that the user has run the agent.
     pub(super) signs: &'static [AgentPath],
-    /// Files that it leaves in a project that uses it.
+    /// Files whose existence shows that a project uses the agent.
     pub(super) project_signs: &'static [AgentPath],
-    /// The files of a user.
+    /// The settings files of a user.
     pub(super) user: &'static [FileSpec],
-    /// The files of a project.
+    /// The settings files of a project.
     pub(super) project: &'static [FileSpec],
-    /// A note on what to know or do after the files are written; may be empty.
+    /// What the user must know or do after the files are written; may be empty.
     pub(super) note: &'static str,
 }
 
-/// A file of an agent.
+/// A settings file of an agent.
 #[derive(Debug)]
 pub(super) struct FileSpec {
-    /// Where it is.
+    /// The path of the file.
     pub(super) place: AgentPath,
-    /// Another name that the agent reads too, and that is used if it exists.
+    /// An alternative path that the agent also reads. It is used if it exists and `place` does not.
     pub(super) or: Option<AgentPath>,
-    /// Our parts of it.
+    /// What we write into the file.
     pub(super) parts: InstalledParts,
 }
 
-/// Our parts of a file.
+/// What we write into a settings file.
 #[derive(Debug)]
 pub(super) enum InstalledParts {
-    /// Entries of JSON.
+    /// Entries in a JSON file.
     Json(&'static [JsonEntry]),
     /// A table of TOML with our server, as Codex reads it.
     CodexServer,
     /// The marked section that says when to search, recall and remember.
     Instructions,
-    /// A file of our own with the same text below these lines.
+    /// A file of our own that has these lines and the same text below.
     Rule(&'static str),
     /// A file of our own with these hooks.
     OwnHooks(&'static [AgentHook]),
-    /// A directory in which each skill has one of its own.
+    /// A directory with one subdirectory for each skill.
     Skills,
 }
 
-/// An entry of JSON.
+/// An entry of ours in a JSON file.
 #[derive(Debug)]
 pub(super) enum JsonEntry {
     /// Our server, as a member of this object.
     Server(&'static [&'static str], ServerForm),
     /// One of our hooks, in the object `hooks`.
     Hook(AgentHook),
-    /// `"version": 1`.
+    /// The member `"version": 1`.
     VersionOne,
 }
 
-/// How an agent writes a server that is started as a program.
+/// How an agent writes an MCP server that is started as a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ServerForm {
-    /// `command` and `args`.
+    /// The members `command` and `args`.
     Plain,
-    /// The same with `"type": "stdio"`.
+    /// The same members and `"type": "stdio"`.
     Stdio,
-    /// `"type": "local"` and one array, as opencode has it.
+    /// `"type": "local"` and `command` with one array, as in opencode.
     Local,
 }
 
-/// A hook.
+/// A hook: a command that an agent runs at an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgentHook {
-    /// The event of `memo hook`.
+    /// The event, as an argument of `memo hook`.
     pub(super) event: &'static str,
-    /// The name that the agent gives it.
+    /// The name of the event in the settings of the agent.
     pub(super) name: &'static str,
-    /// The tools that trigger it; empty for all.
+    /// Pattern of the tools that trigger the hook; empty for all tools.
     pub(super) matcher: &'static str,
-    /// How it is written.
+    /// How the agent writes the hook.
     pub(super) form: HookForm,
 }
 
 /// How an agent writes a hook.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HookForm {
-    /// A group with a matcher and a list of commands; the deadline in seconds.
+    /// A group with a matcher and a list of commands; the timeout is in seconds.
     Group,
-    /// The same with the deadline in milliseconds.
+    /// The same group, but the timeout is in milliseconds.
     GroupMs,
-    /// A command and its matcher.
+    /// One object with the command, the matcher and the timeout.
     Flat,
-    /// A command with its type.
+    /// One object with the type, the command and the timeout.
     Typed,
 }
 
+/// Creates a hook.
 const fn hook(event: &'static str, name: &'static str, matcher: &'static str, form: HookForm) -> AgentHook {
     AgentHook { event, name, matcher, form }
 }
 
+/// Creates a settings file without an alternative path.
 const fn file(place: AgentPath, parts: InstalledParts) -> FileSpec {
     FileSpec { place, or: None, parts }
 }
@@ -128,7 +130,7 @@ const CURSOR_HOOKS: &[JsonEntry] = &[
     JsonEntry::VersionOne,
     JsonEntry::Hook(hook("session-start", "sessionStart", "", HookForm::Flat)),
     JsonEntry::Hook(hook("prompt", "beforeSubmitPrompt", "", HookForm::Flat)),
-    // Before a tool Cursor takes a verdict and no text.
+    // Before a tool runs, Cursor accepts a verdict from a hook but no text, so this hook runs afterwards.
     JsonEntry::Hook(hook("before-edit", "postToolUse", "Write", HookForm::Flat)),
 ];
 
@@ -136,11 +138,11 @@ const GEMINI: &[JsonEntry] = &[
     JsonEntry::Server(SERVERS, ServerForm::Plain),
     JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::GroupMs)),
     JsonEntry::Hook(hook("prompt", "BeforeAgent", "", HookForm::GroupMs)),
-    // Before a tool Gemini CLI takes a verdict and no text.
+    // Before a tool runs, Gemini CLI accepts a verdict from a hook but no text, so this hook runs afterwards.
     JsonEntry::Hook(hook("before-edit", "AfterTool", "write_file|replace", HookForm::GroupMs)),
 ];
 
-// With a prompt VS Code takes no text.
+// VS Code accepts no text from a hook on a prompt, so there is no such hook.
 const VSCODE_HOOKS: &[AgentHook] = &[
     hook("session-start", "SessionStart", "", HookForm::Typed),
     hook("before-edit", "PreToolUse", "", HookForm::Typed),
@@ -305,7 +307,7 @@ pub(super) const AGENTS: &[Agent] = &[
     Agent {
         id: "neovim",
         name: "Neovim (mcphub.nvim)",
-        // Neovim alone reads no such file: the plugin must be there.
+        // Neovim itself has no MCP settings; only the plugin shows that they would be read.
         programs: &[],
         signs: &[at(Base::Home, ".config/mcphub")],
         project_signs: &[at(Base::Project, ".mcphub")],

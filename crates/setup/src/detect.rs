@@ -9,15 +9,15 @@ use super::scope::FileScope;
 /// The result of looking for one agent.
 #[derive(Debug, Serialize)]
 pub struct DetectedAgent {
-    /// The agent, as it is typed.
+    /// The id of the agent, as a user types it.
     pub agent: &'static str,
-    /// The file or program of it that was found.
+    /// The first file or program of the agent that was found.
     pub found: Option<String>,
     /// The files and programs that were looked for.
     pub looked_for: Vec<String>,
 }
 
-/// Looks for all agents that have files in this scope.
+/// Looks for all agents that have settings files in this scope, and returns a result for each.
 pub fn detect_agents(dirs: &AgentDirs, scope: FileScope) -> Vec<DetectedAgent> {
     let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
     agents.map(|agent| detect_agent(agent, dirs, scope)).collect()

@@ -1,4 +1,4 @@
-//! Inserts our content into the text of one file, and removes it.
+//! Inserts our content into the text of a settings file, and removes it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::json::json_part::JsonPart;
 use crate::json::json_remove::remove_part;
 use crate::json::json_tree::JsonNode;
 
-/// Our content of a file.
+/// Our content in a settings file.
 #[derive(Clone, Debug)]
 pub(super) enum FileContent {
     /// Entries in JSON.
@@ -19,30 +19,30 @@ pub(super) enum FileContent {
     Section(String),
     /// A section of TOML that defines this table.
     Toml {
-        /// The lines.
+        /// The lines of the section.
         section: String,
-        /// Names of the tables around it, and its own.
+        /// Name of the parent table, and name of the table in it.
         table: [&'static str; 2],
     },
-    /// All of it.
+    /// The whole file.
     Whole(String),
 }
 
-/// A text with our content.
+/// The text of a file with our content.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct InstalledText {
     /// The text.
     pub(super) text: String,
-    /// The inserted pieces, in this order; empty where the text alone shows them.
+    /// The inserted pieces, in the order of insertion; empty where the text alone shows what is ours.
     pub(super) pieces: Vec<InsertedPiece>,
 }
 
-/// Returns the text with our content; `None` when it has all of it.
+/// Returns the text with our content inserted; `None` if the text already has all of the content.
 ///
 /// `before` is `None` for a file that does not exist, and `recorded` lists the pieces that were inserted earlier.
 ///
 /// # Errors
-/// When the text does not parse in its format, or holds somebody else's entry of our name.
+/// When the text does not parse in its format, or has an entry of our name that somebody else wrote.
 pub(super) fn install_content(
     content: &FileContent,
     before: Option<&str>,
@@ -70,11 +70,10 @@ pub(super) fn install_content(
     Ok(if before == Some(&installed.text) { None } else { Some(installed) })
 }
 
-/// Returns the text without our content, empty when nothing but the frame of its format is left; `None` when it has
-/// nothing of ours.
+/// Returns the text without our content; `None` if the text has nothing of ours.
 ///
 /// # Errors
-/// When the text does not parse in its format, or a person has changed what was wholly ours.
+/// When the text does not parse in its format, or somebody has changed a section or file of ours.
 pub(super) fn uninstall_content(
     content: &FileContent,
     text: &str,
@@ -94,10 +93,10 @@ pub(super) fn uninstall_content(
     }
 }
 
-/// Returns whether a text is only the frame with which a file of ours began.
+/// Returns whether a text has no content of others, so that a file that we created can be deleted.
 pub(super) fn is_bare(content: &FileContent, text: &str) -> bool {
     match content {
-        // A comment is somebody's.
+        // We write no comments, so a comment is somebody else's.
         FileContent::Json(_) if text.contains("//") || text.contains("/*") => false,
         FileContent::Json(parts) => match JsonNode::parse(text) {
             Ok(Some(root)) => root.is_object() && root.items().iter().all(|item| is_needed(parts, &item.key)),
@@ -108,6 +107,7 @@ pub(super) fn is_bare(content: &FileContent, text: &str) -> bool {
     }
 }
 
+/// Returns whether the format requires a member with this key.
 fn is_needed(parts: &[JsonPart], key: &str) -> bool {
     parts.iter().any(|part| matches!(part, JsonPart::Needed { key: needed, .. } if *needed == key))
 }
@@ -130,11 +130,11 @@ fn install_json(
     if is_whole {
         return Ok(InstalledText { text: text.to_owned(), pieces: recorded.to_vec() });
     }
-    // Pieces that an earlier version has inserted are replaced by new ones if they are unchanged.
+    // If the pieces that an earlier version inserted are unchanged, new ones replace them.
     let bare = without_pieces(text, recorded);
     let mut installed = InstalledText::without_pieces(bare.unwrap_or_else(|| text.to_owned()));
     let theirs = JsonNode::parse(&installed.text)?;
-    // Each goes first in its object, so the last one begins.
+    // Each part is inserted at the start of its object, so the last part is inserted first.
     for part in parts.iter().rev() {
         match plan_edit(&installed.text, part)? {
             JsonEdit::Nothing => {}
@@ -148,7 +148,7 @@ fn install_json(
     }
     match JsonNode::parse(&installed.text)? {
         Some(_) => Ok(installed),
-        None => Err(Refusal::Json("nothing is left".to_owned())),
+        None => Err(Refusal::Json("it would be empty".to_owned())),
     }
 }
 
@@ -170,14 +170,15 @@ fn uninstall_json(
     Ok((left != text).then_some(left))
 }
 
-/// Returns how many names of a path lead to an object or an array.
+/// Returns how many leading keys of a path exist in the document.
 fn depth_of(root: &JsonNode, path: &[String]) -> usize {
     let mut node = root;
     let found = path.iter().take_while(|key| node.get(key).inspect(|inner| node = inner).is_some());
     found.count()
 }
 
-/// Returns the text without the pieces, if each is in it once and the rest still parses.
+/// Returns the text without the pieces. `None` if a piece is not at its place and not exactly once in the text, or if the rest
+/// does not parse.
 fn without_pieces(text: &str, pieces: &[InsertedPiece]) -> Option<String> {
     let mut left = text.to_owned();
     for piece in pieces.iter().rev() {
@@ -211,7 +212,11 @@ fn install_toml(text: &str, section: &str, [parent, name]: [&'static str; 2]) ->
     let installed = marked_section::insert_section(text, MarkSyntax::Hash, section)?;
     let parsed = parse_toml(&installed)?;
     let is_in = parsed.get(parent).and_then(|item| item.as_table_like()?.get(name)).is_some();
-    if is_in { Ok(installed) } else { Err(Refusal::Toml(format!("no place for a table {parent}.{name}"))) }
+    if is_in {
+        Ok(installed)
+    } else {
+        Err(Refusal::Toml(format!("a table {parent}.{name} cannot be inserted")))
+    }
 }
 
 fn uninstall_toml(text: &str, section: &str, [parent, name]: [&str; 2]) -> Result<Option<String>, Refusal> {
@@ -223,12 +228,13 @@ fn uninstall_toml(text: &str, section: &str, [parent, name]: [&str; 2]) -> Resul
     if let Some(tables) = others.get_mut(parent).and_then(|item| item.as_table_like_mut()) {
         tables.remove(name);
     }
-    // The lines were found by their beginnings; what they mean decides.
+    // The lines were chosen by how they begin. Compare the parsed values, to be sure that only our table is removed.
     let is_exact = collect_values(parse_toml(&left)?.as_table()) == collect_values(others.as_table());
     if is_exact { Ok(Some(left)) } else { Err(Refusal::Foreign) }
 }
 
-/// Returns lines of TOML without those that belong to a table, in which they begin. A comment goes with the line after it.
+/// Returns lines of TOML without the lines of a table and its subtables. The first lines are taken to be in that table. A comment
+/// belongs to the line after it.
 fn other_tables(lines: &str, table: &str) -> String {
     let (own, inner) = (format!("[{table}]"), format!("[{table}."));
     let (mut kept, mut comment, mut is_kept) = (String::new(), String::new(), false);
@@ -250,7 +256,7 @@ fn other_tables(lines: &str, table: &str) -> String {
     if comment.trim().is_empty() && kept.is_empty() { kept } else { kept + &comment }
 }
 
-/// Returns the values of TOML with the names that lead to them. Tables that hold none do not count.
+/// Returns the values of a TOML table by the keys that lead to them. Tables without values are ignored.
 fn collect_values(table: &dyn toml_edit::TableLike) -> BTreeMap<Vec<String>, String> {
     let mut all = BTreeMap::new();
     for (key, item) in table.iter() {

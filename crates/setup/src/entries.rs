@@ -1,4 +1,4 @@
-//! Builds our content of the files of an agent from the table and the command to run.
+//! Builds our content for the settings files of an agent from the table of agents and the path of `memo`.
 
 use std::path::PathBuf;
 
@@ -11,22 +11,22 @@ use crate::json::config_value::{ConfigValue, JsonLayout};
 use crate::json::json_part::JsonPart;
 use crate::json::our_command::OurCommand;
 
-/// The name of our server in every configuration.
+/// The name of our MCP server in the settings of every agent.
 pub(super) const SERVER: &str = "memod";
 
-/// Longest run of a hook before the agent ends it, seconds. A hook gives up long before.
+/// Time after which an agent kills a hook, seconds. Our hooks end long before.
 const HOOK_TIMEOUT_S: u64 = 5;
 
-/// The agent that runs a command, and the program that it runs.
+/// An agent, and the program that its settings name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgentCommand<'a> {
     /// The agent, as `--agent` takes it.
     pub(super) agent: &'a str,
-    /// The path of `memo`, or its name.
+    /// The path of `memo`, or only the name `memo`.
     pub(super) memo: &'a str,
 }
 
-/// Returns the files of an agent with our content of each.
+/// Returns the paths of the files that a row of the table names, with our content for each.
 pub(super) fn build_contents(
     spec: &FileSpec,
     dirs: &AgentDirs,
@@ -59,6 +59,7 @@ pub(super) fn build_contents(
     vec![(path, content)]
 }
 
+/// Converts an entry of the table into an entry with its values.
 fn json_part(entry: &JsonEntry, command: AgentCommand<'_>) -> JsonPart {
     match entry {
         JsonEntry::Server(path, form) => {
@@ -73,6 +74,7 @@ fn json_part(entry: &JsonEntry, command: AgentCommand<'_>) -> JsonPart {
     }
 }
 
+/// Returns the value that starts our MCP server.
 fn server_value(form: ServerForm, memo: &str) -> ConfigValue {
     let (program, mcp) = (ConfigValue::text(memo), ConfigValue::text("mcp"));
     match form {
@@ -90,6 +92,7 @@ fn server_value(form: ServerForm, memo: &str) -> ConfigValue {
     }
 }
 
+/// Returns the value that runs our hook.
 fn hook_value(hook: &AgentHook, command: AgentCommand<'_>) -> ConfigValue {
     let line = format!("{} hook {} --agent {}", shell_word(command.memo), hook.event, command.agent);
     let line = ("command".to_owned(), ConfigValue::Text(line));
@@ -109,7 +112,7 @@ fn hook_value(hook: &AgentHook, command: AgentCommand<'_>) -> ConfigValue {
     ConfigValue::Map(members)
 }
 
-/// Returns the member with the deadline of a hook, in units of `per_second` per second.
+/// Returns the member with the timeout of a hook; `per_second` is 1 for seconds and 1000 for milliseconds.
 fn hook_timeout(per_second: u64) -> (String, ConfigValue) {
     ("timeout".to_owned(), ConfigValue::Number(HOOK_TIMEOUT_S * per_second))
 }
@@ -125,7 +128,7 @@ fn hooks_file(hooks: &[AgentHook], command: AgentCommand<'_>) -> String {
     format!("{}\n", file.render(JsonLayout::Lines { indent: "", unit: "  ", eol: "\n" }))
 }
 
-/// Returns a program as a word of the shell that agents give commands to.
+/// Returns a program, quoted if necessary, as a word of the shell that runs the commands of agents.
 fn shell_word(program: &str) -> String {
     if program.chars().all(is_plain_char) {
         program.to_owned()
@@ -136,7 +139,7 @@ fn shell_word(program: &str) -> String {
     }
 }
 
-/// Returns whether shells read `c` as itself in a word without quotes.
+/// Returns whether a shell does not interpret `c` in a word without quotes.
 fn is_plain_char(c: char) -> bool {
     c.is_alphanumeric() || "/\\:._-+@~".contains(c)
 }

@@ -1,4 +1,4 @@
-//! Edits JSON, and keeps every byte that is not ours.
+//! Edits JSON with comments, without changing any byte that is not ours.
 
 pub(crate) mod config_value;
 pub(crate) mod json_edit;

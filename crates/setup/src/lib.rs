@@ -1,14 +1,14 @@
-//! Sets agents up to use memod, and takes everything out again.
+//! Changes the settings of agents so that they use memod, and undoes these changes.
 //!
-//! An agent is a row of `agent_table`; `entries` makes of it what belongs into each of its files. What the text of a file
-//! becomes is computed without touching the disk (`document`, with an editor for JSON and one for marked sections).
-//! `target_file` reads and replaces files, and `records` keeps what was inserted.
+//! Each agent is a row of `agent_table`, from which `entries` builds our content for each settings file. `document` computes
+//! the new text of a file without touching the disk, with one editor for JSON and one for marked sections. `target_file` reads
+//! and replaces files, and `records` stores what was inserted.
 //!
 //! Invariants:
-//! - only our own bytes are inserted and removed: comments, layout and entries of others stay as they are, and undoing leaves
-//!   every file as it would be without us;
-//! - a file that does not parse, that is not a text, or that holds somebody else's entry of our name is left alone, and named
-//!   with the reason; the other files are still done;
+//! - only our own bytes are inserted and removed: comments, layout and entries of others stay as they are, and after an undo
+//!   every file is as it would be without us;
+//! - a file that does not parse, is not text, or has an entry of our name that somebody else wrote is left alone and reported
+//!   with the reason; the other files are still changed;
 //! - a file is replaced as a whole or not at all.
 
 mod agent_table;
@@ -37,48 +37,48 @@ pub use self::scope::FileScope;
 /// Why a file is left alone.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// It does not parse.
+    /// The file is not valid JSON.
     #[error("it is not valid JSON: {0}")]
     Json(String),
-    /// It does not parse.
+    /// The file is not valid TOML.
     #[error("it is not valid TOML: {0}")]
     Toml(String),
-    /// Our entry would have to go into something that holds no entries.
+    /// A value into which our entry must be inserted has another type.
     #[error("{path} is not {expected}")]
     Shape {
-        /// The names that lead to it.
+        /// The keys that lead to the value, joined by dots.
         path: String,
         /// The expected kind of value.
         expected: &'static str,
     },
     /// Somebody else wrote an entry of our name.
-    #[error("it has an entry `{0}` that `memo setup` did not write; rename or remove that")]
+    #[error("it has an entry `{0}` that `memo setup` did not write; rename or remove that entry")]
     Taken(String),
     /// Somebody else wrote the file, or has changed it.
-    #[error("it is not as `memo setup` writes it: a person has written or changed it")]
+    #[error("its text is not what `memo setup` writes: somebody has written or changed it")]
     Foreign,
-    /// One of our marks is missing, or there are several.
-    #[error("it has other marks of a section of memod than one pair; remove them by hand")]
+    /// One of the two marks around our section is missing, or is there several times.
+    #[error("it must have one `memod: begin` and one `memod: end` mark; remove the marks by hand")]
     Marks,
-    /// It is not text.
+    /// The file is not text.
     #[error("it is not UTF-8")]
     NotUtf8,
-    /// It cannot be a settings file.
+    /// The file is too large to be a settings file.
     #[error("it is larger than 8 MiB")]
     TooBig,
-    /// A directory or device is in its place.
+    /// A directory or device is in the place of the file.
     #[error("it is not a file")]
     NotAFile,
     /// A symbolic link leads nowhere.
-    #[error("it is a symbolic link to nothing")]
+    #[error("it is a symbolic link to a path that does not exist")]
     Dangling,
-    /// A project has a link in its place or around it.
+    /// The file, or a directory around it, is a link that leads out of the project.
     #[error("it leads out of the project, to {0}")]
     Outside(String),
-    /// Its owner has protected it.
+    /// The owner has made the file read-only.
     #[error("it is read-only")]
     ReadOnly,
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error(transparent)]
     Io(PathError),
 }

@@ -1,27 +1,29 @@
-//! Inserts our section between two marks into a text with comments, and removes it.
+//! Inserts our section between two marks, which are comments, into a text, and removes the section.
 //!
-//! An insertion can be undone from the text alone: the section goes to the end after an empty line, and comes out with the
+//! The text alone suffices to undo an insertion. The section is inserted at the end, after an empty line. It is removed with the
 //! line end after it, or at the end of the file with the second line end before it. The first mark has a hash of our lines, which
-//! distinguishes them from lines that others have added between the marks: programs that rewrite their settings put new
+//! distinguishes them from lines that others have added between the marks: programs that rewrite their settings insert new
 //! tables before the last comment of a file, which is our second mark.
 
 use super::Refusal;
 use super::text_lines::{detect_eol, strip_eol, strip_eol_start};
 
-/// How a mark is written.
+/// The comment syntax of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MarkSyntax {
-    /// Markdown.
+    /// `<!-- … -->`, for Markdown.
     Html,
-    /// TOML.
+    /// `# …`, for TOML.
     Hash,
 }
 
 /// Beginning of the first mark in every version.
 const START: &str = "memod: begin";
+/// Remark in the first mark, after the hash.
 const NOTE: &str = "(written by `memo setup`, removed by `memo setup --undo`)";
+/// Text of the second mark.
 const END: &str = "memod: end";
-/// Digits of the hash in the first mark.
+/// Number of hex digits of the hash in the first mark.
 const HASH_DIGITS: usize = 8;
 
 impl MarkSyntax {
@@ -32,7 +34,7 @@ impl MarkSyntax {
         }
     }
 
-    /// Returns the beginning of a mark, up to the words that may differ between versions.
+    /// Returns the beginning of a mark, without the rest that may differ between versions.
     fn render_prefix(self, words: &str) -> String {
         match self {
             Self::Html => format!("<!-- {words}"),
@@ -41,7 +43,7 @@ impl MarkSyntax {
     }
 }
 
-/// A text without our section.
+/// A text with our section removed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TextWithoutSection<'a> {
     before: &'a str,
@@ -51,7 +53,7 @@ pub(super) struct TextWithoutSection<'a> {
 }
 
 impl TextWithoutSection<'_> {
-    /// Returns the text with these lines in the place of those that were added.
+    /// Returns the text with the lines `added` where the section was, in place of [`Self::added`].
     pub(super) fn join_with(&self, added: &str) -> String {
         match strip_eol_start(self.after) {
             Some(after) => [strip_eol(self.before), added, after].concat(),
@@ -61,19 +63,18 @@ impl TextWithoutSection<'_> {
     }
 }
 
-/// Returns a text without the two equal line ends that it ends with. A carriage return that is not part of them belongs to the
-/// text.
+/// Returns a text without two equal line ends at its end. A carriage return that is not part of these line ends stays.
 fn without_eols(text: &str) -> &str {
     let eol = if text.ends_with("\r\n") { "\r\n" } else { "\n" };
     let text = text.strip_suffix(eol).unwrap_or(text);
     text.strip_suffix(eol).unwrap_or(text)
 }
 
-/// Returns the text with a section of these lines, in the place of an earlier one or at the end. What others have added between
-/// the marks stays there.
+/// Returns the text with a section of these lines, which replaces an earlier section or is added at the end. Lines that others
+/// have added between the marks stay.
 ///
 /// # Errors
-/// When the text has other marks than one pair, or somebody has changed our lines.
+/// When the text has marks but not exactly one pair, or somebody has changed our lines.
 pub(super) fn insert_section(text: &str, marks: MarkSyntax, lines: &str) -> Result<String, Refusal> {
     let eol = detect_eol(text);
     let lines = lines.trim_end();
@@ -101,10 +102,10 @@ pub(super) fn insert_section(text: &str, marks: MarkSyntax, lines: &str) -> Resu
     })
 }
 
-/// Returns the text without our section; `None` when it has none.
+/// Returns the text without our section; `None` if the text has no marks.
 ///
 /// # Errors
-/// When the text has other marks than one pair, or somebody has changed our lines.
+/// When the text has marks but not exactly one pair, or somebody has changed our lines.
 pub(super) fn remove_section<'a>(
     text: &'a str,
     marks: MarkSyntax,
@@ -119,7 +120,7 @@ pub(super) fn remove_section<'a>(
     }))
 }
 
-/// A section and the text around it.
+/// Our section and the text around it.
 struct MarkedSection<'a> {
     before: &'a str,
     /// The first mark.
@@ -130,11 +131,12 @@ struct MarkedSection<'a> {
 }
 
 impl MarkedSection<'_> {
-    /// Returns how many bytes of the body are ours: these lines, or the lines that have the hash in the mark.
+    /// Returns how many bytes of the body are ours: the lines whose hash is in the first mark, or else `lines` if the body begins
+    /// with them. `None` if somebody has changed our lines.
     fn own_len(&self, lines: &str) -> Option<usize> {
         let current = lines.lines().count();
         let is_current = self.body.lines().take(current).eq(lines.lines());
-        // The mark first: the lines of another version may begin with the present ones.
+        // The hash decides first, because the lines of another version may begin with the current ones.
         let mut hashes = hash_line_prefixes(self.body.lines());
         let marked = hashes.position(|hash| self.start.split_whitespace().any(|word| word == hash));
         let n_lines = marked.map(|at| at + 1).or(is_current.then_some(current))?;
@@ -142,7 +144,7 @@ impl MarkedSection<'_> {
     }
 }
 
-/// Returns the hash of the first line, of the first two, and so on.
+/// Returns the hash of the first line, of the first two lines, of the first three, and so on.
 fn hash_line_prefixes<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
     let mut hasher = blake3::Hasher::new();
     lines.map(move |line| {
@@ -151,7 +153,10 @@ fn hash_line_prefixes<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator
     })
 }
 
-/// Finds the section and the text around it; `None` when the text has no marks.
+/// Finds the section and the text around it; `None` if the text has no marks.
+///
+/// # Errors
+/// When the text has marks but not exactly one pair.
 fn find_section(text: &str, marks: MarkSyntax) -> Result<Option<MarkedSection<'_>>, Refusal> {
     let end_mark = marks.render_mark(END);
     let (starts, ends) =
@@ -161,7 +166,7 @@ fn find_section(text: &str, marks: MarkSyntax) -> Result<Option<MarkedSection<'_
         ([start], [end]) if start < end => (*start, *end),
         _ => return Err(Refusal::Marks),
     };
-    // The second mark begins a line, so the first one has ended.
+    // The second mark is at the start of a line, so the line of the first mark has ended before.
     let body = text[start..end].find('\n').map_or(end, |at| start + at + 1);
     Ok(Some(MarkedSection {
         before: &text[..start],

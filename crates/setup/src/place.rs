@@ -1,4 +1,4 @@
-//! Finds the directories of agents on each platform.
+//! Finds the settings directories of agents on each platform.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ pub(super) struct AgentPath {
     path: &'static str,
 }
 
-/// Where paths begin.
+/// The directory to which an [`AgentPath`] is relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// The user's home directory.
     Home,
-    /// `$XDG_CONFIG_HOME`, or `~/.config`; on all platforms, for the programs that look there on all.
+    /// `$XDG_CONFIG_HOME`, or `~/.config`, on all platforms: for agents that use this directory everywhere.
     Config,
     /// `$CLAUDE_CONFIG_DIR`, or `~/.claude`.
     Claude,
@@ -26,18 +26,18 @@ pub(super) enum Base {
     Codex,
     /// The directory of VS Code's user settings.
     VsCode,
-    /// Zed's directory.
+    /// The directory of Zed's settings.
     Zed,
     /// The top of the worktree.
     Project,
 }
 
-/// Returns the path of a file below a base.
+/// Creates the path of a file relative to a base.
 pub(super) const fn at(base: Base, path: &'static str) -> AgentPath {
     AgentPath { base, path }
 }
 
-/// The directories that places begin in.
+/// The directories in which agents have their settings, and those that a run needs besides.
 #[derive(Clone, Debug)]
 pub struct AgentDirs {
     home: PathBuf,
@@ -47,14 +47,14 @@ pub struct AgentDirs {
     codex: Option<PathBuf>,
     /// The top of the worktree, or the directory outside git.
     pub(super) project: PathBuf,
-    /// The directory of the records of what was written.
+    /// The directory in which we record what was inserted into settings files.
     pub(super) records: PathBuf,
     /// The directories in which programs are looked for.
     pub(super) search_path: Vec<PathBuf>,
 }
 
 impl AgentDirs {
-    /// Finds them; `None` without a home directory.
+    /// Returns the directories of this user and of a project; `None` if the home directory is unknown.
     pub fn new(env: &Env, project: &Path) -> Option<Self> {
         let home = env.home.clone()?;
         let config = env.config_home.clone().unwrap_or_else(|| home.join(".config"));
@@ -77,7 +77,7 @@ impl AgentDirs {
         })
     }
 
-    /// Returns the path of a place.
+    /// Returns the absolute path of a file or directory.
     pub(super) fn path(&self, place: AgentPath) -> PathBuf {
         let base = match place.base {
             Base::Home => self.home.clone(),
@@ -90,11 +90,11 @@ impl AgentDirs {
             Base::Zed => self.config.join("zed"),
             Base::Project => self.project.clone(),
         };
-        // Joined name by name, for the separator of the platform.
+        // The names are joined one by one, so that the path has the separator of the platform.
         place.path.split('/').filter(|name| !name.is_empty()).fold(base, |path, name| path.join(name))
     }
 
-    /// Returns a path as a person would write it: from the project or the home directory.
+    /// Returns a path for display: relative to the project, or with `~` for the home directory.
     pub(super) fn display_path(&self, path: &Path) -> String {
         if let Ok(rest) = path.strip_prefix(&self.project) {
             return rest.display().to_string();
@@ -105,14 +105,14 @@ impl AgentDirs {
         }
     }
 
-    /// Returns the path under which this program stays when it is updated: the one in the search path, often a link, if it leads
-    /// here.
+    /// Returns a path of `program` that stays valid after an update: the path with its name in `$PATH`, often a link, if that leads
+    /// to the same file; otherwise `program` itself.
     pub fn stable_path(&self, program: &Path) -> PathBuf {
         let linked = program.file_stem().and_then(|name| self.find_program(name.to_str()?));
         linked.filter(|path| is_same_file(path, program)).unwrap_or_else(|| program.to_owned())
     }
 
-    /// Returns the first program of a name in the search path.
+    /// Returns the path of the first program with this name in `$PATH`.
     pub(super) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let names: &[String] = &if cfg!(windows) {
             ["exe", "cmd", "bat"].map(|extension| format!("{name}.{extension}")).to_vec()

@@ -1,7 +1,7 @@
-//! Records what was written into which file, so that exactly that can be removed.
+//! Records what was inserted into each settings file, so that exactly this can be removed.
 //!
-//! One file for each file of an agent, in the user's state directory. A lost record costs only bytes of layout: what is ours
-//! is found in the text as well.
+//! Each settings file has one record file, in the user's state directory. If a record is lost, our entries are still found in the
+//! text, but some white space may stay.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,23 +13,23 @@ use serde::{Deserialize, Serialize};
 use super::target_file::{remove_empty_dirs, write_new};
 use crate::json::json_insert::InsertedPiece;
 
-/// Extension of a record.
+/// Extension of a record file.
 const RECORD: &str = "json";
-/// Extension of a record that is being written.
+/// Extension of a record file that is being written.
 const PART: &str = "part";
 
 /// The record of the changes to one file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Record {
-    /// The file.
+    /// The settings file.
     pub(super) path: PathBuf,
-    /// The agents for which it was changed.
+    /// The ids of the agents for which the file was changed.
     pub(super) agents: Vec<String>,
-    /// Whether the file was created.
+    /// Whether we created the file.
     pub(super) created: bool,
-    /// The directories that were created for it.
+    /// The directories that we created for the file.
     pub(super) dirs: Vec<PathBuf>,
-    /// The inserted pieces, in this order.
+    /// The inserted pieces, in the order of insertion.
     pub(super) pieces: Vec<InsertedPiece>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Reads the records. One that cannot be read counts as lost.
+    /// Reads all records in a directory. A record that cannot be read is ignored, as if it were lost.
     pub(super) fn read(dir: &Path) -> Self {
         let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
         let files = files.filter(|file| file.extension().is_some_and(|extension| extension == RECORD));
@@ -49,12 +49,12 @@ impl Records {
         Self { dir: dir.to_owned(), known: records.map(|record| (record.path.clone(), record)).collect() }
     }
 
-    /// Returns the record of a file.
+    /// Returns the record of a settings file.
     pub(super) fn get(&self, path: &Path) -> Option<&Record> {
         self.known.get(path)
     }
 
-    /// Returns the directories around a file that `memo setup` created, for this file or another.
+    /// Returns the directories around a file that `memo setup` has created, for this file or for another one; sorted.
     pub(super) fn created_dirs(&self, path: &Path) -> Vec<PathBuf> {
         let dirs = self.known.values().flat_map(|record| &record.dirs);
         let mut around: Vec<_> = dirs.filter(|dir| path.starts_with(dir)).cloned().collect();
@@ -63,10 +63,10 @@ impl Records {
         around
     }
 
-    /// Writes a record.
+    /// Writes a record, or replaces the one of the same file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the record cannot be written.
     pub(super) fn put(&mut self, record: Record) -> Result<(), PathError> {
         create_private_dir(&self.dir)?;
         let (file, part) = (self.record_path(&record.path, RECORD), self.record_path(&record.path, PART));
@@ -77,11 +77,12 @@ impl Records {
         Ok(())
     }
 
-    /// Removes the record of a file that has nothing of ours any more, and what an interrupted process has left of one.
+    /// Removes the record of a file from which our content was removed, and a partly written record that an interrupted process
+    /// has left.
     pub(super) fn forget(&mut self, path: &Path) {
         self.known.remove(path);
         for extension in [RECORD, PART] {
-            let _ = fs::remove_file(self.record_path(path, extension)); // a record without a file's entry does no harm
+            let _ = fs::remove_file(self.record_path(path, extension)); // a record of a file without our content does no harm
         }
         if self.known.is_empty() {
             remove_empty_dirs(std::slice::from_ref(&self.dir));

@@ -1,36 +1,36 @@
-//! Declares what a run has done, for display.
+//! Declares the report of a run, for display.
 
 use serde::Serialize;
 
 use super::Refusal;
 
-/// The changes for one agent.
+/// What a run did for one agent.
 #[derive(Debug, Serialize)]
 pub struct AgentReport {
-    /// The agent, as it is typed.
+    /// The id of the agent, as a user types it.
     pub agent: &'static str,
-    /// The name that it calls itself.
+    /// The name of the product, for display.
     pub name: &'static str,
     /// `user` or `project`.
     pub scope: &'static str,
-    /// Its files.
+    /// What was done to each settings file of the agent.
     pub files: Vec<FileReport>,
-    /// A note on what to know or do; may be empty.
+    /// What the user must know or do now; may be empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub note: &'static str,
 }
 
-/// The change of one file.
+/// What a run did to one file.
 #[derive(Debug, Serialize)]
 pub struct FileReport {
-    /// The file, absolute.
+    /// The absolute path of the file.
     pub path: String,
-    /// The file as a person would write it.
+    /// The path for display.
     #[serde(skip)]
     pub shown: String,
-    /// The action that was taken, or would be.
+    /// The action that was taken, or that would be taken.
     pub action: Action,
-    /// Why nothing was done.
+    /// Why the file was not changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The change as a unified diff.
@@ -38,26 +38,26 @@ pub struct FileReport {
     pub diff: String,
 }
 
-/// The action on a file.
+/// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It did not exist.
+    /// The file did not exist and was created.
     Created,
-    /// Something was inserted, updated or removed.
+    /// Content was inserted, updated or removed.
     Changed,
-    /// It held nothing but ours.
+    /// The file had only our content and was deleted.
     Removed,
-    /// It is as it should be.
+    /// Nothing had to be changed.
     Unchanged,
-    /// Another agent that was set up needs it.
+    /// Our content stays, because another agent that is set up reads the file.
     Kept,
-    /// It could not be changed; the reason says why.
+    /// The file could not be changed; the report gives the reason.
     LeftAlone,
 }
 
 impl Action {
-    /// Returns the word for people.
+    /// Returns the word for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -70,19 +70,19 @@ impl Action {
     }
 }
 
-/// The outcome for one file, before its path is added.
+/// The result for one file, without its path.
 #[derive(Debug)]
 pub(super) struct FileOutcome {
     /// The action that was taken.
     pub(super) action: Action,
-    /// Why nothing was done.
+    /// Why the file was not changed.
     pub(super) reason: Option<String>,
-    /// The change.
+    /// The change as a unified diff.
     pub(super) diff: String,
 }
 
 impl FileOutcome {
-    /// Returns an outcome without a change.
+    /// Creates the result for a file that was not changed.
     pub(super) fn without_change(action: Action, reason: Option<String>) -> Self {
         Self { action, reason, diff: String::new() }
     }

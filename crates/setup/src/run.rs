@@ -1,4 +1,4 @@
-//! Sets agents up, or undoes it, file by file.
+//! Sets agents up, or undoes the setup, file by file.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -20,50 +20,50 @@ use super::scope::FileScope;
 use super::target_file::{TargetFile, remove_empty_dirs};
 use super::unified_diff::unified_diff;
 
-/// The request for a run.
+/// The arguments of a run.
 #[derive(Debug)]
 pub struct SetupRequest {
-    /// The agents; none means those that are there.
+    /// The ids of the agents; if empty, the agents that are found on this machine.
     pub agents: Vec<String>,
-    /// The owner of the files; `None` means the user's, or the project's for an agent that has no others.
+    /// Whose settings files are changed; `None` means those of the user, or those of the project for an agent that has only those.
     pub scope: Option<FileScope>,
-    /// Whether to take everything out.
+    /// Whether to remove our content instead of inserting it.
     pub undo: bool,
-    /// Whether to report only what would be done.
+    /// Whether to report only what would be done, without changing a file.
     pub show: bool,
-    /// The absolute path of `memo`, for the files of a user. Those of a project name `memo` alone, because others have it
-    /// elsewhere.
+    /// The absolute path of `memo`, for the settings of a user. The settings of a project have only the name `memo`, because
+    /// others have installed it elsewhere.
     pub memo: String,
 }
 
-/// A run holds the lock for some file writes, so a longer wait means that one is stuck.
+/// How long a run waits for another run. A run takes only the time of some file writes, so one that takes longer is stuck.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// There is none of this name.
+    /// No agent has this id.
     #[error("no agent is named {0}")]
     Agent(String),
-    /// It has no files in this scope.
+    /// The agent has no settings files in this scope.
     #[error("{0} has no settings files in the scope `{1}`")]
     Scope(&'static str, &'static str),
-    /// Another run holds the lock.
+    /// Another run has the lock for too long.
     #[error(transparent)]
     Locked(PathError),
 }
 
-/// Returns the names of all agents.
+/// Returns the ids of all agents.
 pub fn agent_ids() -> impl Iterator<Item = &'static str> {
     AGENTS.iter().map(|agent| agent.id)
 }
 
-/// Does what is asked for, and returns what was done to each file.
+/// Sets agents up or undoes the setup, and returns what was done to each file.
 ///
-/// A file that cannot be changed is named with the reason, and the others are still done.
+/// A file that cannot be changed is reported with the reason, and the other files are still changed.
 ///
 /// # Errors
-/// When an agent is not known or has no files in the scope, or another run does not end; nothing was done then.
+/// When an agent is unknown or has no settings files in the scope, or another run does not end in time. No file was changed then.
 pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
     let chosen = choose_agents(request, dirs)?;
     let _lock = if request.show { None } else { lock_records(dirs)? };
@@ -71,8 +71,11 @@ pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentRe
     Ok(chosen.into_iter().map(|(agent, scope)| run.process_agent(agent, scope)).collect())
 }
 
-/// Waits until no other run writes, and returns what keeps others waiting. Without a place for the lock, on a full disk for
-/// example, runs are kept apart file by file only.
+/// Waits for other runs to end, and returns the locked file, which makes later runs wait. Returns `None` if the lock file cannot be
+/// created or locked, for example on a full disk: runs then only detect conflicting changes of the same file.
+///
+/// # Errors
+/// When another run does not end in time.
 fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
     let path = dirs.records.with_extension("lock");
     let Some(dir) = path.parent() else { return Ok(None) };
@@ -80,7 +83,7 @@ fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
     match lock_within(file, LOCK_PATIENCE) {
         Err(error) if error.kind() == ErrorKind::TimedOut => {
             let why = format!(
-                "another `memo setup` has been running for {} s; end it, if it is stuck",
+                "another `memo setup` is still running after {} s; end that process if it is stuck",
                 LOCK_PATIENCE.as_secs()
             );
             let source = io::Error::new(ErrorKind::TimedOut, why);
@@ -90,7 +93,7 @@ fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
     }
 }
 
-/// Returns the agents of a request, each with its scope; without names those that were detected.
+/// Returns the agents of a request, each with its scope; if the request names none, the agents that are found.
 fn choose_agents(
     request: &SetupRequest,
     dirs: &AgentDirs,
@@ -100,7 +103,7 @@ fn choose_agents(
         let there = detect_agents(dirs, scope);
         let is_there = |agent: &Agent| there.iter().any(|at| at.agent == agent.id && at.found.is_some());
         let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
-        // An agent that is gone may have left what is ours.
+        // The settings of an agent that was uninstalled may still have our content, so an undo includes it.
         return Ok(agents
             .filter(|agent| request.undo || is_there(agent))
             .map(|agent| (agent, scope))
@@ -109,7 +112,10 @@ fn choose_agents(
     request.agents.iter().map(|id| find_agent(id, request.scope)).collect()
 }
 
-/// Returns the agent with this name, and the scope, by default the usual one of the agent.
+/// Returns the agent with this id, and `scope` or else the default scope of the agent.
+///
+/// # Errors
+/// When there is no such agent, or it has no settings files in the scope.
 fn find_agent(id: &str, scope: Option<FileScope>) -> Result<(&'static Agent, FileScope), SetupError> {
     let agent = AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.to_owned()))?;
     let usual = if agent.user.is_empty() { FileScope::Project } else { FileScope::User };
@@ -120,26 +126,28 @@ fn find_agent(id: &str, scope: Option<FileScope>) -> Result<(&'static Agent, Fil
     Ok((agent, scope))
 }
 
+/// A run with its state.
 struct SetupRun<'a> {
     request: &'a SetupRequest,
     dirs: &'a AgentDirs,
     records: Records,
-    /// Files that another agent of this run has changed already.
+    /// In a run that changes nothing: files that are already reported for another agent.
     seen: BTreeSet<PathBuf>,
 }
 
-/// A file of an agent, and its wanted content.
+/// A settings file of an agent, and our content for it.
 struct FileTask<'a> {
     agent: &'a Agent,
-    /// The file as the agent names it.
+    /// The path of the file, before links are resolved.
     path: &'a Path,
     content: &'a FileContent,
     target: TargetFile,
-    /// The record of what earlier runs have done to it.
+    /// The record of what earlier runs have inserted into the file.
     record: Option<Record>,
 }
 
 impl SetupRun<'_> {
+    /// Sets up one agent, or undoes its setup.
     fn process_agent(&mut self, agent: &'static Agent, scope: FileScope) -> AgentReport {
         let memo = match scope {
             FileScope::User => &self.request.memo,
@@ -165,15 +173,17 @@ impl SetupRun<'_> {
         AgentReport { agent: agent.id, name: agent.name, scope: scope.as_str(), files, note }
     }
 
-    /// Returns whether a file of the project is in it: a project may come from anybody, and so do its links.
+    /// Returns an error if a link leads from a settings file of the project out of the project. A project, and so its links, may
+    /// come from anybody.
     fn check_inside(&self, path: &Path) -> Result<(), Refusal> {
         let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
         let (Some(Ok(end)), Ok(project)) = (there.map(canonical), canonical(&self.dirs.project)) else {
-            return Ok(()); // reading it reports a link that leads nowhere
+            return Ok(()); // a broken link is reported when the file is read
         };
         if end.starts_with(project) { Ok(()) } else { Err(Refusal::Outside(end.display().to_string())) }
     }
 
+    /// Sets up one file, or undoes its setup.
     fn process_file(
         &mut self,
         agent: &Agent,
@@ -182,7 +192,7 @@ impl SetupRun<'_> {
     ) -> Result<FileOutcome, Refusal> {
         let target = TargetFile::read(path)?;
         if self.request.show && !self.seen.insert(target.path().to_owned()) {
-            return Ok(FileOutcome::without_change(Action::Unchanged, None)); // shown for another agent
+            return Ok(FileOutcome::without_change(Action::Unchanged, None)); // already reported for another agent
         }
         if !self.request.show {
             target.remove_leftover();
@@ -192,6 +202,7 @@ impl SetupRun<'_> {
         if self.request.undo { self.undo_file(task) } else { self.set_up_file(task) }
     }
 
+    /// Inserts our content into a file.
     fn set_up_file(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
         let FileTask { agent, path, content, target, record } = task;
         let before = target.text.as_deref();
@@ -202,7 +213,7 @@ impl SetupRun<'_> {
             record.agents.push(agent.id.to_owned());
         }
         let Some(installed) = install_content(content, before, &record.pieces)? else {
-            // Entries that came with the project stay nobody's.
+            // The file has our entries without a record: they came with the project, so no record is written.
             if !is_known && record.agents.len() > 1 && !self.request.show {
                 self.records.put(record)?;
             }
@@ -223,8 +234,8 @@ impl SetupRun<'_> {
         Ok(FileOutcome { action, reason: None, diff })
     }
 
-    /// Writes a file after its record: what is recorded and not there does no harm, what is there and not recorded could not be
-    /// removed to the byte.
+    /// Writes the record and then the file. In this order an interruption does no harm: a record of missing content is harmless,
+    /// but content without a record could not be removed exactly.
     fn write_recorded(&mut self, target: &TargetFile, text: &str, record: Record) -> Result<(), Refusal> {
         let former = self.records.get(target.path()).cloned();
         self.records.put(record)?;
@@ -238,13 +249,14 @@ impl SetupRun<'_> {
         written
     }
 
+    /// Removes our content from a file.
     fn undo_file(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
         let FileTask { agent, path, content, target, record } = task;
         let is_recorded = record.is_some();
         let mut record = record.unwrap_or_default();
         record.agents.retain(|known| known != agent.id);
         if !record.agents.is_empty() && self.leaves_some_set_up(&record.agents) {
-            let reason = format!("{} reads it too", record.agents.join(", "));
+            let reason = format!("{} also reads this file", record.agents.join(", "));
             if !self.request.show {
                 self.records.put(record)?;
             }
@@ -277,13 +289,13 @@ impl SetupRun<'_> {
         Ok(FileOutcome { action, reason: None, diff })
     }
 
-    /// Returns whether some of these agents stay set up in this run.
+    /// Returns whether this run leaves some of these agents set up.
     fn leaves_some_set_up(&self, agents: &[String]) -> bool {
         !self.request.agents.is_empty() && agents.iter().any(|agent| !self.request.agents.contains(agent))
     }
 
-    /// Forgets a file that has nothing of ours any more. The directories go first: what is on record is found again by the run
-    /// after one that was interrupted.
+    /// Removes the empty directories that we created for a file, and then its record. In this order the run after an interrupted
+    /// one still finds the directories in the record.
     fn forget_file(&mut self, path: &Path, record: &Record) {
         if !self.request.show {
             remove_empty_dirs(&record.dirs);

@@ -1,18 +1,18 @@
-//! Chooses between the files of the repository and those of the user.
+//! Declares whether the settings files of the user or of the project are changed.
 
 use super::agent_table::{Agent, FileSpec};
 
-/// The owner of the files that are changed.
+/// Whose settings files are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileScope {
-    /// The user's, for all projects.
+    /// Those of the user, which apply to all projects.
     User,
-    /// The project's, which are usually shared by all who work on it.
+    /// Those of the project, which all who work on the project usually share.
     Project,
 }
 
 impl FileScope {
-    /// Returns the word for it.
+    /// Returns the word of the command line for the scope.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -20,6 +20,7 @@ impl FileScope {
         }
     }
 
+    /// Returns the settings files of an agent in this scope.
     pub(super) fn files(self, agent: &Agent) -> &'static [FileSpec] {
         match self {
             Self::User => agent.user,

@@ -1,4 +1,4 @@
-//! Reads and replaces the files of agents.
+//! Reads and replaces the settings files of agents.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -8,13 +8,13 @@ use memod_base::paths::{IoContext, PathError, canonical, rename_over};
 
 use super::Refusal;
 
-/// The largest file that is changed. A settings file is far below it.
+/// Size of the largest file that is changed, bytes. Settings files are far smaller.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// A file that may be changed.
+/// A settings file, as it was read.
 #[derive(Debug)]
 pub(super) struct TargetFile {
-    /// Where it is; the end of all symbolic links.
+    /// The path, with symbolic links resolved.
     path: PathBuf,
     /// The text that was read; `None` when the file does not exist.
     pub(super) text: Option<String>,
@@ -22,10 +22,10 @@ pub(super) struct TargetFile {
 }
 
 impl TargetFile {
-    /// Reads a file.
+    /// Reads a file; a missing file has no text.
     ///
     /// # Errors
-    /// When something else is in its place, or it is not a text that may be changed.
+    /// When the file cannot be read, or is not a regular file, is too large, or is not UTF-8.
     pub(super) fn read(path: &Path) -> Result<Self, Refusal> {
         let found = match fs::symlink_metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -51,15 +51,15 @@ impl TargetFile {
         Ok(Self { path, text: Some(text), meta: Some(meta) })
     }
 
-    /// Returns where the file is, links resolved: two names of one file have one record.
+    /// Returns the path with links resolved, so that a file with two names has one record.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Checks that it may be written. A rename would replace a file that its owner has protected.
+    /// Checks that the file is not read-only. Without this check, a rename would replace even a read-only file.
     ///
     /// # Errors
-    /// When it is read-only.
+    /// When the file is read-only.
     pub(super) fn check_writable(&self) -> Result<(), Refusal> {
         let is_protected = self.meta.as_ref().is_some_and(|meta| meta.permissions().readonly());
         if is_protected { Err(Refusal::ReadOnly) } else { Ok(()) }
@@ -73,10 +73,10 @@ impl TargetFile {
         missing
     }
 
-    /// Replaces the text, or creates the file with the directories around it.
+    /// Replaces the text of the file, or creates the file with the directories around it.
     ///
     /// # Errors
-    /// When it cannot be written, or has changed since it was read; it is unchanged then.
+    /// When the file cannot be written, or has changed since it was read. The file is unchanged then.
     pub(super) fn write(&self, text: &str) -> Result<(), Refusal> {
         self.check_writable()?;
         let dir = self.path.parent().unwrap_or(Path::new("/"));
@@ -97,17 +97,18 @@ impl TargetFile {
     /// Removes the file.
     ///
     /// # Errors
-    /// When it cannot be removed, or has changed since it was read.
+    /// When the file cannot be removed, or has changed since it was read.
     pub(super) fn remove(&self) -> Result<(), Refusal> {
         self.check_writable()?;
         Ok(self.check_unchanged().and_then(|()| fs::remove_file(&self.path)).at("remove", &self.path)?)
     }
 
-    /// Removes what an interrupted process has left beside the file.
+    /// Removes the temporary file that an interrupted process may have left beside the file.
     pub(super) fn remove_leftover(&self) {
-        let _ = fs::remove_file(self.aside_path()); // it is seldom there
+        let _ = fs::remove_file(self.aside_path()); // mostly there is none
     }
 
+    /// Returns an error if the text of the file has changed since it was read.
     fn check_unchanged(&self) -> io::Result<()> {
         let now = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -116,33 +117,35 @@ impl TargetFile {
         if now.as_deref() == self.text.as_deref().map(str::as_bytes) {
             return Ok(());
         }
-        Err(io::Error::other("another program changed it just now; try again"))
+        Err(io::Error::other("another program has changed the file meanwhile; try again"))
     }
 
-    /// Returns a name next to the file that no agent reads. Always the same, so that [`Self::remove_leftover`] finds it.
+    /// Returns the path of the temporary file, next to the file, with a name that no agent reads. The name is always the same, so
+    /// that [`Self::remove_leftover`] finds it.
     fn aside_path(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.memo-new"))
     }
 }
 
-/// Removes the directories that are empty, innermost first.
+/// Removes those of the directories that are empty, innermost first.
 pub(super) fn remove_empty_dirs(dirs: &[PathBuf]) {
     let mut dirs: Vec<&PathBuf> = dirs.iter().collect();
     dirs.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
     for dir in dirs {
-        let _ = fs::remove_dir(dir); // fails when something is in it
+        let _ = fs::remove_dir(dir); // fails if something is in the directory
     }
 }
 
-/// Writes a temporary file to the disk, in the place of one that an interrupted process has left.
+/// Writes a temporary file and flushes it to the disk. Replaces one that an interrupted process has left. The file gets the owner
+/// and permissions of `former`, the metadata of the file that it will replace.
 pub(super) fn write_new(path: &Path, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
     if former.is_some() {
-        // Nobody else may read what only its owner could before, not even for a moment.
+        // The former file may be readable only by its owner, so the new one must not be readable by others even for a moment.
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let mut file = options.open(path)?;
@@ -155,8 +158,10 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], former: Option<&Metadata>) ->
     file.sync_all()
 }
 
-/// Gives a file the owner and the group of the one that it replaces. Fails where that is not allowed: then the file is not ours
-/// to replace.
+/// Gives a file the owner and the group of the file that it replaces.
+///
+/// # Errors
+/// When this user may not change the owner; then the user should not replace the file either.
 #[cfg(unix)]
 fn keep_owner(file: &File, former: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};

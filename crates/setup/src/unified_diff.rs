@@ -1,17 +1,17 @@
-//! Shows the change of a file as a unified diff.
+//! Formats the change of a file as a unified diff.
 
 use std::fmt::Write;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
-/// Unchanged lines around a change, as `diff -u` shows.
+/// Number of unchanged lines around a change, as in `diff -u`.
 const CONTEXT: u32 = 3;
 
-/// Returns the change of a file as `diff -u` shows it; empty when there is none.
+/// Returns the change of a file as `diff -u` prints it; empty if there is none.
 ///
-/// The printer of imara-diff would not do: it has no sign for a missing line feed at the end, and names a wrong line where a
-/// first change follows four to six lines.
+/// The printer of imara-diff is not used, because it does not mark a missing line feed at the end, and prints a wrong line number
+/// if four to six lines are before the first change.
 pub(super) fn unified_diff(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     if before == after {
         return String::new();
@@ -32,6 +32,7 @@ fn side_name<'a>(path: &'a str, text: Option<&str>) -> &'a str {
     text.map_or("/dev/null", |_| path)
 }
 
+/// Writes changes that are close together, with their header and the lines around them.
 fn write_group(group: &[Hunk], input: &InternedInput<&str>, shown: &mut String) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
     let lead = first.before.start.min(CONTEXT);
@@ -50,13 +51,14 @@ fn write_group(group: &[Hunk], input: &InternedInput<&str>, shown: &mut String) 
     write_lines(' ', at..last.before.end + tail, &input.before, input, shown);
 }
 
-/// Returns the first line and the number of lines of one side, as a hunk header has them.
+/// Returns the first line and the number of lines of one side, in the form of a hunk header.
 fn hunk_span(start: u32, end: u32) -> String {
     let n_lines = end - start;
     // An empty side names the line before it.
     format!("{},{n_lines}", start + u32::from(n_lines > 0))
 }
 
+/// Writes lines of one side, each after a sign.
 fn write_lines(
     sign: char,
     lines: Range<u32>,

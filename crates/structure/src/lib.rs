@@ -1,6 +1,6 @@
-//! Finds the definition that a use of a name means, and draws the map of a repository.
+//! Finds the definition that a use of a name means, and renders the map of a repository.
 //!
-//! Pure: definitions and uses in, answers out. No file system, clock, environment or SQL.
+//! Pure: takes the definitions and uses of files, and uses no file system, clock, environment or SQL.
 
 pub mod map;
 pub mod resolve;

@@ -1,7 +1,8 @@
 //! Exchanges memories with the PostgreSQL server of a team.
 //!
-//! The settings say which server (`memod_config::team_server`), `tls` how it is reached, `migrations` keeps its tables, and `server_connection`
-//! reads and stores versions of memories. What they mean for the memories here, the daemon decides.
+//! `memod_config::team_server` reads the server's address from the settings, `tls` checks the server's certificate, `migrations`
+//! creates and migrates the tables, and `server_connection` reads and stores versions of memories. The daemon applies these
+//! versions to its own memories.
 
 mod migrations;
 mod query_error;

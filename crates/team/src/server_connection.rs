@@ -17,116 +17,119 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row, Socke
 use super::query_error::{error_chain, query_error};
 use super::{ServerAddress, TeamError, migrations, tls};
 
-/// Longest wait for a connection.
+/// Maximum time for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Longest wait for one answer.
+/// Maximum time for one answer.
 const ANSWER: Duration = Duration::from_secs(60);
-/// Most bytes of texts in one page, about.
+/// Approximate maximum of the texts in one page, bytes.
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// The rights of a role, and the server.
+/// A server, and the rights of the role with which memod is connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerAccess {
-    /// Version of the server.
+    /// Version of PostgreSQL.
     pub version: String,
     /// Random id of the tables, created with them.
     pub server_id: String,
-    /// The role.
+    /// Name of the role.
     pub role: String,
-    /// Whether it may see the repository.
+    /// Whether the role may read the memories of the repository.
     pub may_read: bool,
-    /// Whether it may write to it.
+    /// Whether the role may change the memories of the repository.
     pub may_write: bool,
 }
 
-/// A version of a memory.
+/// A version of a memory on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryVersion {
     /// Id of the memory.
     pub id: String,
-    /// Its text; empty: it is archived.
+    /// Text of the version; empty if it archives the memory.
     pub text: String,
-    /// The role that wrote it.
+    /// Name of the role that sent the version.
     pub author: String,
-    /// When the server stored it, by its clock, unix ms; `None` if it was not asked for.
+    /// Time when the server stored the version, by the server's clock, unix ms; `None` if the query did not read it.
     pub at: Option<i64>,
 }
 
-/// Some of the newest versions.
+/// A page of versions from the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VersionPage {
-    /// The last version of memories that have changed, in order.
+    /// The last versions of changed memories, in the order in which the server stored them.
     pub versions: Vec<MemoryVersion>,
-    /// The last version that this page covers.
+    /// The last version that this page covers; the next page begins after it.
     pub up_to: VersionMark,
-    /// Whether there may be more.
+    /// Whether there may be further pages.
     pub has_more: bool,
-    /// Whether the server does not have the version after which was asked: it was emptied, or restored from a backup.
+    /// Whether the server lacks the version after which the page begins, because it was emptied or restored from a backup.
     pub has_forgotten: bool,
 }
 
-/// The version that has a number. A server that was restored from a backup gives numbers a second time.
+/// Identifies a version by its number and its sender: a server that was restored from a backup uses numbers again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct VersionMark {
-    /// The number; 0: none yet.
+    /// Number of the version on the server; 0 before the first version.
     pub seq: i64,
-    /// The database that sent it.
+    /// Client name of the database that sent the version.
     pub client: String,
-    /// Its number there.
+    /// Number of the change in that database's outbox.
     pub n: i64,
 }
 
 /// Why not all changes were stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryStop {
-    /// Somebody else has changed the memory; the team's version, `None` if it has none.
+    /// Another client has changed the memory to this version; `None` if the team does not have the memory.
     Changed(Option<MemoryVersion>),
-    /// Another database sends under the same name.
+    /// Another database sends under the same client name.
     SameClient,
 }
 
 /// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryResult {
-    /// Number of changes, from the first, that the server has.
+    /// Number of changes, counted from the first, that the server now has.
     pub n_stored: usize,
-    /// Why it has no more.
+    /// Why the server has not stored the other changes; `None` if it has all.
     pub stopped: Option<DeliveryStop>,
 }
 
-/// A role with its rights.
+/// The rights of a role to repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleRights {
-    /// The role.
+    /// Name of the role.
     pub role: String,
-    /// The repository, or a beginning with an `*`.
+    /// Name of the repository, or the beginning of names, followed by `*`.
     pub repository: String,
-    /// Whether it may write.
+    /// Whether the role may change memories.
     pub may_write: bool,
 }
 
-/// An open connection for one repository, over which others can be read too.
+/// An open connection to a team's server for one repository, through which other repositories can be read, too.
 pub struct TeamServer {
     client: Client,
-    /// As errors name it.
+    /// Address of the server, for errors.
     address: String,
+    /// Name of the repository to which changes are sent.
     repository: String,
     news: Arc<ServerNews>,
 }
 
-/// The news that the server sends unasked.
+/// The notifications of the server about changes.
 #[derive(Default)]
 struct ServerNews {
+    /// Wakes [`TeamServer::wait_for_change`].
     bell: Notify,
-    /// The server's process for this connection, which also notifies about its own changes.
+    /// Process id of the server's process for this connection, whose notifications are ignored: they are about our own changes.
     own: AtomicI32,
 }
 
 impl TeamServer {
-    /// Connects, brings the tables up to date, and listens to changes of the repository.
+    /// Connects, migrates the tables, and listens for changes of the repository. `certificate` is the PEM file with the
+    /// certificates that vouch for the server; empty for those of the system. Returns the connection, and the rights of the role.
     ///
     /// # Errors
-    /// When there is no such server, it refuses the role, or its tables are newer.
+    /// When the server cannot be reached, refuses the role, or has tables that need a newer memod.
     pub async fn connect(
         address: &ServerAddress,
         password: Option<String>,
@@ -159,7 +162,7 @@ impl TeamServer {
         Ok((server, about))
     }
 
-    /// Listens to changes of repositories that others make.
+    /// Makes [`Self::wait_for_change`] return on changes of these repositories by others, too.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -169,7 +172,7 @@ impl TeamServer {
         self.wait_for_answer(self.client.batch_execute(&listen.unwrap_or_default())).await
     }
 
-    /// Returns the repositories that the role may see, each with the number of its last version.
+    /// Returns the names of the repositories that the role may read, each with the number of its last version.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -178,10 +181,10 @@ impl TeamServer {
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
-    /// Returns what the role may do now.
+    /// Returns the server's version and the present rights of the role.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// When the server does not answer, or its tables need a newer memod.
     pub async fn read_access(&self) -> Result<ServerAccess, TeamError> {
         let sql = format!(
             "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
@@ -209,8 +212,9 @@ impl TeamServer {
         self.client.is_closed()
     }
 
-    /// Returns the last versions of memories of a repository that were changed after a version. Leaves out those that the client
-    /// `own.0` has sent with numbers up to `own.1`, unless it asks from the beginning.
+    /// Returns a page of at most `at_most` memories of a repository that were changed after the version `after`, each in its last
+    /// version. Leaves out the versions that the client `own.0` has sent with numbers up to `own.1`, unless `after` is the
+    /// beginning.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -240,7 +244,7 @@ impl TeamServer {
                 &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1, &after.client, &after.n],
             )
             .await?;
-        // The last row is that of the last version of all.
+        // The last row is about the last version of the repository.
         let Some((last, rows)) = rows.split_last() else {
             return Ok(VersionPage { has_forgotten: after.seq > 0, ..VersionPage::default() });
         };
@@ -252,7 +256,8 @@ impl TeamServer {
         })
     }
 
-    /// Returns the version that each repository has under a number. A repository without such a version is left out.
+    /// Returns the mark of the version that each of these repositories has under a number, by repository. Leaves out a repository
+    /// without such a version.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -268,7 +273,7 @@ impl TeamServer {
         Ok(rows.iter().map(|row| (row.get(0), read_mark(row, 1))).collect())
     }
 
-    /// Returns whether the server has a change that a client has sent.
+    /// Returns whether the server has the change with the number `n` of a client.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -278,10 +283,11 @@ impl TeamServer {
         Ok(self.query_row(sql, &[&repository, &client, &n]).await?.get(0))
     }
 
-    /// Stores changes in order, each once: number, id, hash of the version before, text.
+    /// Sends changes of this database, the client `client`, to the server, which stores them in order, each once. A change is its
+    /// number, the id of the memory, the hash of the version before, and the text.
     ///
     /// # Errors
-    /// When the server does not answer, or the role may not write. The changes may have been stored nevertheless.
+    /// When the server does not answer, or the role may not write. If there is no answer, the changes may have been stored.
     pub async fn deliver_changes(
         &self,
         client: &str,
@@ -310,7 +316,7 @@ impl TeamServer {
         Ok(DeliveryResult { n_stored, stopped })
     }
 
-    /// Returns the roles that may see the repository.
+    /// Returns the roles that may read the repository, with their rights.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -323,15 +329,17 @@ impl TeamServer {
             .collect())
     }
 
+    /// Runs a query, and returns its rows.
     async fn query_rows(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, TeamError> {
         self.wait_for_answer(self.client.query(sql, values)).await
     }
 
+    /// Runs a query that returns one row.
     async fn query_row(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, TeamError> {
         self.wait_for_answer(self.client.query_one(sql, values)).await
     }
 
-    /// Waits for an answer, not for ever.
+    /// Waits for an answer of the server, at most [`ANSWER`].
     async fn wait_for_answer<T>(
         &self,
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
@@ -341,7 +349,7 @@ impl TeamServer {
     }
 }
 
-/// Connects, and serves the connection in the background.
+/// Connects to a server, and starts a task that serves the connection.
 async fn open_connection<T>(
     config: &Config,
     address: &ServerAddress,
@@ -358,7 +366,7 @@ where
     Ok(client)
 }
 
-/// Serves a connection until it ends; notifies when the server has news, or is gone.
+/// Serves a connection until it ends. Wakes [`TeamServer::wait_for_change`] when others have changed a repository, and at the end.
 async fn run_connection<S, T>(mut connection: Connection<S, T>, news: Arc<ServerNews>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -376,15 +384,16 @@ where
             }
         }
     }
-    drop(connection); // closes the client too
+    drop(connection); // closes the client, too
     news.bell.notify_one();
 }
 
+/// Returns the error for a server that has not answered in time.
 fn late_error(address: &dyn fmt::Display, limit: Duration) -> TeamError {
     TeamError::new(format!("{address}: no answer within {} s", limit.as_secs()))
 }
 
-/// Reads the columns of a mark: number, client, number of the client.
+/// Reads the columns of a mark from the column `first` on: number, client name, number of the change there.
 fn read_mark(row: &Row, first: usize) -> VersionMark {
     VersionMark { seq: row.get(first), client: row.get(first + 1), n: row.get(first + 2) }
 }
@@ -395,6 +404,7 @@ fn read_memory_version(row: &Row) -> Option<MemoryVersion> {
     Some(MemoryVersion { id: row.get(0), text, author: row.get(2), at: row.get(7) })
 }
 
+/// Returns the error for a connection that failed, with a hint if the password is wrong or missing.
 fn connection_error(address: &ServerAddress, error: &tokio_postgres::Error) -> TeamError {
     let failed = TeamError::new(format!("{address}: {}", error_chain(error)));
     match error.code() {

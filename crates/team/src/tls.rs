@@ -1,4 +1,4 @@
-//! Checks the certificate of a server, with the roots of the system or with those of a file.
+//! Checks the certificate of a team's server against the root certificates of the system or of a file.
 
 use std::fmt;
 use std::path::Path;
@@ -12,11 +12,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::TeamError;
 
-/// Returns how connections are encrypted. `roots` is a PEM file with the certificates that vouch for the server; empty: those of
-/// the system do.
+/// Returns the connector that encrypts connections and checks the server's certificate. `roots` is a PEM file with the certificates
+/// that vouch for the server; empty for those of the system.
 ///
 /// # Errors
-/// When the file cannot be read, or has none.
+/// When the file cannot be read, or has no certificate.
 pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
@@ -35,11 +35,12 @@ pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamErr
         store.add(certificate).map_err(|error| roots_error(roots, &error))?;
     }
     if store.is_empty() {
-        return Err(roots_error(roots, &"no certificate in it").with_hint("name a PEM file"));
+        return Err(roots_error(roots, &"has no certificate").with_hint("name a PEM file"));
     }
     Ok(MakeRustlsConnect::new(builder.with_root_certificates(store).with_no_client_auth()))
 }
 
+/// Returns the error for a file of root certificates.
 fn roots_error(roots: &Path, why: &dyn fmt::Display) -> TeamError {
     TeamError::new(format!("team.certificate: {}: {why}", roots.display()))
 }

@@ -9,7 +9,7 @@ use memod_proto::SearchMode;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Print JSON on stdout, errors included; `full` with hashes, parts of scores and what is null
+    /// Print JSON on stdout, also for errors; `full` adds hashes, the parts of scores, and fields that are null
     #[arg(
         long,
         global = true,
@@ -33,15 +33,15 @@ pub struct GlobalArgs {
     /// Do not show a long answer through a pager
     #[arg(long, global = true)]
     pub no_pager: bool,
-    /// The client that asks, as memories are stamped with it
+    /// The client that sends the request; the daemon stores its name with each memory that it adds
     #[arg(skip = "cli")]
     pub client: &'static str,
-    /// Name of the agent that asks, as it gave it to the MCP server
+    /// Name of the agent that sends the request, as the agent gave it to the MCP server
     #[arg(skip)]
     pub agent: Option<String>,
 }
 
-/// How much of a result is printed as JSON.
+/// Which fields of a result are printed as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum JsonForm {
     /// The fields that programs and agents use

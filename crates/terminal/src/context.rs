@@ -12,22 +12,22 @@ use memod_client::{Client, ClientOptions, wait_until_free};
 use crate::error::CliError;
 use crate::text::{escape, shell_word};
 
-/// Longest wait for the file system of the directory.
+/// Longest wait for the file system while the worktree of a directory is located.
 const LOCATE_WITHIN: Duration = Duration::from_secs(10);
 
-/// The directory that a command runs in.
+/// The environment, the worktree and the directory that a command runs in.
 pub struct CommandContext {
     /// Directories from the environment.
     pub env: Env,
-    /// The worktree around it.
+    /// The worktree around the directory.
     pub layout: RepoLayout,
-    /// The directory itself, absolute, as it crosses the socket.
+    /// Absolute path of the directory, as requests to the daemon carry it.
     pub cwd: String,
-    /// The command to show in hints: `memo`, with `-C DIR` if it was given.
+    /// The command to show in hints: `memo`, or `memo -C DIR` if `-C` was given.
     pub memo: String,
-    /// The client that asks, as memories are stamped with it.
+    /// The client that sends requests; the daemon stores its name with each memory that it adds.
     pub client: &'static str,
-    /// Name of the agent that asks.
+    /// Name of the agent that sends requests, if an agent does.
     pub agent: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl CommandContext {
         Self::find_with(dir, RepoLayout::locate)
     }
 
-    /// Like [`Self::find`], but also finds a directory outside git that has no index. Nothing is created.
+    /// Like [`Self::find`], but also accepts a directory outside git that has no index. Creates nothing.
     pub fn find_any(dir: Option<&Path>) -> Result<Self, CliError> {
         Self::find_with(dir, RepoLayout::locate_new)
     }
@@ -50,14 +50,14 @@ impl CommandContext {
         Ok(Self { env, layout, cwd, memo, client: "cli", agent: None })
     }
 
-    /// Returns the context for a client and an agent. The paths of a model start at the top of the worktree, as its instructions
-    /// say.
+    /// Returns the context with this client and agent. For the client `mcp`, paths start at the top of the worktree, as the
+    /// instructions of the MCP server say.
     pub fn for_client(self, client: &'static str, agent: Option<String>) -> Self {
         let top = (client == "mcp").then(|| self.layout.root.to_str()).flatten().map(str::to_owned);
         Self { client, agent, cwd: top.unwrap_or(self.cwd), ..self }
     }
 
-    /// Like [`Self::find`], but lets a directory outside git be indexed from now on.
+    /// Like [`Self::find`], but also accepts a directory outside git that has no index, and records that it is to be indexed.
     pub fn find_new(dir: Option<&Path>) -> Result<Self, CliError> {
         let context = Self::find_with(dir, RepoLayout::locate_new)?;
         if context.layout.git_dir.is_none() {
@@ -66,7 +66,7 @@ impl CommandContext {
         Ok(context)
     }
 
-    /// Returns the directory that shown paths start from.
+    /// Returns the caller's directory, from which shown paths start.
     pub fn dir(&self) -> CallerDir {
         CallerDir::new(&self.layout, Path::new(&self.cwd))
     }
@@ -76,7 +76,7 @@ impl CommandContext {
         Ok(Client::connect(&self.layout, &self.env, ClientOptions::read())?)
     }
 
-    /// Connects to the daemon, and starts one that indexes nothing if none runs.
+    /// Connects to the daemon. If none runs, starts one that does not index until a request needs the index.
     pub fn connect_to_memories(&self) -> Result<Client, CliError> {
         let options = ClientOptions { index_on_demand: true, ..ClientOptions::read() };
         Ok(Client::connect(&self.layout, &self.env, options)?)
@@ -87,7 +87,7 @@ impl CommandContext {
         Ok(Client::connect(&self.layout, &self.env, ClientOptions::read().never_start())?)
     }
 
-    /// Waits until no daemon holds the repository, where none answers.
+    /// Waits until no process holds the daemon's lock on the repository: a daemon that is stopping holds it, but answers no more.
     pub fn wait_until_free(&self) -> Result<(), CliError> {
         Ok(wait_until_free(&self.layout, &self.env, &ClientOptions::read())?)
     }
@@ -101,8 +101,8 @@ impl CommandContext {
 
 type LocateFn = fn(&Path, &Env) -> Result<RepoLayout, LocateError>;
 
-/// Finds the worktree around a directory, and the directory's own path. Uses a thread, because a file system that hangs would
-/// block this one forever.
+/// Finds the worktree around a directory, and the directory's canonical path. Uses a second thread, because a file system that
+/// hangs would block the calling thread forever.
 fn locate_in_time(start: &Path, find: LocateFn) -> Result<(Env, RepoLayout, PathBuf), CliError> {
     let (reply, answer) = mpsc::sync_channel(1);
     let dir = start.to_owned();
@@ -110,7 +110,7 @@ fn locate_in_time(start: &Path, find: LocateFn) -> Result<(Env, RepoLayout, Path
         let env = Env::read();
         let layout = find(&dir, &env);
         let found = layout.map_err(CliError::from).and_then(|layout| Ok((env, layout, canonical(&dir)?)));
-        let _ = reply.send(found); // nobody waits any more
+        let _ = reply.send(found); // fails only after the time limit, when nobody waits any more
     });
     spawned.at("start a thread to open", start)?;
     answer.recv_timeout(LOCATE_WITHIN).unwrap_or_else(|_| {

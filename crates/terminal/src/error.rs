@@ -11,11 +11,11 @@ use serde::Serialize;
 use memod_config::ConfigError;
 use memod_config::team_server::TeamError;
 
-/// Nothing matched, or the named object does not exist.
+/// Exit status of a command that matched nothing, named an object that does not exist, or did only a part of its work.
 pub const EXIT_NONE: u8 = 1;
-/// Wrong usage.
+/// Exit status for wrong usage.
 pub const EXIT_USAGE: u8 = 2;
-/// The daemon cannot be reached, or something failed.
+/// Exit status of a command that failed, as when the daemon cannot be reached.
 pub const EXIT_FAILED: u8 = 3;
 
 /// Result of a verb: its exit status, which is not always 0 on success.
@@ -24,10 +24,10 @@ pub type CliResult = Result<u8, CliError>;
 /// Why a verb failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// The directory cannot be served.
+    /// No usable worktree was found around the directory.
     #[error(transparent)]
     Locate(#[from] LocateError),
-    /// A file failed.
+    /// An operation on a file or directory failed.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The settings cannot be used.
@@ -42,13 +42,13 @@ pub enum CliError {
     /// A path that JSON cannot carry.
     #[error("{}: the name is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
-    /// Without a home directory there is no place for the user's file.
+    /// There is no home directory, and so no place for the user's settings file.
     #[error("no home directory for the user's settings")]
     NoHome,
     /// The command line is valid for clap but makes no sense.
     #[error("{message}")]
     Usage {
-        /// The fault in it.
+        /// What is wrong with the command line.
         message: String,
         /// A command line that would work.
         hint: &'static str,
@@ -61,12 +61,12 @@ pub enum CliError {
         /// The fields that exist.
         known: String,
     },
-    /// The last search has no such hit, or one that is no file.
+    /// The last search has no such hit, or the hit is not a file.
     #[error("{message}")]
     NoHit {
-        /// The hits that there are instead.
+        /// Which hit is missing, or why it cannot be opened.
         message: String,
-        /// A command that helps.
+        /// What to do instead.
         hint: String,
     },
     /// git failed, or cannot carry out the request.
@@ -77,7 +77,7 @@ pub enum CliError {
         /// A remedy.
         hint: String,
     },
-    /// The team's server, or its address or password.
+    /// The team's server failed, or its address or password cannot be used.
     #[error(transparent)]
     Team(#[from] TeamError),
     /// There is no log to show.
@@ -105,7 +105,7 @@ impl CliError {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns the error as the user sees it.
+    /// Returns the error's code, message, hint and exit status, as they are shown to the user.
     pub fn to_report(&self) -> ErrorReport {
         let (code, exit, hint) = match self {
             Self::Locate(error) => describe_locate_error(error),
@@ -116,9 +116,11 @@ impl CliError {
             Self::Config(error) => describe_config_error(error),
             Self::Client(error) => describe_client_error(error),
             Self::Output(_) => ("output", EXIT_FAILED, None),
-            Self::NotUtf8(_) => {
-                ("not-utf8", EXIT_USAGE, some_hint("rename it, or start from another directory with -C"))
-            }
+            Self::NotUtf8(_) => (
+                "not-utf8",
+                EXIT_USAGE,
+                some_hint("rename the file or directory, or name another directory with -C"),
+            ),
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, some_hint(text)),
             Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
@@ -126,13 +128,13 @@ impl CliError {
             Self::Team(error) => ("team", EXIT_FAILED, error.hint.clone()),
             Self::NoHome => ("no-home", EXIT_USAGE, some_hint("set HOME to an absolute path")),
             Self::NoLog(_) => {
-                ("not-found", EXIT_NONE, some_hint("`memo status` starts the daemon, which writes it"))
+                ("not-found", EXIT_NONE, some_hint("`memo status` starts the daemon, which writes the log"))
             }
         };
         ErrorReport { code, message: self.to_string(), hint, exit }
     }
 
-    /// Like [`Self::to_report`], for a command line with this verb, whose help a hint may name.
+    /// Like [`Self::to_report`]. A hint that refers to `memo VERB --help` gets this verb in place of VERB.
     pub fn to_report_for(&self, verb: Option<&str>) -> ErrorReport {
         let mut report = self.to_report();
         if let (Some(hint), Some(verb)) = (&mut report.hint, verb) {
@@ -203,7 +205,10 @@ fn describe_config_error(error: &ConfigError) -> ErrorAdvice {
             ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
         }
         ConfigError::UserOnly { key, .. } | ConfigError::OnlyOff { key, .. } => {
-            ("config", EXIT_USAGE, Some(format!("`memo config set --user {key} VALUE`, and remove it there")))
+            let text = format!(
+                "`memo config set --user {key} VALUE` sets it in your own settings; remove {key} from all others"
+            );
+            ("config", EXIT_USAGE, Some(text))
         }
         _ => ("config", EXIT_USAGE, some_hint("`memo config template` shows every key with its default")),
     }
@@ -212,7 +217,9 @@ fn describe_config_error(error: &ConfigError) -> ErrorAdvice {
 fn describe_client_error(error: &ClientError) -> ErrorAdvice {
     match error {
         ClientError::Path(error) => describe_path_error(error),
-        ClientError::NotRunning { .. } => ("not-running", EXIT_FAILED, some_hint("`memo status` starts it")),
+        ClientError::NotRunning { .. } => {
+            ("not-running", EXIT_FAILED, some_hint("`memo status` starts a daemon"))
+        }
         ClientError::ForeignSocket { socket, .. } => (
             "foreign-socket",
             EXIT_FAILED,
@@ -222,28 +229,33 @@ fn describe_client_error(error: &ClientError) -> ErrorAdvice {
         ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
         ClientError::NotFetched { hint, .. } => ("not-fetched", EXIT_FAILED, hint.clone()),
         ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see_log(log)),
-        ClientError::SpawnLock { .. } => {
-            ("daemon-not-ready", EXIT_FAILED, some_hint("end that client, if it is stuck, and try again"))
-        }
+        ClientError::SpawnLock { .. } => (
+            "daemon-not-ready",
+            EXIT_FAILED,
+            some_hint("end the other client, if it is stuck, and try again"),
+        ),
         // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
         ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see_log(log)),
         ClientError::Hung { pid, log, .. } => {
-            let text =
-                format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());
+            let text = format!(
+                "`kill -CONT {pid}` resumes a stopped daemon, `kill {pid}` ends a hung one; see {}",
+                log.display()
+            );
             ("daemon-hung", EXIT_FAILED, Some(text))
         }
         ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see_log(log)),
         ClientError::Garbage { socket, .. } => {
-            let text = format!("something else may listen there: remove {} and try again", socket.display());
+            let text =
+                format!("another program may use the socket: remove {} and try again", socket.display());
             ("daemon-garbage", EXIT_FAILED, Some(text))
         }
         ClientError::NewerDaemon { daemon, .. } => {
-            ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))
+            ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or a later version")))
         }
         ClientError::Unreachable { lock, .. } => {
             let lock = lock.display();
             let text = format!(
-                "stop it where it runs, if that is another container; `fuser {lock}` finds it on this machine"
+                "if the daemon runs in another container, stop it there; `fuser {lock}` finds it on this machine"
             );
             ("daemon-unreachable", EXIT_FAILED, Some(text))
         }
@@ -265,7 +277,9 @@ fn spawn_hint(error: &io::Error) -> Option<String> {
         io::ErrorKind::NotFound => {
             some_hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON")
         }
-        io::ErrorKind::PermissionDenied => some_hint("check that it is a program and may be run"),
+        io::ErrorKind::PermissionDenied => {
+            some_hint("check that the file is a program, and that you may run it")
+        }
         io::ErrorKind::WouldBlock => some_hint(
             "too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`",
         ),
@@ -289,7 +303,7 @@ fn describe_rpc_error(error: &RpcError) -> ErrorAdvice {
         code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is shutting down")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
         code::IO => ("io", EXIT_FAILED, None),
-        code::TEAM => ("team", EXIT_FAILED, Some("`memo team status` shows how the exchange stands")),
+        code::TEAM => ("team", EXIT_FAILED, Some("`memo team status` shows the state of the exchange")),
         code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
         _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
     };

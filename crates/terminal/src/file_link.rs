@@ -6,16 +6,16 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-/// Characters that a path in a URL has to escape (RFC 3986, 3.3), and more.
+/// Characters that are escaped in a path of a URL: those of RFC 3986, section 3.3, and others.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns whether the terminal of stdout has links.
+/// Returns whether stdout is a terminal that supports links.
 pub(crate) fn has_links() -> bool {
     cfg!(unix) && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout)
 }
 
-/// Returns `text`, which is escaped already, as a link to a file. The host name tells a terminal on another machine that the file
-/// is not there.
+/// Returns `text`, which the caller has escaped, as a link to a file. The link names the host, so that a terminal on another
+/// machine does not look for the file there.
 pub(crate) fn link_to_file(text: &str, file: &Path) -> String {
     let path = percent_encode(file.as_os_str().as_encoded_bytes(), ESCAPED);
     let host = host_name();

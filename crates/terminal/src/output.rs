@@ -21,16 +21,17 @@ use crate::pager::{PagedWriter, PostponedLines};
 use crate::rows::{self, OutputShape, RowListing};
 use crate::text::{TextStyles, behind_message, escape, escape_lines, paint};
 
-/// Returns a value as JSON. All results go this way: each further serializer would be compiled for every type of result.
+/// Returns a value as JSON text. Every result is serialized here, because each further serializer would be compiled once for
+/// every type of result.
 fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, CliError> {
     Ok(serde_json::to_vec(value).map_err(io::Error::from)?)
 }
 
-/// The two streams of one run.
+/// Writes the output of one run to stdout and stderr.
 pub struct Output {
     out: BufWriter<Box<dyn Write>>,
     shape: OutputShape,
-    /// Print one JSON object with the whole result.
+    /// Whether the output is one JSON object.
     pub json: bool,
     /// Write only errors and warnings to stderr.
     pub quiet: bool,
@@ -43,20 +44,20 @@ pub struct Output {
     pub now_ms: i64,
     /// Styles for messages.
     message_styles: TextStyles,
-    /// The output for a caller in this process, which is not written; `None` for a command line.
+    /// The output, where a caller in this process takes it and no stream gets it; `None` for a command line.
     captured: Option<RefCell<CapturedOutput>>,
-    /// Messages that are written once the pager has ended.
+    /// Messages that are written after the pager has ended.
     postponed: PostponedLines,
 }
 
 /// The output of a verb, not written to any stream.
 #[derive(Debug, Default)]
 pub struct CapturedOutput {
-    /// stdout.
+    /// The text that a command line would write to stdout.
     pub text: String,
-    /// The whole result, whatever the format.
+    /// The whole result as JSON, whatever the requested format.
     pub json: Option<Value>,
-    /// Sentences for stderr, one each.
+    /// The messages that a command line would write to stderr, each one sentence.
     pub notes: Vec<String>,
 }
 
@@ -118,7 +119,7 @@ impl Output {
         let mut output = Self {
             out: BufWriter::new(Box::new(bytes.clone())),
             json: shape.is_object(),
-            // A bar would go to stderr.
+            // A progress bar would go to stderr.
             quiet: true,
             is_on_terminal: false,
             has_links: false,
@@ -137,7 +138,7 @@ impl Output {
         (result, captured)
     }
 
-    /// Keeps a whole result for a caller in this process.
+    /// Stores the whole result as JSON for a caller in this process; does nothing for a command line.
     pub fn keep_result<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
         if let Some(captured) = &self.captured {
             let json = to_json(value)?;
@@ -146,12 +147,12 @@ impl Output {
         Ok(())
     }
 
-    /// Writes data unchanged.
+    /// Writes bytes to stdout unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Writes a line of data. The caller has escaped untrusted text.
+    /// Writes a line of text to stdout. The caller has escaped untrusted parts.
     pub fn line(&mut self, text: &str) -> Result<(), CliError> {
         self.raw(text.as_bytes())?;
         self.raw(b"\n")
@@ -285,7 +286,8 @@ impl Output {
         self.message_line(format!("{} {}", paint(self.message_styles.bad, "memo:"), escape(text)));
     }
 
-    /// Writes the caveats of an answer to stderr, even with `--quiet`. JSON has the reason.
+    /// Writes the caveats of an answer to stderr, even with `--quiet`. The reason why an answer is not fresh is left out where the
+    /// output is JSON, which has it as a field.
     pub fn say_caveats(&self, caveats: &Caveats) {
         if !caveats.fresh && !self.json {
             self.warn(&behind_message(caveats.reason.as_deref()));
@@ -293,7 +295,8 @@ impl Output {
         caveats.notice.iter().for_each(|notice| self.warn(notice));
     }
 
-    /// Fails if no user can answer [`Self::ask`]. The action needs the confirmation, and `hint` names the flags to type instead.
+    /// Fails if no user can answer [`Self::ask`]. The error says that `action` needs a confirmation, and `hint` names the flags to
+    /// type instead.
     pub fn require_terminal(&self, action: &str, hint: &'static str) -> Result<(), CliError> {
         if self.captured.is_none() && !self.json && io::stdin().is_terminal() {
             return Ok(());
@@ -309,10 +312,11 @@ impl Output {
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Shows why a command failed, after what it printed before, and returns its exit status. `verb` is that of `memo`.
+    /// Shows why a command failed, after the output that it wrote before, and returns its exit status. `verb` is the verb of the
+    /// command line.
     pub fn report_error(&mut self, error: &CliError, verb: Option<&str>) -> u8 {
         if error.is_broken_pipe() {
-            return 0; // the reader has seen enough, as `head` has
+            return 0; // the reader has closed the pipe, as `head` does
         }
         let shown = error.to_report_for(verb);
         // Flush what was printed before the error. If stdout fails as well, the error is reported already.

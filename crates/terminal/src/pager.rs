@@ -11,6 +11,7 @@ use memod_client::child::{clear_git_env, first_line};
 
 /// Time limit for `git var GIT_PAGER`.
 const GIT_PATIENCE: Duration = Duration::from_secs(2);
+
 /// The size of a terminal in characters.
 #[derive(Clone, Copy)]
 struct TerminalSize {
@@ -18,19 +19,19 @@ struct TerminalSize {
     columns: usize,
 }
 
-/// Size of a terminal that does not report it.
+/// Size that is assumed for a terminal that does not report its own.
 const USUAL_SIZE: TerminalSize = TerminalSize { rows: 24, columns: 80 };
 /// Exit statuses of a shell that cannot run a program: not executable, or not found.
 const EXITS_NOT_RUN: [i32; 2] = [126, 127];
 
-/// Lines for stderr that are written after the pager has ended, whose screen would hide them; `None` while no pager runs.
+/// Lines for stderr that are written after the pager has ended, because its screen would hide them; `None` while no pager runs.
 pub(crate) type PostponedLines = Rc<RefCell<Option<Vec<String>>>>;
 
 /// Holds a text back until it is known to fit on the terminal; a longer text goes to a pager.
 ///
 /// Dropping the writer ends the pager and writes the postponed lines.
 pub(crate) struct PagedWriter {
-    /// All bytes that were written.
+    /// The bytes that were written so far, unless they went to the terminal directly.
     text: Vec<u8>,
     state: PagerState,
     /// `Some` while a pager runs.
@@ -48,13 +49,13 @@ enum PagerState {
 }
 
 impl PagedWriter {
-    /// Also returns the list for lines that are to follow the pager.
+    /// Returns a writer, and the list of the lines to write after the pager has ended.
     pub(crate) fn new() -> (Self, PostponedLines) {
         let postponed = PostponedLines::default();
         (Self { text: Vec::new(), state: PagerState::Held, postponed: Rc::clone(&postponed) }, postponed)
     }
 
-    /// Shows the text that was held back: with a pager if `is_long` and there is one.
+    /// Shows the text that was held back: through a pager if `is_long` and a pager can be started, otherwise on the terminal.
     fn show_text(&mut self, is_long: bool) -> io::Result<()> {
         self.state = match is_long.then(start_pager).flatten() {
             Some((child, stdin)) => {
@@ -92,7 +93,7 @@ impl PagedWriter {
     fn end_pager(&mut self) -> Option<ExitStatus> {
         match std::mem::replace(&mut self.state, PagerState::Left) {
             PagerState::Paged(mut child, stdin) => {
-                drop(stdin); // it may wait for the end of the text
+                drop(stdin); // the pager may wait for the end of the text
                 child.wait().ok()
             }
             other => {
@@ -183,7 +184,7 @@ fn start_pager() -> Option<(Child, ChildStdin)> {
     let chosen = choose_pager()?;
     let mut command = Command::new("sh");
     command.arg("-c").arg(chosen).stdin(Stdio::piped());
-    // Quit if it fits, keep colours, leave the text on the screen (git's defaults).
+    // git's defaults: quit if the text fits, keep colours, and leave the text on the screen.
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
         if std::env::var_os(name).is_none() {
             command.env(name, value);
@@ -216,8 +217,8 @@ fn pager_setting() -> String {
     memod_config::load_settings(None).map(|resolved| resolved.config.ui.pager).unwrap_or_default()
 }
 
-/// Returns the pager from git's settings, else from `PAGER`, else git's default. Runs git outside of any repository, whose settings
-/// may have come with an archive.
+/// Returns the pager from git's settings, else from `PAGER`, else git's default. Runs git outside of any repository, because the
+/// settings of a repository may have come with an archive.
 fn ask_git_for_pager() -> Option<String> {
     let mut command = Command::new("git");
     command.args(["var", "GIT_PAGER"]).current_dir(Path::new(std::path::MAIN_SEPARATOR_STR));
@@ -225,7 +226,7 @@ fn ask_git_for_pager() -> Option<String> {
     clear_git_env(&mut command);
     let mut child = command.spawn().ok()?;
     let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
-    let _ = child.kill(); // its output is complete
+    let _ = child.kill(); // the line has been read, or the time is over
     let _ = child.wait();
     let line = String::from_utf8(line?.ok()?).ok()?;
     Some(line.trim().to_owned()).filter(|line| !line.is_empty())
@@ -236,7 +237,7 @@ fn ignore_interrupts() {
     #[cfg(unix)]
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
         let _inside = runtime.enter();
-        // The handler stays when the listener is gone, and does nothing.
+        // The signal handler stays installed after the listener is dropped, and does nothing.
         let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
     }
 }

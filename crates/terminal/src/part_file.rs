@@ -8,10 +8,11 @@ use memod_base::paths::{IoContext, canonical, rename_over};
 
 use crate::error::CliError;
 
-/// Most names that are tried; killed processes may have left files under some.
+/// Most temporary names that are tried for a file: killed processes may have left files under some of them.
 const MOST_TAKEN_NAMES: u32 = 100;
 
-/// Returns the temporary name of a file. It differs for each number of names that are taken already.
+/// Returns the temporary path of a file. `taken` is the number of temporary names that exist already, and makes the name differ
+/// from them.
 fn part_name(path: &Path, taken: u32) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", std::process::id()));
@@ -22,7 +23,7 @@ fn part_name(path: &Path, taken: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Removes part files that ended processes left in a directory, of files whose names begin with `name`.
+/// Removes the temporary files that ended processes left in a directory, for target files whose names begin with `name`.
 pub fn remove_left_parts(dir: &Path, name: &str) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
@@ -34,7 +35,7 @@ pub fn remove_left_parts(dir: &Path, name: &str) {
     }
 }
 
-/// Returns the id of the process that created a part file.
+/// Returns the id of the process that created a part file; `None` for the name of any other file.
 fn part_file_pid(file_name: &str) -> Option<i32> {
     let (_, number) = file_name.strip_suffix(".part")?.rsplit_once('.')?;
     number.split('-').next()?.parse().ok()
@@ -66,7 +67,7 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// Creates the file beside `path`, under a temporary name.
+    /// Creates a file for `path` in the same directory, under a temporary name.
     pub fn create(path: &Path) -> Result<Self, CliError> {
         // Replace the target of a symbolic link, not the link.
         let path = canonical(path).unwrap_or_else(|_| path.to_owned());
@@ -89,12 +90,12 @@ impl PartFile {
         Ok(Self { path, part, file, is_kept: false })
     }
 
-    /// Adds bytes.
+    /// Appends bytes to the file.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         Ok(self.file.write_all(bytes).at("write", &self.part)?)
     }
 
-    /// Gives the file its name, and replaces the file that has it.
+    /// Syncs the file and renames it to the target, which it replaces if the target exists.
     pub fn replace_target(mut self) -> Result<(), CliError> {
         self.sync_to_disk()?;
         rename_over(&self.part, &self.path).at("rename to", &self.path)?;
@@ -103,12 +104,12 @@ impl PartFile {
         Ok(())
     }
 
-    /// Gives the file its name, unless another file has it.
+    /// Syncs the file and gives it the name of the target. Fails if the target exists.
     pub fn create_target(mut self) -> Result<(), CliError> {
         self.sync_to_disk()?;
         match fs::hard_link(&self.part, &self.path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error).at("create", &self.path)?,
-            // Not every file system has links.
+            // Not every file system supports hard links.
             Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.replace_target(),
             linked => linked.at("create", &self.path)?,
         }
@@ -125,7 +126,7 @@ impl PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if !self.is_kept {
-            let _ = fs::remove_file(&self.part); // the rest of a write that failed
+            let _ = fs::remove_file(&self.part); // incomplete, or linked to its target
         }
     }
 }

@@ -14,25 +14,25 @@ use crate::error::CliError;
 use crate::output::Output;
 use crate::text::{format_bytes, format_count, format_duration};
 
-/// How long one poll waits in the daemon, ms.
+/// How long the daemon waits before it answers one poll, ms.
 const POLL_MS: u64 = 200;
 
 /// Least time between two polls, for a daemon that answers without waiting.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Time without any progress after which waiting ends.
+/// Time without progress after which waiting for the index ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time for which one failure may last, in spite of retries, before waiting ends.
+/// Time for which the daemon may report the same failure before waiting for the index ends.
 const FAILURE_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Time after which the speed of a step is known.
+/// Time after which the speed of a step is taken as known.
 const ESTIMATE_AFTER: Duration = Duration::from_secs(3);
 
 /// Interval of the spinner.
 const TICK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The milestones of indexing.
+/// The times of the milestones of indexing.
 pub struct IndexingMilestones {
     /// Result of the last poll.
     pub last: SyncResult,
@@ -89,7 +89,7 @@ fn poll_until_fresh(
                 failing = Some((why.clone(), Instant::now()));
                 false
             }
-            (None, _) => false, // a retry is under way
+            (None, _) => false, // no failure, or the daemon is trying again
         };
         if result.fresh || is_hopeless || progressed_at.elapsed() > PATIENCE {
             return Ok(result);
@@ -112,7 +112,7 @@ pub fn show_while_calling<T>(context: &CommandContext, output: &Output, call: im
             let params =
                 SyncParams { cwd: context.cwd.clone(), sync: FreshnessLevel::None, wait_ms: Some(0) };
             let mut wait = Duration::from_millis(POLL_MS);
-            // Without an answer there is nothing to show.
+            // If no daemon answers, there is no progress to show.
             let Ok(mut client) = context.connect_running_within(Duration::from_secs(1)) else { return };
             while end.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let asked_at = Instant::now();
@@ -136,7 +136,7 @@ struct IndexingLine {
 /// The step that is shown.
 struct ShownStep {
     step: IndexStep,
-    /// Whether the total is known.
+    /// Whether the total amount is known.
     has_end: bool,
     since: Instant,
     /// The amount that was done when the step was first seen.
@@ -148,7 +148,7 @@ impl IndexingLine {
         Self { bar: new_line(quiet), step: None }
     }
 
-    /// Shows the progress of a step; nothing before the step is known.
+    /// Shows the progress of a step. Does nothing if there is no progress to show, or if the line is hidden.
     fn show(&mut self, progress: Option<&IndexProgress>) {
         let Some(progress) = progress.filter(|_| !self.bar.is_hidden()) else { return };
         let (done, total) = bar_amounts(progress);
@@ -162,7 +162,7 @@ impl IndexingLine {
             }
             _ => {
                 self.bar.finish_and_clear();
-                // The line is not drawn before it is complete.
+                // Set the position and the message before the first tick draws the line.
                 self.bar =
                     step_line(progress, total).with_position(done).with_message(describe_amounts(progress));
                 self.bar.enable_steady_tick(TICK_INTERVAL);
@@ -181,7 +181,7 @@ fn bar_amounts(progress: &IndexProgress) -> (u64, u64) {
     }
 }
 
-/// Estimates the remaining time of a step, s, from the amount done since it was first seen; `None` while that is too early.
+/// Estimates the remaining time of a step, s, from the amount done since the step was first seen; `None` before the speed is known.
 fn estimate_left_s(elapsed: Duration, (done_before, done, total): (u64, u64, u64)) -> Option<u64> {
     let done_since = done.saturating_sub(done_before);
     if elapsed < ESTIMATE_AFTER || done_since == 0 {
@@ -227,13 +227,13 @@ fn describe_amounts(progress: &IndexProgress) -> String {
     format!("{} of {}{sizes}", HumanCount(progress.done), format_count(total, one, many))
 }
 
-/// Describes the step of indexing and its progress, for a report.
+/// Describes a step of indexing and its progress in words: `step 2 of 4, reading: 1,200 of 5,000 files`.
 pub fn describe_step(progress: &IndexProgress) -> String {
     let (number, name) = step_name(progress.step);
     format!("step {number} of 4, {name}: {}", describe_amounts(progress))
 }
 
-/// Returns the line of a step, with a bar where its end is known.
+/// Returns the progress line of a step, with a bar if the total is known and with a spinner otherwise.
 fn step_line(progress: &IndexProgress, total: u64) -> ProgressBar {
     let template = match progress.total {
         None => "{prefix:13} {spinner} {msg}, {elapsed}",
@@ -246,7 +246,7 @@ fn step_line(progress: &IndexProgress, total: u64) -> ProgressBar {
     line.with_style(style.progress_chars("=> ")).with_prefix(format!("{number}/4 {name}"))
 }
 
-/// Returns a bar with a total of questions, files or other countable things.
+/// Returns a progress bar for `total` questions, files or other countable things.
 pub fn new_bar(quiet: bool, total: u64) -> ProgressBar {
     let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
@@ -255,7 +255,8 @@ pub fn new_bar(quiet: bool, total: u64) -> ProgressBar {
     bar
 }
 
-/// Returns a line without a length, hidden if stderr is not a terminal. It has no colour, so `--color` does not apply.
+/// Returns a progress line without a total. It is hidden with `quiet`, or if stderr is not a terminal. It has no colour, so
+/// `--color` does not apply.
 fn new_line(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     ProgressBar::with_draw_target(None, target).with_finish(ProgressFinish::AndClear)

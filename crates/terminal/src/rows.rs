@@ -1,7 +1,7 @@
 //! Formats lists: chooses the fields of their rows, and writes them in the requested format.
 //!
-//! A verb that lists passes its result. This module turns it into rows of named values (`row_tables` declares the fields), and
-//! `row_formats` writes them. No verb knows a format.
+//! A verb that lists passes its result to this module, which turns the result into rows of named values. `row_tables` declares
+//! the fields, and `row_formats` writes the rows. No verb knows a format.
 
 mod row_formats;
 mod row_tables;
@@ -20,16 +20,17 @@ pub use row_tables::{
     RELATED_DEFINITIONS, RELATED_MEMORIES, USES,
 };
 
-/// Most characters of a line that replaces a missing field, such as the title of a memory.
+/// Most characters of the line of text that stands in for a missing field, such as the title of a memory.
 const MOST_LINE_CHARS: usize = 100;
 
-/// A field: its name and its JSON pointer (RFC 6901) in a row; a second pointer, after a space, replaces a first that is null.
+/// A field: its name, and the JSON pointer (RFC 6901) to its value in a row. A second pointer, after a space, is used if the value
+/// at the first is null.
 pub type Column = (&'static str, &'static str);
 
 /// The fields of one kind of row.
 #[derive(Debug)]
 pub struct RowSchema {
-    /// Name of the rows: the key of their array in JSON.
+    /// Name of the list of rows, which is the key of the array in JSON.
     rows: &'static str,
     /// Name of one row, in XML.
     row: &'static str,
@@ -41,9 +42,9 @@ pub struct RowSchema {
     toon: &'static [&'static str],
     /// Fields in compact TOON.
     compact: &'static [&'static str],
-    /// Fields with another name or pointer in TOON; these names are accepted too.
+    /// Fields that have another name or pointer in TOON; `--fields` accepts these names too.
     aliases: &'static [Column],
-    /// Fields with another pointer in compact TOON alone.
+    /// Fields that have another pointer in compact TOON only.
     compact_aliases: &'static [Column],
 }
 
@@ -63,7 +64,7 @@ pub enum OutputShape {
     Json(JsonForm),
     /// The rows as objects of JSON.
     JsonLines,
-    /// Some fields of the rows.
+    /// Selected fields of the rows, in a format of rows.
     Rows(RowSelection),
 }
 
@@ -82,19 +83,19 @@ pub type ScalarField = (&'static str, Value);
 pub trait RowListing: Serialize {
     /// An element of the list.
     type Row: Serialize;
-    /// Returns the list.
+    /// Returns the rows.
     fn list_rows(&self) -> &[Self::Row];
-    /// Returns the scalars next to the list, such as a total; null ones are left out.
+    /// Returns the scalars beside the rows, such as a total. Scalars that are null are not written.
     fn scalar_fields(&self) -> Vec<ScalarField> {
         Vec::new()
     }
 }
 
 impl RowsArgs {
-    /// Parses the flags for rows of this kind.
+    /// Returns the format of the output that these flags and `--json` ask for, for rows of this kind.
     ///
     /// # Errors
-    /// When a field does not exist.
+    /// When a field that the flags name does not exist.
     pub fn output_shape(
         &self,
         table: &'static RowSchema,
@@ -121,7 +122,7 @@ impl RowsArgs {
 }
 
 impl OutputShape {
-    /// Returns the shape of errors and of results that are not lists.
+    /// Returns the format of errors, and of results that are not lists.
     pub fn without_rows(json: Option<JsonForm>) -> Self {
         json.map_or(Self::Text, Self::Json)
     }
@@ -156,7 +157,7 @@ impl RowSchema {
     }
 }
 
-/// Returns the column with a name; the first list takes precedence.
+/// Returns the column with this name from the first list that has one.
 fn find_column(name: &str, lists: &[&[Column]]) -> Option<Column> {
     lists.iter().copied().flatten().find(|column| column.0 == name).copied()
 }
@@ -191,7 +192,7 @@ fn row_values<R: Serialize>(row: &R, columns: &[Column], format: RowFormat) -> V
     columns.iter().map(|(_, pointers)| field_value(&row, pointers, format)).collect()
 }
 
-/// Returns the value of a field. In compact TOON, a text that replaces a missing field is cut to one line.
+/// Returns the value of a field. In compact TOON, a text from the second pointer is cut to one line.
 fn field_value(row: &Value, pointers: &str, format: RowFormat) -> Value {
     let values = pointers.split(' ').map(|at| row.pointer(at).filter(|value| !value.is_null()));
     match values.enumerate().find_map(|(nth, value)| Some((nth, value?))) {

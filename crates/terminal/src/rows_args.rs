@@ -1,4 +1,4 @@
-//! Declares the flags of the verbs that list: which fields, in which format.
+//! Declares the flags of the verbs that list: the fields to print, and the format.
 
 use clap::{Args, ValueEnum};
 
@@ -29,13 +29,13 @@ pub struct RowsArgs {
     /// Output format
     #[arg(long, value_enum, conflicts_with = "json")]
     pub format: Option<RowFormat>,
-    /// Only these fields, in this order (comma-separated); an unknown one lists all
+    /// Print only these fields, in this order (comma-separated); an unknown name prints the names of all fields
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub fields: Vec<String>,
 }
 
 impl RowsArgs {
-    /// Returns whether JSON was asked for, as one object or as lines.
+    /// Returns whether `--format` asks for JSON, as one object or as lines.
     pub fn is_json(&self) -> bool {
         matches!(self.format, Some(RowFormat::Json | RowFormat::Jsonl))
     }

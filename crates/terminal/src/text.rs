@@ -27,7 +27,7 @@ pub struct TextStyles {
     pub matched: Style,
     /// A good state.
     pub good: Style,
-    /// A state in between.
+    /// A state between good and bad.
     pub fair: Style,
     /// A bad state.
     pub bad: Style,
@@ -55,7 +55,7 @@ impl TextStyles {
         if is_coloured { Self::coloured() } else { Self::default() }
     }
 
-    /// Returns the style of a tier: the shorter it is, the sooner the memory ends.
+    /// Returns the style of a tier: bad for short, fair for mid and good for long.
     pub fn tier_style(&self, tier: Tier) -> Style {
         match tier {
             Tier::Short => self.bad,
@@ -64,7 +64,7 @@ impl TextStyles {
         }
     }
 
-    /// Returns a priority as a bar of ten characters.
+    /// Returns a priority, 1 to 10, as a painted bar of ten characters.
     pub fn priority_bar(&self, priority: u8) -> String {
         let style = match priority {
             8.. => self.good,
@@ -109,7 +109,7 @@ pub fn escape_lines(text: &str) -> String {
     out
 }
 
-/// Returns the first line of a commit: short id, day, author, subject.
+/// Returns a commit in one line: short id, day, author, subject.
 pub fn commit_head(commit: &CommitInfo, subject: &str, styles: TextStyles) -> String {
     let oid: String = commit.oid.chars().take(SHORT_OID_DIGITS).collect();
     let day: String = commit.date.chars().take_while(|c| *c != 'T').collect();
@@ -118,7 +118,7 @@ pub fn commit_head(commit: &CommitInfo, subject: &str, styles: TextStyles) -> St
     format!("{oid} {} {}  {subject}", paint(styles.line, &escape(&day)), escape(name))
 }
 
-/// Returns the words of a query to highlight, without operators and single characters.
+/// Returns the words of a query to highlight, in lower case and longest first, without operators and single characters.
 pub fn query_terms(query: &str) -> Vec<String> {
     let words = query.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut terms: Vec<String> = words
@@ -148,7 +148,8 @@ pub fn find_matches(line: &str, terms: &[String]) -> Vec<Range<usize>> {
     spans
 }
 
-/// Returns the number of bytes at the start of `text` that match `term`, which is lower case.
+/// Returns the number of bytes at the start of `text` that match `term`, which is in lower case; `None` if the start does not
+/// match.
 fn prefix_len(text: &str, term: &str) -> Option<usize> {
     let mut wanted = term.chars();
     let mut len = 0;
@@ -176,7 +177,7 @@ pub fn highlight_terms(line: &str, terms: &[String], style: Style) -> String {
     out
 }
 
-/// Returns the message for a result that may not include everything written before the request.
+/// Returns the message for a result that may lack something written before the request.
 pub fn behind_message(reason: Option<&str>) -> String {
     format!("not up to date: {}", reason.unwrap_or("the index is behind"))
 }
@@ -211,7 +212,7 @@ pub fn format_age(time: &str, now_ms: i64) -> String {
     }
 }
 
-/// Shortens HEAD to the name of a branch or twelve digits of a commit.
+/// Returns HEAD in short: the name of a branch, or the first twelve digits of a commit id.
 pub fn short_head(head: &str) -> &str {
     let head = head.trim().trim_start_matches("ref: ");
     match head.strip_prefix("refs/heads/") {

@@ -1,4 +1,4 @@
-//! Generates random texts for the unit tests of all crates, and reports checks that a machine does not allow.
+//! Generates random texts for the unit tests of all crates, and reports checks that cannot run on this machine.
 
 /// A small generator of pseudo-random numbers, which makes failures reproducible.
 ///
@@ -7,12 +7,12 @@
 pub struct RandomNumbers(u64);
 
 impl RandomNumbers {
-    /// Returns a generator that gives the same numbers for the same seed.
+    /// Creates a generator that returns the same numbers for the same seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns a number below `end`.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub fn number_below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end.max(1)
@@ -24,7 +24,7 @@ impl RandomNumbers {
     }
 }
 
-/// Returns up to `max_pieces` pieces of syntax, names, odd Unicode and random characters.
+/// Returns a text of at most `max_pieces` pieces: syntax of queries, names, unusual Unicode and random characters.
 pub fn hostile_text(random: &mut RandomNumbers, max_pieces: usize) -> String {
     const PIECES: [&str; 48] = [
         "\"",
@@ -88,7 +88,7 @@ pub fn hostile_text(random: &mut RandomNumbers, max_pieces: usize) -> String {
     text
 }
 
-/// Reports a check that this machine does not allow; not with `eprintln!`, which a passing test hides.
+/// Reports a check that cannot run on this machine. Does not use `eprintln!`, whose output the harness hides if the test passes.
 #[cfg(windows)]
 pub fn not_checked(what: &str) {
     use std::io::Write as _;

@@ -1,27 +1,28 @@
-//! Recognises text that looks like a credential.
+//! Defines the rules by which text looks like a credential.
 //!
-//! One list serves all uses: text that these rules find is removed from files and commits, and refused in memories.
+//! One list serves all uses: text that these rules match is removed from files and commits, and is refused in memories.
 
 use super::plausible::{
     is_bare_password, is_long_random, is_quoted_password, is_random, is_url_password, is_varied,
 };
 
-/// One shape of credentials.
+/// A rule that recognises one kind of credential.
 pub(super) struct CredentialRule {
-    /// Name in messages.
+    /// Name of the kind in messages.
     pub(super) name: &'static str,
-    /// Words that begin every match of the pattern; case is ignored.
+    /// Words of which one begins every match of the pattern. Case is ignored.
     pub(super) anchors: &'static [&'static str],
-    /// Tried where an anchor was found. The credential is the first group that matched, or else the whole match.
+    /// Regular expression that is tried at each anchor. The credential is the first group that matched, or else the whole match.
     pub(super) pattern: &'static str,
-    /// Whether the anchor may follow a letter, digit, `_` or `-`.
+    /// Whether an anchor may follow a letter, a digit, `_` or `-`.
     pub(super) within_word: bool,
-    /// Whether it is tried in source code too, where a word without quotes is an expression.
+    /// Whether the rule applies to source code too, where a word without quotes is an expression.
     pub(super) in_code: bool,
     /// Returns whether a match is a credential rather than a placeholder.
     pub(super) is_real: fn(&str) -> bool,
 }
 
+/// Names of variables and settings whose values are credentials.
 const KEYWORDS: &[&str] = &[
     "password",
     "passwd",
@@ -48,7 +49,7 @@ const KEYWORDS: &[&str] = &[
     "private key",
 ];
 
-/// Text allowed between a keyword and the `=` or `:` of its assignment.
+/// Builds a pattern: a keyword with the suffixes that a variable may have, followed by `$rest`.
 macro_rules! after_keyword {
     ($rest:literal) => {
         concat!(
@@ -58,8 +59,8 @@ macro_rules! after_keyword {
     };
 }
 
-/// Text before a value that a person typed. Such values are shorter and plainer than generated ones, so the name must be
-/// unambiguous.
+/// Builds a pattern for a value that a person typed: an unambiguous name of a credential, followed by `$rest`. Typed values are
+/// shorter and plainer than generated ones, so the name must be unambiguous.
 macro_rules! after_name {
     ($rest:literal) => {
         concat!(
@@ -70,8 +71,8 @@ macro_rules! after_name {
     };
 }
 
-/// All shapes. Quotes may be escaped, also several times, as where JSON is a string of JSON. A pattern never scans the same text
-/// for two anchors, so that hostile text stays linear.
+/// All rules. Patterns admit quotes that are escaped several times, as in JSON within a string of JSON. No pattern scans the same
+/// text for two anchors, so that hostile text takes only linear time.
 pub(super) const RULES: &[CredentialRule] = &[
     token_rule(
         "AWS access key",
@@ -152,7 +153,7 @@ pub(super) const RULES: &[CredentialRule] = &[
             ),
         )
     },
-    // A short value counts only at the end of a line: `token: base64 of …` is not a credential.
+    // A short value must be at the end of a line: `token: base64 of …` is not a credential.
     CredentialRule {
         within_word: true,
         in_code: false,
@@ -167,7 +168,7 @@ pub(super) const RULES: &[CredentialRule] = &[
     },
 ];
 
-/// A rule for tokens with a prefix of their own.
+/// Returns a rule for tokens with a fixed prefix, as a base for other rules.
 const fn token_rule(
     name: &'static str,
     anchors: &'static [&'static str],

@@ -1,6 +1,6 @@
 //! Cuts text into words and stems, and finds and masks credentials in it.
 //!
-//! Pure: text in, values out. No file system, clock, environment or SQL.
+//! Pure: functions take text and return values, and use no file system, clock, environment or SQL.
 
 mod credentials;
 mod plausible;

@@ -1,14 +1,14 @@
-//! Replaces credentials in texts.
+//! Removes credentials from texts.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::secrets::{Syntax, find_in, find_secret_spans};
 
-/// Replaces a credential in a stored text.
+/// The text that replaces a credential.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Most bytes that are added to a span to make its lines whole: a longer line belongs to minified text.
+/// Most bytes that are added to a span to make its lines whole. A longer line is minified text.
 const MOST_ADDED: usize = 10_000;
 
 /// Returns the text with every credential replaced by [`REDACTED`].
@@ -16,7 +16,8 @@ pub fn redact(text: &str, syntax: Syntax) -> Cow<'_, str> {
     replace_secrets(text, 0..text.len(), &find_secret_spans(text, syntax), |_| "")
 }
 
-/// Returns the text with every byte of `secrets` replaced by a letter of a filler; lines and offsets stay.
+/// Returns the text with every byte in `secrets` except line ends replaced by a filler (`REDACTED____…`), so that all offsets and
+/// line numbers stay. `secrets` must ascend and not overlap.
 pub fn mask<'a>(text: &'a str, secrets: &[Range<usize>]) -> Cow<'a, str> {
     if secrets.is_empty() {
         return Cow::Borrowed(text);
@@ -36,15 +37,16 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns the span `bytes` of `text` with its parts of `secrets` replaced by [`REDACTED`] and the line ends in them, so that
-/// each line has the number it has in the file.
+/// Returns the span `bytes` of `text` with each credential replaced by [`REDACTED`] and the line ends of the credential, so that
+/// line numbers stay.
 ///
-/// `secrets` must be those of the whole text, because the second half of a private key is not recognisable by itself.
+/// `secrets` must be the credentials of the whole text, because the second half of a private key cannot be recognised alone.
 pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usize>]) -> Cow<'a, str> {
     replace_secrets(text, bytes, secrets, |part| part)
 }
 
-/// Replaces the credentials in a span of a text; `lines_of` returns the part of a credential whose line ends stay.
+/// Replaces the credentials in a span of a text. `lines_of` returns the part of a credential whose line ends are added to the
+/// result.
 fn replace_secrets<'a>(
     text: &'a str,
     bytes: Range<usize>,
@@ -69,16 +71,17 @@ fn replace_secrets<'a>(
     Cow::Owned(redacted)
 }
 
-/// The credentials of a text up to a place.
+/// The credentials that a search of the beginning of a text has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchedSecrets {
     /// The credentials that begin before `to`.
     secrets: Vec<Range<usize>>,
+    /// The offset up to which the text was searched.
     to: usize,
 }
 
-/// A text with its credentials, which are searched from the beginning up to the end of the requested span, because half a
-/// key is not recognisable.
+/// A text that is read without its credentials. The text is always searched from its beginning up to the end of a requested span,
+/// because half of a key cannot be recognised.
 #[derive(Clone, Debug)]
 pub struct RedactedText {
     text: String,
@@ -92,17 +95,17 @@ impl RedactedText {
         Self { text, syntax, searched: SearchedSecrets::default() }
     }
 
-    /// Sets the credentials that an earlier search of the same text has found.
+    /// Sets the result of an earlier search of the same text, which then continues.
     pub fn with_searched(self, searched: SearchedSecrets) -> Self {
         Self { searched, ..self }
     }
 
-    /// Returns the credentials that are known by now.
+    /// Returns the result of the search so far.
     pub fn into_searched(self) -> SearchedSecrets {
         self.searched
     }
 
-    /// Returns a byte span without its credentials; `None` if the text has no such span.
+    /// Returns a byte span with its credentials replaced; `None` if the span is not in the text, or not on character boundaries.
     pub fn span(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         self.text.get(bytes.clone())?;
         let SearchedSecrets { secrets, to } = &mut self.searched;
@@ -115,8 +118,8 @@ impl RedactedText {
         Some(redact_span(&self.text, bytes, &self.searched.secrets))
     }
 
-    /// Returns the lines of a byte span as a whole, without their credentials: code that cannot be parsed is cut anywhere. A span of
-    /// minified text stays as it is. `None` if the text has no such span.
+    /// Returns the whole lines of a byte span, with credentials replaced, because code that cannot be parsed may be cut within a
+    /// line. Returns only the span if its lines are very long (minified text); `None` if the text has no such span.
     pub fn whole_lines(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         let (head, tail) = (self.text.get(..bytes.start)?, self.text.get(bytes.end..)?);
         let start = head.rfind('\n').map_or(0, |at| at + 1);
@@ -127,14 +130,15 @@ impl RedactedText {
         self.span(if n_added > MOST_ADDED { bytes } else { whole })
     }
 
-    /// Returns `before` and `after` whole lines around those of a byte span, without their credentials.
+    /// Returns the `before` lines before the lines of a byte span, and the `after` lines after them, with credentials replaced.
+    /// Both are empty if the text has no such span.
     pub fn lines_around(&mut self, bytes: Range<usize>, before: usize, after: usize) -> (String, String) {
         let (head, tail) = (self.text.get(..bytes.start), self.text.get(bytes.end..));
         let (Some(head), Some(tail)) = (head, tail) else { return Default::default() };
         let end = head.rfind('\n').map_or(0, |at| at + 1);
         let breaks = head[..end].rmatch_indices('\n').map(|(at, _)| at + 1);
         let start = breaks.chain([0]).nth(before).unwrap_or(0).min(end);
-        // A span that ends within a line ends before the next one.
+        // If the span ends within a line, the lines after it begin with the next line.
         let is_whole = bytes.is_empty() || self.text[..bytes.end].ends_with('\n');
         let from = bytes.end + if is_whole { 0 } else { tail.find('\n').map_or(tail.len(), |at| at + 1) };
         let n_after = self.text[from..].split_inclusive('\n').take(after).map(str::len).sum::<usize>();

@@ -1,8 +1,8 @@
 //! Classifies characters by their script.
 
-/// Returns whether `c` is a mark on a letter rather than a letter: diacritics of Latin, Greek and Cyrillic,
-/// points of Hebrew and Arabic, variation selectors. Kana's voicing marks and the signs of Indic scripts
-/// make other letters and stay.
+/// Returns whether the words of the index leave out `c`, because it only marks a letter: diacritics of Latin, Greek and Cyrillic,
+/// points of Hebrew and Arabic, variation selectors. The voicing marks of kana and the signs of Indic scripts are not left out,
+/// because they make other letters.
 pub(super) fn is_folded_away(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
@@ -11,8 +11,8 @@ pub(super) fn is_folded_away(c: char) -> bool {
         | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Returns whether `c` belongs to a script that puts no spaces between words, or to Hangul, whose words
-/// carry endings: Chinese, Japanese, Korean, Yi, Thai, Lao, Burmese, Khmer.
+/// Returns whether `c` belongs to a script without spaces between words (Chinese, Japanese, Yi, Thai, Lao, Burmese, Khmer), or to
+/// Hangul, whose words have endings.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'

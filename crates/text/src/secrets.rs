@@ -8,36 +8,36 @@ use regex::Regex;
 
 use super::credentials::RULES;
 
-/// The meaning of a word without quotes.
+/// The kind of a text, which decides what a word without quotes means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// A value: documents, settings, messages, shell scripts.
+    /// Documents, settings, messages and shell scripts: a word without quotes may be a value.
     Prose,
-    /// An expression: source code, and formats that quote every string.
+    /// Source code, and formats that quote every string: a word without quotes is an expression.
     Code,
 }
 
 /// A credential in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// Name in messages: `GitHub token`.
+    /// Kind of the credential, for messages: `GitHub token`.
     pub name: &'static str,
-    /// Its byte span.
+    /// Byte span of the credential in the text.
     pub bytes: Range<usize>,
 }
 
-/// Returns the byte spans that look like credentials, ascending and disjoint.
+/// Returns the byte spans of likely credentials, ascending and disjoint. Takes time linear in the length of the text.
 pub fn find_secret_spans(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
     find_secrets(text, syntax).into_iter().map(|secret| secret.bytes).collect()
 }
 
-/// Returns likely credentials, ascending and disjoint. Takes time linear in the text.
+/// Returns likely credentials, ascending and disjoint. Takes time linear in the length of the text.
 pub fn find_secrets(text: &str, syntax: Syntax) -> Vec<Secret> {
     find_in(text, syntax, 0..text.len(), 0).0
 }
 
-/// Returns the credentials that begin in `range` but not before `known_to`, the end of the last known one, and the place
-/// to continue the search from.
+/// Returns the credentials whose anchors begin in `range`, and the offset at which the search can continue. `known_to` is the end
+/// of the last known credential; anchors before it are ignored.
 pub(super) fn find_in(
     text: &str,
     syntax: Syntax,
@@ -63,11 +63,12 @@ pub(super) fn find_in(
     (found, searched_to)
 }
 
-/// Finds the anchors of all rules in one pass over the text; a rule's pattern runs only there.
+/// Finds the anchors of all rules in one pass over a text. The pattern of a rule is tried only at its anchors.
 struct SecretScanner {
     anchors: AhoCorasick,
-    /// Places in [`RULES`] of the rules with this anchor, in order.
+    /// By anchor: the indices in [`RULES`] of the rules with this anchor, ascending.
     rules_of_anchor: Vec<Vec<usize>>,
+    /// The compiled pattern of each rule.
     patterns: Vec<Regex>,
 }
 
@@ -80,18 +81,18 @@ static SCANNER: LazyLock<SecretScanner> = LazyLock::new(|| {
     let automaton = AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        .kind(Some(AhoCorasickKind::DFA)) // every hit's file is searched up to the hit
+        .kind(Some(AhoCorasickKind::DFA)) // the fastest kind: every hit is searched
         .build(&anchors)
         .expect("a few short words make a small automaton");
     SecretScanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }
 });
 
-/// Returns the places in [`RULES`] of the rules with this anchor, in order.
+/// Returns the indices in [`RULES`] of the rules with this anchor, ascending.
 fn rules_with_anchor(anchor: &str) -> Vec<usize> {
     (0..RULES.len()).filter(|at| RULES[*at].anchors.contains(&anchor)).collect()
 }
 
-/// Returns the credential that a rule finds at an anchor.
+/// Returns the credential that a rule finds at the anchor at offset `at`; `None` if the rule does not match.
 fn match_rule(text: &str, syntax: Syntax, at: usize, rule_at: usize) -> Option<Secret> {
     let rule = &RULES[rule_at];
     if syntax == Syntax::Code && !rule.in_code {

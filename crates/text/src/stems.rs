@@ -1,40 +1,42 @@
 //! Maps English words to their stems.
 //!
-//! Uses Snowball's English stemmer: `hashed`, `hashes` and `hashing` have the stem `hash`. The index has the stem next to
-//! the word, after a mark that no word has, so that exact words are still found and rank above other forms.
+//! Uses the English stemmer of Snowball: `hashed`, `hashes` and `hashing` have the stem `hash`. The index contains stems in
+//! addition to words. A stem begins with a mark that no word contains, so that exact words are still found and rank above other
+//! forms.
 
 use std::cell::LazyCell;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// The mark before a stem: a letter for FTS5's `ascii` tokenizer, but not for `extract::words`.
+/// The mark at the beginning of a stem. FTS5's tokenizer `ascii` treats it as a letter, but [`crate::words`] does not.
 const MARK: char = '·';
 
-/// Words of fewer bytes have no other forms.
+/// Bytes of the shortest word that is stemmed. Shorter words have no other forms.
 const MIN_BYTES: usize = 3;
 
 thread_local! {
+    /// The stemmer of the thread.
     static STEMMER: LazyCell<Stemmer> = LazyCell::new(|| Stemmer::create(Algorithm::English));
 }
 
-/// Returns the marked stem of a token of the index; `None` for anything but English words, such as numbers, names with
-/// digits and other scripts.
+/// Returns the stem of a token of the index, with its mark; `None` for numbers, names with digits, words of other scripts, and very
+/// short words.
 pub fn stem(token: &str) -> Option<String> {
     let is_word = token.len() >= MIN_BYTES && token.bytes().all(|byte| byte.is_ascii_lowercase());
     is_word.then(|| STEMMER.with(|stemmer| format!("{MARK}{}", stemmer.stem(token))))
 }
 
-/// Returns whether a token of the index is a stem.
+/// Returns whether a token of the index is a stem, which begins with the mark.
 pub fn is_stem(token: &str) -> bool {
     token.starts_with(MARK)
 }
 
-/// Returns a token without the mark of a stem.
+/// Returns a token without the mark, if it is a stem.
 pub fn strip_stem_mark(token: &str) -> &str {
     token.strip_prefix(MARK).unwrap_or(token)
 }
 
-/// Appends the stems of the tokens of a stream in their order, so that phrases stay together.
+/// Appends the stems of all tokens of a stream to the stream. Stems are in the order of their words, so that they form phrases too.
 pub fn add_stems(stream: &mut String) {
     let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(stem).collect();
     for stem in stems {

@@ -1,17 +1,17 @@
-//! Splits one word into its parts.
+//! Splits a word, such as an identifier, into its parts.
 
-/// Parts of a word, split at underscores, changes of case, and between letters and digits.
+/// Yields the parts of a word, split at underscores, at changes of case, and between letters and digits.
 pub(super) struct WordParts<'a> {
-    /// The text after the current segment.
+    /// The part of the word after the current segment.
     rest: &'a str,
-    /// The rest of the current segment, which ends at an underscore.
+    /// The rest of the current segment. Segments are separated by underscores.
     segment: &'a str,
-    /// Whether the segment is a hash or code, which has no parts.
+    /// Whether the segment looks like a hash or an abbreviation, which is not split.
     is_code: bool,
 }
 
 impl<'a> WordParts<'a> {
-    /// Splits a word of letters, digits and underscores.
+    /// Splits a word, which consists of letters, digits and underscores.
     pub(super) fn new(word: &'a str) -> Self {
         Self { rest: word, segment: "", is_code: false }
     }
@@ -34,7 +34,7 @@ impl<'a> Iterator for WordParts<'a> {
     }
 }
 
-/// Returns whether splitting makes useless pieces of `segment`: hashes, base64, `i18n`, `x1`.
+/// Returns whether the parts of `segment` would be too short to be useful, as in hashes, base64, `i18n` and `x1`.
 ///
 /// Random hexadecimal digits change between letters and digits about every second character.
 fn looks_like_code(segment: &str) -> bool {
@@ -62,15 +62,17 @@ fn part_len(segment: &str) -> usize {
         (0, _) => len,
         (_, true) => len + n_lower,
         _ if is_plural => len + 1,
-        // The last capital of `HTTPServer`'s five starts the next word.
+        // The last of several capitals begins the next part: the `S` of `HTTPServer`.
         _ => len - last,
     }
 }
 
+/// Returns the length of the characters of one class at the start of `text`, bytes.
 fn run_len(text: &str, class: CharClass) -> usize {
     text.chars().take_while(|&c| CharClass::from_char(c) == class).map(char::len_utf8).sum()
 }
 
+/// The class of a character. Other letters count as lower case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Upper,

@@ -1,8 +1,7 @@
 //! Splits text and identifiers into the words of the index.
 //!
-//! A text becomes a stream of tokens separated by single spaces. FTS5 gets the stream through its
-//! `ascii` tokenizer, which splits at the spaces and nowhere else, since a token is made of ASCII
-//! letters and digits and of characters from U+0080 on.
+//! A text becomes a stream of tokens, separated by single spaces. FTS5 reads the stream with its tokenizer `ascii`, which splits
+//! only at the spaces, because a token consists of ASCII letters and digits and of characters from U+0080 on.
 //!
 //! | text | tokens |
 //! |---|---|
@@ -12,13 +11,12 @@
 //! | `Größe`, `ｆｕｌｌ` | `große`, `full` (compatibility forms and diacritics are folded) |
 //! | `日本語処` | `日本語 本語処 語処 処` |
 //!
-//! A whole name is joined without its underscores, so that all spellings of one name share one token, which a query in
-//! lower case finds. Hyphens and dots do not join: they are as common in prose and arithmetic as in names, and adjacent
-//! parts match a phrase anyway.
+//! The token of a whole name has no underscores, so that all spellings of a name share one token, which a query in lower case
+//! finds. Names are not joined across hyphens and dots, because these are as common in prose and arithmetic as in names, and the
+//! adjacent parts match a phrase anyway.
 //!
-//! Scripts that put no spaces between words become trigrams, one from every character on, shorter at
-//! the end of a run. So a query of three or more characters is a sequence of whole trigrams, and a
-//! shorter one is the prefix of a token.
+//! Text in a script without spaces between words becomes trigrams, one from each character on, which are shorter at the end of a
+//! run. So a query of three or more characters is a sequence of whole trigrams, and a shorter query is the prefix of a token.
 
 use std::ops::Range;
 
@@ -28,30 +26,30 @@ use unicode_normalization::char::is_combining_mark;
 use super::scripts::{is_folded_away, is_unspaced};
 use super::word_parts::WordParts;
 
-/// Longest token, in bytes; the rest of a longer word is cut off.
+/// Longest token, in bytes. Longer words are cut.
 pub const MAX_TOKEN_BYTES: usize = 64;
 
-/// Characters of a token in a script without spaces.
+/// Number of characters of a token in a script without spaces.
 pub const GRAM_CHARS: usize = 3;
 
-/// The tokens of a name that are wanted.
+/// Which tokens of a name are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The whole and, where there are several, the parts: what the index holds.
+    /// The whole and, if there are several, the parts, as the index contains them.
     Both,
-    /// The whole alone; of trigrams those of full length, or the one short of a shorter run.
+    /// Only the whole; of a run in a script without spaces, the full trigrams, or the only token of a shorter run.
     Whole,
-    /// Only the parts (the whole if there is only one), as the index has them for another spelling.
+    /// Only the parts, or the whole if there is only one part, as the index contains them for another spelling of the name.
     Parts,
 }
 
-/// Appends to `out` the tokens that the index holds for `text`.
+/// Appends to `out` the tokens that the index contains for `text`.
 pub fn index_words(text: &str, out: &mut String) {
     write_words(text, Form::Both, out);
 }
 
-/// Appends to `out` the tokens that the index holds for a path with `/`: words of its directories, stem
-/// and extension. Here a hyphen joins as an underscore does: a file name is a name.
+/// Appends to `out` the tokens that the index contains for a path with `/`: the words of its directories, file name and extension.
+/// In a path, a hyphen joins the parts of a name as an underscore does.
 pub fn path_words(path: &str, out: &mut String) {
     if path.contains('-') {
         write_words(&path.replace('-', "_"), Form::Both, out);
@@ -60,8 +58,8 @@ pub fn path_words(path: &str, out: &mut String) {
     }
 }
 
-/// Returns the name in lower case, without diacritics, separators and punctuation: equal for all
-/// spellings of one name (`maxRetry`, `MAX_RETRY`, `max-retry`).
+/// Returns a name in lower case, without diacritics, separators and punctuation. The result is equal for all spellings of a name
+/// (`maxRetry`, `MAX_RETRY`, `max-retry`).
 pub fn joined(name: &str) -> String {
     let mut words = String::new();
     write_words(name, Form::Parts, &mut words);
@@ -78,7 +76,7 @@ pub fn write_words(text: &str, form: Form, out: &mut String) {
         start += skipped;
         let rest = &bytes[start..];
         let len = rest.iter().position(|&byte| !is_run_byte(byte)).unwrap_or(rest.len());
-        // A run starts and ends beside ASCII bytes, hence on character boundaries.
+        // A run begins and ends next to ASCII bytes, and so at character boundaries.
         let run = &text[start..start + len];
         if run.is_ascii() {
             write_word(run, form, out);
@@ -91,9 +89,9 @@ pub fn write_words(text: &str, form: Form, out: &mut String) {
     }
 }
 
-/// Calls `see` with each word, part and trigram of `text`: its byte range there and its token in the index.
+/// Calls `see` with the byte range in `text` and the token in the index of each word, each part of a word, and each trigram.
 ///
-/// Ranges ascend by their start, a whole before its parts.
+/// Ranges ascend by their start, and a whole word precedes its parts.
 pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
     let mut start = 0;
     let mut folded = String::new();
@@ -127,7 +125,7 @@ pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
     }
 }
 
-/// Returns, for each character, the range of up to three characters that begins there.
+/// Returns, for each character of a run, the byte range of the up to three characters that begin there.
 fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
     run.char_indices().map(|(start, _)| {
         let end = run[start..].char_indices().nth(GRAM_CHARS);
@@ -135,14 +133,14 @@ fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the ranges of the parts of a word; nothing if there is only one.
+/// Returns the byte ranges of the parts of a word; nothing if there is only one part.
 fn part_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
     WordParts::new(word)
         .filter(|part| part.len() < word.trim_matches('_').len())
         .map(move |part| offset_in(word, part)..offset_in(word, part) + part.len())
 }
 
-/// Returns the offset of `part`, which must be a slice of `word`, in bytes.
+/// Returns the offset of `part` in `word`, bytes. `part` must be a slice of `word`.
 fn offset_in(word: &str, part: &str) -> usize {
     part.as_ptr() as usize - word.as_ptr() as usize
 }
@@ -152,11 +150,12 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || is_combining_mark(c)
 }
 
+/// Returns whether a byte can belong to a word: an ASCII letter or digit, an underscore, or a byte of a non-ASCII character.
 fn is_run_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Appends `run` without diacritics and compatibility forms; keeps the case, and replaces other characters by spaces.
+/// Appends `run` without diacritics and compatibility forms. The case stays. Characters that belong to no word become spaces.
 fn fold_run(run: &str, folded: &mut String) {
     let mut in_word = false;
     for c in run.nfkd().filter(|&c| !is_folded_away(c)).nfc() {
@@ -166,7 +165,7 @@ fn fold_run(run: &str, folded: &mut String) {
     }
 }
 
-/// Writes a folded word, parts of it possibly in an unspaced script.
+/// Writes the tokens of a folded word, of which parts may be in a script without spaces.
 fn write_mixed(mut word: &str, form: Form, out: &mut String) {
     while let Some(first) = word.chars().next() {
         let unspaced = is_unspaced(first);
@@ -181,6 +180,7 @@ fn write_mixed(mut word: &str, form: Form, out: &mut String) {
     }
 }
 
+/// Writes the trigrams of a run in a script without spaces.
 fn write_grams(run: &str, form: Form, out: &mut String) {
     for gram in gram_ranges(run) {
         let is_short = run[gram.clone()].chars().nth(GRAM_CHARS - 1).is_none();
@@ -191,10 +191,10 @@ fn write_grams(run: &str, form: Form, out: &mut String) {
     }
 }
 
-/// Writes a word of letters, digits and underscores.
+/// Writes the tokens of a word, which consists of letters, digits and underscores.
 fn write_word(word: &str, form: Form, out: &mut String) {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return push_token(word, out); // most words of prose and of code; twice as fast for them
+        return push_token(word, out); // most words are of this kind, and take half the time here
     }
     let mut parts = WordParts::new(word);
     let (first, second) = (parts.next(), parts.next());
@@ -207,7 +207,7 @@ fn write_word(word: &str, form: Form, out: &mut String) {
     }
 }
 
-/// Appends one token in lower case without underscores; nothing when nothing is left.
+/// Appends the token of a word: in lower case, without underscores. Appends nothing if the word has only underscores.
 fn push_token(word: &str, out: &mut String) {
     let space = out.len();
     if space > 0 {
@@ -224,9 +224,10 @@ fn push_token(word: &str, out: &mut String) {
     }
 }
 
+/// Appends a word in lower case without underscores, cut when `out` reaches `end` bytes.
 fn push_lower(word: &str, end: usize, out: &mut String) {
     for c in word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase) {
-        // The final sigma is the same letter.
+        // The final form of sigma is the same letter.
         let c = if c == 'ς' { 'σ' } else { c };
         if out.len() + c.len_utf8() > end {
             return;

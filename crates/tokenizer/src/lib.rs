@@ -1,40 +1,39 @@
 //! Cuts text into the tokens of the builtin model.
 //!
-//! A program that uses nothing else of the model links only its vocabulary, not its table.
+//! A program that only tokenizes links the vocabulary of the model, but not the table of vectors.
 
 pub use memod_models::BUILTIN_ID;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// Number of tokens of a text that count; later ones do not change the vector.
+/// Number of tokens of a text that determine its vector. Later tokens are ignored.
 const MAX_TOKENS: usize = 256;
 
-/// Words of more characters are unknown (BERT's own limit).
+/// Most characters of a word. Longer words are unknown, as in BERT.
 const MAX_WORD_CHARS: usize = 100;
 
-/// Prefix of the pieces that continue a word.
+/// Prefix of pieces that continue a word.
 const CONTINUATION: &str = "##";
 
-/// A WordPiece vocabulary and how text is cut into its pieces, as BERT uncased does it, with
-/// identifiers split first.
+/// Cuts text into the pieces of a WordPiece vocabulary, as BERT uncased does. Identifiers are split into their parts before.
 ///
-/// One difference is intended: a symbol (`→`, `©`, an emoji) splits words as punctuation does, where BERT
-/// would take `a→b` for one unknown word.
+/// One difference from BERT is intended: a symbol (`→`, `©`, an emoji) splits words as punctuation does. For BERT, `a→b` would be
+/// one unknown word.
 #[derive(Debug)]
 pub struct Tokenizer {
-    /// Token `id` is `pieces[id]`.
+    /// The pieces of the vocabulary. The index of a piece is its token id.
     pieces: Vec<&'static str>,
-    /// Open addressing over [`Self::pieces`]: hash and id + 1, which is 0 in an empty slot. The
+    /// Hash table over [`Self::pieces`] with open addressing. A slot holds the hash and the id + 1; an empty slot holds 0. The
     /// vocabulary is fixed, so nobody can choose colliding keys.
     slots: Vec<(u32, u32)>,
 }
 
 impl Tokenizer {
-    /// Reads the vocabulary of the builtin model out of the binary.
+    /// Creates the tokenizer of the builtin model, from the vocabulary in the binary.
     pub fn builtin() -> Self {
         Self::new(memod_models::VOCABULARY)
     }
 
-    /// Reads a vocabulary of one piece a line; line n, from 0, is token n.
+    /// Creates a tokenizer from a vocabulary with one piece on each line. Line n, counted from 0, has the token id n.
     pub fn new(vocabulary: &'static str) -> Self {
         let pieces: Vec<_> = vocabulary.lines().collect();
         let n_slots = (pieces.len() * 2).next_power_of_two();
@@ -50,13 +49,13 @@ impl Tokenizer {
         self.pieces.len()
     }
 
-    /// Returns the tokens of one text that make up its vector, in their order: the known ones among the first 256, without
-    /// punctuation.
+    /// Returns the token ids that determine the vector of a text, in their order: the ids of the known tokens among the first 256,
+    /// without punctuation.
     pub fn token_ids(&self, text: &str) -> Vec<u32> {
         self.first_ids(text, MAX_TOKENS)
     }
 
-    /// Returns the known tokens among the first `n_tokens` of `text`, without punctuation.
+    /// Returns the ids of the known tokens among the first `n_tokens` tokens of a text, without punctuation.
     pub fn first_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
         let mut words = TokenCollector {
             tokenizer: self,
@@ -82,6 +81,7 @@ impl Tokenizer {
         words.ids
     }
 
+    /// Inserts the piece with a token id into the hash table.
     fn insert_piece(&mut self, id: usize) {
         let hash = self.pieces[id].bytes().fold(FNV_BASIS, fnv_step);
         let mask = self.slots.len() - 1;
@@ -93,6 +93,7 @@ impl Tokenizer {
         self.slots[slot] = (hash, id_plus_one);
     }
 
+    /// Returns the token id of the piece `prefix` + `piece`, whose hash is `hash`.
     fn find_piece(&self, hash: u32, prefix: &str, piece: &[u8]) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
@@ -109,7 +110,8 @@ impl Tokenizer {
         }
     }
 
-    /// Appends the pieces of one lower-case word, the longest first; nothing when a rest is unknown.
+    /// Appends the token ids of a lower-case word, taking the longest piece at each step. Returns false, and appends nothing, if
+    /// the word cannot be cut into known pieces.
     fn push_pieces(&self, word: &str, ids: &mut Vec<u32>) -> bool {
         let n_before = ids.len();
         let mut rest = word.as_bytes();
@@ -125,7 +127,7 @@ impl Tokenizer {
         true
     }
 
-    /// Returns the longest piece that `rest` starts with and its length in bytes.
+    /// Returns the token id of the longest piece at the start of `rest`, and its length without `prefix`, bytes.
     fn find_longest_piece(&self, prefix: &str, rest: &[u8]) -> Option<(u32, usize)> {
         let mut hashes = [0; MAX_WORD_CHARS];
         let mut hash = prefix.bytes().fold(FNV_BASIS, fnv_step);
@@ -142,15 +144,17 @@ impl Tokenizer {
     }
 }
 
-/// FNV-1a, 32 bits: a prefix's hash is a step of the whole word's.
+/// Start value of the hash FNV-1a, 32 bits. It hashes byte by byte, so that hashing a word also gives the hashes of its prefixes.
 /// Source: Fowler, Noll, Vo; draft-eastlake-fnv.
 const FNV_BASIS: u32 = 0x811c_9dc5;
 
+/// Returns the hash after a further byte.
 fn fnv_step(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
-/// Returns whether `c` starts a new part of an identifier: `getUser`, `HTTPServer`, `v2Beta`.
+/// Returns whether `c` begins a new part of an identifier, as the `U` of `getUser`, the `S` of `HTTPServer` and the `B` of
+/// `v2Beta`.
 fn starts_part(previous: char, c: char, next: Option<char>) -> bool {
     c.is_ascii_uppercase()
         && (previous.is_ascii_lowercase()
@@ -158,20 +162,23 @@ fn starts_part(previous: char, c: char, next: Option<char>) -> bool {
             || previous.is_ascii_uppercase() && next.is_some_and(|next| next.is_ascii_lowercase()))
 }
 
-/// The words of one text, cut into pieces as they end.
+/// Collects the tokens of a text, which is read character by character. A word is cut into pieces when it ends.
 struct TokenCollector<'a> {
     tokenizer: &'a Tokenizer,
+    /// Ids of the known tokens so far.
     ids: Vec<u32>,
-    /// Tokens so far, unknown words and punctuation included.
+    /// Number of tokens so far, unknown words and punctuation included.
     n_tokens: usize,
-    /// Most tokens.
+    /// Most tokens that are read.
     limit: usize,
+    /// The current word in lower case, cut at [`MAX_WORD_CHARS`].
     word: String,
-    /// Characters of `word`, counted past the limit.
+    /// Number of characters of the current word, which may exceed the limit.
     n_chars: usize,
 }
 
 impl TokenCollector<'_> {
+    /// Reads the next character.
     fn push_char(&mut self, c: char) {
         match c {
             'a'..='z' | '0'..='9' => self.push_letter(c),
@@ -185,6 +192,7 @@ impl TokenCollector<'_> {
         }
     }
 
+    /// Reads a character of a decomposed character. Combining marks are dropped.
     fn push_decomposed(&mut self, part: char) {
         if is_combining_mark(part) {
             return;
@@ -195,6 +203,7 @@ impl TokenCollector<'_> {
         part.to_lowercase().for_each(|c| self.push_letter(c));
     }
 
+    /// Appends a character to the current word.
     fn push_letter(&mut self, c: char) {
         self.n_chars += 1;
         if self.n_chars <= MAX_WORD_CHARS {
@@ -202,12 +211,14 @@ impl TokenCollector<'_> {
         }
     }
 
-    /// Punctuation and ideographs are words of one character, and none of them has a weight.
+    /// Ends the current word, and counts a token of one character: punctuation or an ideograph. No id is collected, because these
+    /// have no weight.
     fn push_mark(&mut self) {
         self.end_word();
         self.n_tokens += 1;
     }
 
+    /// Ends the current word, and collects its token ids up to the limit. An unknown word counts as one token.
     fn end_word(&mut self) {
         if self.n_chars == 0 {
             return;
@@ -223,13 +234,13 @@ impl TokenCollector<'_> {
     }
 }
 
-/// Returns whether `c` is an invisible format character (Unicode Cf): dropped without splitting words.
+/// Returns whether `c` is an invisible format character (Unicode Cf), which is dropped without splitting a word.
 fn is_format(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Returns whether `c` lies in the blocks that BERT treats as ideographs, each a word of its own.
+/// Returns whether `c` is in a block whose characters BERT treats as ideographs, which are words of one character.
 fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{2ceaf}' | '\u{2f800}'..='\u{2fa1f}')

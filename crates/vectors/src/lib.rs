@@ -1,4 +1,4 @@
-//! Finds the nearest vectors of chunks, in memory or in the table of sqlite-vec.
+//! Finds the chunks whose vectors are nearest to a query, in memory or in a table of sqlite-vec.
 
 pub mod shared_vectors;
 pub mod stored_vectors;

@@ -1,4 +1,4 @@
-//! Shares the vectors of all chunks between searches and the writer.
+//! Holds the vectors of all chunks for searches and for the writer.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -10,47 +10,49 @@ use memod_index_db::IndexReader;
 use crate::stored_vectors::StoredVectors;
 use crate::vector_index::{IdSet, NearestVectors, VectorIndex};
 
-/// The place where searches find the vectors.
+/// Where searches read the vectors.
 #[derive(Default)]
 enum VectorState {
-    /// Not loaded.
+    /// Nowhere: the vectors have not been loaded.
     #[default]
     Unknown,
-    /// Copies in memory. The first is of the current model; the second, if any, of the model that the daemon switches to.
+    /// In copies in memory. The first copy belongs to the current model; the second, if any, to the model that the daemon switches
+    /// to.
     InMemory(Vec<VectorsOfModel>),
-    /// In the table of sqlite-vec, once it has all of them.
+    /// In the table of sqlite-vec. A search must check whether the table of its snapshot is complete.
     InTable,
 }
 
-/// A copy of the vectors of one model.
+/// A copy in memory of the vectors of one model.
 struct VectorsOfModel {
     model: String,
     vectors: VectorIndex,
 }
 
-/// Why no vectors can be compared with the query.
+/// Why no vectors can be compared with a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoVectors {
-    /// The vectors are neither in memory nor all in the table of the snapshot.
+    /// The vectors are not in memory, and the table of the snapshot is not complete.
     NotLoaded,
-    /// The vectors are of another model than the query, because the daemon has just switched.
+    /// The vectors belong to another model than the query, because the daemon has just switched models.
     OtherModel,
 }
 
-/// All vectors once they are loaded, unless they exceed the memory budget.
+/// The vectors of all chunks: a copy in memory, or a note that they must be read from the database, because they are not loaded or
+/// exceed the memory budget.
 ///
-/// Invariant: the lock is held only inside these functions, never across a read of the database.
+/// Invariant: the lock is not held while the database is read.
 #[derive(Default)]
 pub struct SharedVectors(RwLock<VectorState>);
 
 /// The result of [`SharedVectors::add_vectors`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddedVectors {
-    /// The copy in memory has them, and this number in all, including vectors of deleted chunks.
+    /// The vectors were added to the copy in memory, which now has this number of vectors, including those of deleted chunks.
     InMemory(usize),
-    /// There is no copy in memory.
+    /// Nothing was added, because searches use the table.
     InTable,
-    /// None are loaded yet.
+    /// Nothing was added, because the vectors have not been loaded.
     NotLoaded,
 }
 
@@ -63,7 +65,7 @@ impl SharedVectors {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds vectors to the copy in memory, if there is one.
+    /// Adds vectors to the copy in memory of the current model, if there is one.
     pub fn add_vectors(&self, added: &[(ChunkId, Vec<i8>)]) -> AddedVectors {
         match &mut *self.lock_exclusive() {
             VectorState::Unknown => AddedVectors::NotLoaded,
@@ -78,7 +80,8 @@ impl SharedVectors {
         }
     }
 
-    /// Removes the vectors of other chunks from the copy in memory; returns whether there is one of this model.
+    /// Removes the vectors of all chunks except `retained` from the copy in memory. Returns false if there is no copy of this
+    /// model.
     pub fn retain_chunks(&self, model: &str, retained: &IdSet) -> bool {
         let mut state = self.lock_exclusive();
         let VectorState::InMemory(copies) = &mut *state else { return false };
@@ -87,13 +90,14 @@ impl SharedVectors {
         true
     }
 
-    /// Replaces the copies in memory.
+    /// Replaces all copies in memory by one copy, of this model.
     pub fn replace_copies(&self, model: &str, vectors: VectorIndex) {
         *self.lock_exclusive() =
             VectorState::InMemory(vec![VectorsOfModel { model: model.to_owned(), vectors }]);
     }
 
-    /// Adds a copy for the model that the database is about to switch to, if there is one for the current model: from then on [`Self::find_nearest`] answers for both.
+    /// Adds a copy for the model to which the database is about to switch, if the current model has a copy. From then on
+    /// [`Self::find_nearest`] finds vectors of both models.
     pub fn prepare_switch(&self, model: &str, vectors: VectorIndex) {
         if let VectorState::InMemory(copies) = &mut *self.lock_exclusive() {
             copies.truncate(1);
@@ -101,7 +105,7 @@ impl SharedVectors {
         }
     }
 
-    /// Removes the copies of other models; returns whether there is one of this model.
+    /// Removes the copies of all other models. Returns whether there is a copy of this model.
     pub fn keep_only(&self, model: &str) -> bool {
         let mut state = self.lock_exclusive();
         let VectorState::InMemory(copies) = &mut *state else { return false };
@@ -113,12 +117,12 @@ impl SharedVectors {
         is_any
     }
 
-    /// Removes the copy in memory: vectors are found in the table only.
+    /// Removes all copies in memory. Searches use the table then.
     pub fn use_table(&self) {
         *self.lock_exclusive() = VectorState::InTable;
     }
 
-    /// Removes the copy in memory, which may be wrong: none are loaded until [`Self::replace_copies`] is called.
+    /// Removes all copies in memory, which may be wrong. Vectors count as not loaded until [`Self::replace_copies`] is called.
     pub fn forget_copies(&self) {
         *self.lock_exclusive() = VectorState::Unknown;
     }
@@ -128,7 +132,8 @@ impl SharedVectors {
         matches!(*self.lock_shared(), VectorState::InMemory(_))
     }
 
-    /// Like [`NearestVectors::find_nearest`]. Vectors of two models are never compared.
+    /// Returns the `k` nearest chunks as [`NearestVectors::find_nearest`] does, or why no vectors can be compared with the query.
+    /// Vectors of two models are never compared.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -144,7 +149,7 @@ impl SharedVectors {
             let Some((vectors, query)) = own else { return Ok(Err(NoVectors::OtherModel)) };
             return NearestVectors::find_nearest(vectors, query, k, among).map(Ok);
         }
-        // Checked even if nothing is loaded: the snapshot may be older than the last change of state.
+        // The table is checked even if the state is `Unknown`, because the snapshot may be older than the last change of the state.
         if !reader.has_vector_table()? {
             return Ok(Err(NoVectors::NotLoaded));
         }

@@ -1,6 +1,6 @@
-//! Finds the nearest vectors by multiplying all int8 rows with the query, which is exact.
+//! Finds the nearest vectors exactly, by computing the dot product of the query with every int8 vector.
 //!
-//! Rows are in memory here; [`StoredVectors`](crate::stored_vectors::StoredVectors) reads them from the database.
+//! The vectors are in memory. [`StoredVectors`](crate::stored_vectors::StoredVectors) reads them from the database instead.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,12 +11,12 @@ use memod_embed::{QueryVector, Scale, cosine_i8, dot_i8};
 pub use memod_base::types::IdSet;
 use memod_database::DatabaseError;
 
-/// Number of rows that are multiplied at once, unless none of them passes the filter: 32 KiB of 256 dimensions.
+/// Number of rows whose dot products are computed together: 32 KiB for 256 dimensions. They are skipped if the filter admits none.
 const ROWS_AT_ONCE: usize = 128;
 
-/// Finds the nearest chunks. All implementations give the same answers.
+/// A collection of chunk vectors that finds the nearest. All implementations give the same results.
 pub trait NearestVectors {
-    /// Returns the `k` nearest chunks of `among`, or of all, with their cosine, nearest first; ties by id.
+    /// Returns the `k` nearest chunks, of `among` or of all chunks, with their cosines; nearest first, and equally near ones by id.
     ///
     /// # Errors
     /// When the vectors cannot be read.
@@ -39,7 +39,7 @@ impl NearestVectors for VectorIndex {
     }
 }
 
-/// Vectors of chunks, L2-normalized times 127.
+/// Quantized vectors (unit vectors times 127) in memory, with their ids.
 #[derive(Clone)]
 pub struct VectorIndex<Id = ChunkId> {
     dims: usize,
@@ -54,13 +54,13 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
         Self { dims, ids: Vec::new(), rows: Vec::new() }
     }
 
-    /// Allocates space for `n_vectors` more.
+    /// Allocates memory for `n_vectors` more vectors.
     pub fn reserve(&mut self, n_vectors: usize) {
         self.ids.reserve_exact(n_vectors);
         self.rows.reserve_exact(n_vectors * self.dims);
     }
 
-    /// Adds a vector; ignores a vector of another length.
+    /// Adds a vector. Ignores a vector whose length is not `dims`.
     pub fn add_vector(&mut self, id: Id, vector: &[i8]) {
         if vector.len() == self.dims {
             self.ids.push(id);
@@ -73,12 +73,12 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
         self.ids.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Removes the vectors for which `keeps` returns false.
+    /// Removes the vectors for whose ids `keeps` returns false.
     pub fn retain(&mut self, keeps: impl Fn(Id) -> bool) {
         let mut n_kept = 0;
         for at in 0..self.ids.len() {
@@ -92,7 +92,8 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
         self.rows.truncate(n_kept * self.dims);
     }
 
-    /// Returns the `k` nearest ids that `admits` accepts, with their cosine, nearest first; ties by id.
+    /// Returns the ids of the `k` nearest vectors that `admits` accepts, with their cosines; nearest first, and equally near ones
+    /// by id.
     pub fn find_nearest(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
         let mut best = NearestRows::new(query, self.dims, k);
         best.add_rows(&self.ids, &self.rows, admits);
@@ -100,14 +101,14 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
     }
 }
 
-/// Keeps the `k` nearest of the rows that are added.
+/// Collects the `k` nearest of the rows that are added.
 pub(crate) struct NearestRows<'a, Id> {
     query: &'a [i8],
     dims: usize,
     k: usize,
-    /// Negative dot products with their ids.
+    /// Negative dot product and id of the nearest rows so far, and of some others.
     found: Vec<(i32, Id)>,
-    /// Upper bound for the negative dot products of further rows, inclusive.
+    /// Largest negative dot product with which a further row can be among the nearest.
     farthest: i32,
 }
 
@@ -116,7 +117,7 @@ impl<'a, Id: Copy + Ord> NearestRows<'a, Id> {
         Self { query, dims, k, found: Vec::new(), farthest: i32::MAX }
     }
 
-    /// Adds `[n_ids, dims]` rows, except rows that `admits` rejects.
+    /// Adds the rows (`[n_ids, dims]`) whose ids `admits` accepts.
     pub(crate) fn add_rows(&mut self, ids: &[Id], rows: &[i8], admits: impl Fn(Id) -> bool) {
         let mut found = Vec::new();
         for (ids, rows) in ids.chunks(ROWS_AT_ONCE).zip(rows.chunks(ROWS_AT_ONCE * self.dims)) {
@@ -135,6 +136,7 @@ impl<'a, Id: Copy + Ord> NearestRows<'a, Id> {
         }
     }
 
+    /// Drops all rows but the `k` nearest.
     fn drop_farthest(&mut self) {
         if self.found.len() > self.k {
             let (_, farthest, _) = self.found.select_nth_unstable(self.k);
@@ -143,28 +145,30 @@ impl<'a, Id: Copy + Ord> NearestRows<'a, Id> {
         }
     }
 
-    /// Returns ids with their cosine, nearest first; ties by id.
+    /// Returns the ids of the nearest rows with their cosines; nearest first, and equally near ones by id.
     pub(crate) fn into_sorted(mut self) -> Vec<(Id, f64)> {
         self.drop_farthest();
         self.found.sort_unstable();
-        // Rounding to int8 makes some vectors a little too long.
+        // Rounding to int8 makes some vectors a little too long, so a cosine could exceed 1.
         let scale = 127.0 * 127.0;
         self.found.into_iter().map(|(negative, id)| (id, (f64::from(-negative) / scale).min(1.0))).collect()
     }
 }
 
-/// Vectors that are added, replaced and removed one by one: the vectors of memories.
+/// Vectors in memory that are added, replaced and removed one by one, for memories.
 #[derive(Clone)]
 pub struct MutableVectorIndex<Id> {
     /// Identity of the model.
     model: String,
     scale: Scale,
+    /// All vectors.
     all: VectorIndex<Id>,
+    /// Position of each id's vector in `all`.
     places: HashMap<Id, usize>,
 }
 
 impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
-    /// Creates an empty index for the vectors of a model. The first vector sets the length.
+    /// Creates an empty index for the vectors of a model. The first vector determines the number of dimensions.
     pub fn new(model: &str, scale: Scale) -> Self {
         Self { model: model.to_owned(), scale, all: VectorIndex::new(0), places: HashMap::new() }
     }
@@ -174,7 +178,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         &self.model
     }
 
-    /// Replaces the vector of an id; `None` or a vector of another length removes it.
+    /// Sets the vector of an id. `None`, or a vector of another length, removes the vector.
     pub fn put(&mut self, id: Id, vector: Option<&[i8]>) {
         let VectorIndex { dims, ids, rows } = &mut self.all;
         if let (0, Some(vector)) = (ids.len(), vector) {
@@ -202,12 +206,13 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         Some(&self.all.rows[at * self.all.dims..][..self.all.dims])
     }
 
-    /// Returns the vector of an id as a query.
+    /// Returns the vector of an id as a query, to find vectors that are near it.
     pub fn stored_query(&self, id: Id) -> Option<QueryVector> {
         Some(QueryVector::from_stored(&self.model, self.scale, self.get(id)?.to_vec()))
     }
 
-    /// As [`VectorIndex::find_nearest`], with cosines on the scale of the builtin model; empty if the query is of another model.
+    /// Like [`VectorIndex::find_nearest`], but with cosines on the scale of the builtin model. Returns nothing if the query belongs
+    /// to another model.
     pub fn find_nearest(&self, query: &QueryVector, k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
         let values = query.for_model(&self.model).filter(|_| !self.all.is_empty());
         let Some(values) = values else { return Vec::new() };
@@ -215,15 +220,15 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         top.map(|(id, cosine)| (id, query.scale_cosine(cosine))).collect()
     }
 
-    /// Returns the cosine of an id's vector with a query, on the same scale; `None` if it has no vector, or the query is of
-    /// another model.
+    /// Returns the cosine of an id's vector with a query, on the scale of the builtin model; `None` if the id has no vector, or the
+    /// query belongs to another model.
     pub fn cosine(&self, query: &QueryVector, id: Id) -> Option<f64> {
         let (values, own) = (query.for_model(&self.model)?, self.get(id)?);
         Some(query.scale_cosine(f64::from(cosine_i8(values, own))))
     }
 }
 
-/// Sets `found` to the dot products with each row, `[n_rows]`. AVX2 takes a third of the time.
+/// Sets `found` to the dot product of `query` with each row, `[n_rows]`. With AVX2 this takes a third of the time.
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls what needs AVX2"))]
 pub fn dot_products(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
     found.clear();
@@ -235,16 +240,18 @@ pub fn dot_products(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>
     dot_products_any(query, rows, dims, found);
 }
 
+/// [`dot_products`], compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn dot_products_avx2(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
     dot_products_any(query, rows, dims, found);
 }
 
+/// [`dot_products`] for any processor. Inlined into its callers, so that it is compiled for their processor features.
 #[inline(always)]
 fn dot_products_any(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
     found.reserve(rows.len() / dims);
-    // No `extend`, which would be a function of its own, without AVX2.
+    // Not `extend`, which could be compiled as a separate function without AVX2.
     for row in rows.chunks_exact(dims) {
         found.push(dot_i8(query, row));
     }

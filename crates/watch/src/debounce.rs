@@ -1,8 +1,8 @@
-//! Merges bursts of changes.
+//! Merges a burst of changes into one.
 
 use std::time::{Duration, Instant};
 
-/// Waits for quiet, up to a limit. Pure: the clock is passed in.
+/// Computes when a burst of changes is over: after a quiet time, or at a limit. Pure: the clock is passed in.
 #[derive(Clone, Copy, Debug)]
 pub struct Debouncer {
     quiet: Duration,
@@ -11,7 +11,7 @@ pub struct Debouncer {
 }
 
 impl Debouncer {
-    /// Ends a burst after `quiet` without a change, or `at_most` after its first one.
+    /// Returns a debouncer for which a burst is over after the time `quiet` without a change, or `at_most` after its first change.
     pub fn new(quiet: Duration, at_most: Duration) -> Self {
         Self { quiet, at_most, burst: None }
     }
@@ -22,7 +22,7 @@ impl Debouncer {
         self.burst = Some((first, now));
     }
 
-    /// Resets after a burst was handled.
+    /// Forgets the burst, after it was handled.
     pub fn clear(&mut self) {
         self.burst = None;
     }

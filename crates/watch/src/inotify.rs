@@ -1,6 +1,6 @@
 //! Watches directories with inotify(7).
 //!
-//! All views share one descriptor, which one thread reads. A directory is watched before it is listed, so a file in a new
+//! All worktrees share one descriptor, which one thread reads. A directory is watched before it is listed, so a file in a new
 //! directory is either listed or reported. Events keep the kernel's order: when a cookie comes back, all earlier changes
 //! have been reported.
 
@@ -21,7 +21,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// All watched directories.
 ///
 /// Invariant: `state` is not locked during a path lookup, because a hanging file system would block the reading thread and
-/// with it every view.
+/// with it every worktree.
 pub struct Watch {
     state: Arc<Mutex<WatchTable>>,
 }
@@ -29,9 +29,9 @@ pub struct Watch {
 struct WatchTable {
     /// `None` if other programs hold all inotify instances.
     watches: Option<Watches>,
-    /// The owners of each watch: the kernel has one per directory, which views may share.
+    /// The owners of each watch: the kernel has one per directory, which worktrees may share.
     owners: HashMap<WatchDescriptor, Vec<WatchedDir>>,
-    /// Number of removed watch descriptors.
+    /// Number of watch descriptors removed so far.
     n_removed: u64,
 }
 
@@ -42,7 +42,7 @@ struct WatchedDir {
 }
 
 impl Watch {
-    /// Starts the reading thread, which passes everything to `sink` and ends when that returns false.
+    /// Starts the thread that reads events, which passes each to `sink` and ends when `sink` returns false.
     ///
     /// Without an inotify instance no directory can be watched, and [`Watch::add_dir`] fails for each.
     ///
@@ -110,7 +110,7 @@ impl Watch {
         }
     }
 
-    /// Stops watching every directory of a view.
+    /// Stops watching every directory of a worktree.
     pub fn remove_view(&self, view: WorktreeId) {
         lock(&self.state).remove_where(|dir| dir.view == view);
     }
@@ -120,15 +120,15 @@ impl Watch {
         lock(&self.state).owners.len() as u64
     }
 
-    /// Returns the name of the mechanism.
+    /// Returns the name of the mechanism that watches; `none` if no directory can be watched.
     pub fn backend(&self) -> &'static str {
         if lock(&self.state).watches.is_some() { "inotify" } else { "none" }
     }
 }
 
 impl WatchTable {
-    /// Adds a directory to the table; returns whether it succeeded. If descriptors were removed since there were
-    /// `n_removed`, this one may be among them and must be added again.
+    /// Adds a directory to the table, and returns true. Returns false if descriptors were removed since their number was
+    /// `n_removed`: this one may be among them, and the directory must be watched again.
     fn add_owner(&mut self, descriptor: WatchDescriptor, n_removed: u64, dir: WatchedDir) -> bool {
         if self.n_removed != n_removed {
             return false;
@@ -141,12 +141,13 @@ impl WatchTable {
         true
     }
 
+    /// Stops watching the directories for which `gone` returns true.
     fn remove_where(&mut self, mut gone: impl FnMut(&WatchedDir) -> bool) {
         let Self { watches, owners, n_removed } = self;
         owners.retain(|descriptor, dirs| {
             dirs.retain(|dir| !gone(dir));
             if let (Some(watches), true) = (watches.as_mut(), dirs.is_empty()) {
-                // It fails if the directory is gone already, which is fine.
+                // This fails if the directory is gone already, which is fine.
                 let _ = watches.remove(descriptor.clone());
                 *n_removed += 1;
             }
@@ -154,7 +155,7 @@ impl WatchTable {
         });
     }
 
-    /// Returns the changes that an event means for each owner of the directory; nothing if it is not about a path.
+    /// Returns the changes that an event means for the owners of its directory; none if the event is not about a path.
     fn translate_event(&mut self, event: &Event<&std::ffi::OsStr>) -> Vec<FsChange> {
         if event.mask.contains(EventMask::IGNORED) {
             self.owners.remove(&event.wd);
@@ -184,6 +185,7 @@ impl WatchTable {
     }
 }
 
+/// Passes all events to `sink`, until that returns false or inotify fails.
 fn read_events(mut inotify: Inotify, state: &Mutex<WatchTable>, sink: impl Fn(WatchEvent) -> bool) {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {

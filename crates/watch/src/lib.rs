@@ -30,47 +30,48 @@ pub use notify::Watch;
 use memod_base::paths;
 use memod_base::types::WorktreeId;
 
-/// Number of cookies after whose return all earlier changes were reported; each is made once the event of the one before is back.
+/// Number of cookies that must come back before all earlier changes were reported. Each is made once the event of the one before
+/// has come back.
 ///
-/// Windows collects the changes of each watched directory on its own and hands them out as it is asked again, so a cookie can
-/// overtake what was written before it elsewhere: 562 of 4,500 did under wine. By the time that it is back, the others have been asked
-/// again, and a second one comes behind what they had: 0 of 4,500 overtook.
+/// Windows collects the changes of each watched directory separately and returns them when it is asked again, so the event of a
+/// cookie can overtake an earlier change in another directory: 562 of 4,500 did under wine. When that event is back, the other
+/// directories have been asked again, and the event of a second cookie comes after their changes: 0 of 4,500 overtook.
 pub const N_COOKIES: u32 = if cfg!(windows) { 2 } else { 1 };
 
 /// Why a directory is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// It has files that may be indexed.
+    /// The directory has files that may be indexed.
     Worktree,
-    /// It is part of the git dir or common dir: HEAD, index, info/exclude.
+    /// The directory is a part of the git dir or common dir: HEAD, index, info/exclude.
     Git,
-    /// It has the cookies and the doorbell.
+    /// The directory has the cookies and the doorbell.
     Cookies,
-    /// It has the files of memories.
+    /// The directory has the files of memories.
     Memories,
 }
 
-/// A changed name.
+/// A path that has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsChange {
-    /// Owner of the directory.
+    /// The worktree for which the directory is watched.
     pub view: WorktreeId,
     /// Why that directory is watched.
     pub role: Role,
-    /// Absolute path.
+    /// The changed path, absolute.
     pub path: PathBuf,
 }
 
 /// An event of the operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEvent {
-    /// Names that changed, in order.
+    /// Paths that changed, in order.
     Changed(Vec<FsChange>),
     /// Events were lost; everything may have changed.
     Lost,
 }
 
-/// A directory could not be watched.
+/// Why a directory could not be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// No watches or instances are left; uncovered directories must be polled.
@@ -81,14 +82,14 @@ pub enum WatchError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// It is gone, or not a directory any more; its parent's events tell the rest.
+    /// The directory is gone, or is not a directory any more; the events of its parent report the change.
     #[error("{}: gone", .0.display())]
     Gone(PathBuf),
     /// The directory is not accessible; events of its parents show when it is.
     #[error("{}: cannot be listed", .0.display())]
     Closed(PathBuf),
     /// Anything else.
-    #[error("watch {}: {source}", path.display())]
+    #[error("cannot watch {}: {source}", path.display())]
     Io {
         /// The directory.
         path: PathBuf,
@@ -102,9 +103,11 @@ impl WatchError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Exhausted { source, .. } if paths::is_out_of_descriptors(source) => {
-                Some("raise it with `sysctl fs.inotify.max_user_instances=1024`, or raise `ulimit -n`")
+                Some("raise the limit with `sysctl fs.inotify.max_user_instances=1024`, or raise `ulimit -n`")
             }
-            Self::Exhausted { .. } => Some("raise it with `sysctl fs.inotify.max_user_watches=524288`"),
+            Self::Exhausted { .. } => {
+                Some("raise the limit with `sysctl fs.inotify.max_user_watches=524288`")
+            }
             Self::Gone(_) => None,
             Self::Closed(_) => Some("check the owner and the permissions of that path"),
             Self::Io { source, .. } => paths::io_hint(source),
@@ -123,21 +126,21 @@ impl WatchError {
     }
 }
 
-/// Returns the name of the directory's file system if that does not report every change: changes on another machine, or
-/// below an overlay, cause no events. Such a worktree is compared at each query.
+/// Returns the name of the directory's file system if it does not report every change; `None` if it does. Changes on another
+/// machine, or below an overlay, cause no events, so such a worktree is compared with the index at each query.
 #[cfg(target_os = "linux")]
 pub fn silent_file_system(dir: &Path) -> Option<&'static str> {
     let magic = rustix::fs::statfs(dir).ok()?.f_type;
     SILENT.iter().find(|(known, _)| i128::from(*known) == i128::from(magic)).map(|(_, name)| *name)
 }
 
-/// Like on Linux; on this platform the watcher of the operating system is trusted.
+/// Returns `None`: on this platform the watcher of the operating system is trusted.
 #[cfg(not(target_os = "linux"))]
 pub fn silent_file_system(_: &Path) -> Option<&'static str> {
     None
 }
 
-/// `f_type` of statfs(2), from linux/magic.h and the sources of the file systems.
+/// File systems that do not report every change: `f_type` of statfs(2), from linux/magic.h and their sources, and a name.
 #[cfg(target_os = "linux")]
 const SILENT: [(u32, &str); 7] = [
     (0x6969, "nfs"),

@@ -16,12 +16,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 pub struct MountTable {
     /// `None` without `/proc`, where mounts go unnoticed.
     table: Option<File>,
-    /// Id and place of each.
+    /// Id and mount point of each mount.
     known: HashSet<(Vec<u8>, PathBuf)>,
 }
 
 impl MountTable {
-    /// Records the present mounts.
+    /// Returns a table of the present mounts.
     pub fn read() -> Self {
         let mut mounts = Self { table: File::open("/proc/self/mountinfo").ok(), known: HashSet::new() };
         mounts.known = mounts.read_table();
@@ -41,7 +41,7 @@ impl MountTable {
         changed
     }
 
-    /// Returns the mount point of a path, judging by its name.
+    /// Returns the mount point of a path, found by its name alone.
     pub fn mount_point_of<'a>(&'a self, path: &Path) -> Option<&'a Path> {
         let places = self.known.iter().map(|(_, place)| place.as_path());
         places.filter(|place| path.starts_with(place)).max_by_key(|place| place.as_os_str().len())
@@ -62,7 +62,7 @@ impl MountTable {
     }
 }
 
-/// Returns id and place of one line, whose fields are in proc_pid_mountinfo(5).
+/// Returns id and mount point of one line, whose fields are in proc_pid_mountinfo(5).
 fn parse_mount(line: &[u8]) -> Option<(Vec<u8>, PathBuf)> {
     let mut fields = line.split(|byte| *byte == b' ');
     Some((fields.next()?.to_vec(), OsString::from_vec(unescape_octal(fields.nth(3)?)).into()))

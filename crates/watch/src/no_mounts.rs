@@ -1,4 +1,4 @@
-//! Knows no mounts, on platforms where a directory is hardly ever mounted over another.
+//! Provides an empty table of mounts for platforms on which a directory is hardly ever mounted over another.
 
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub struct MountTable;
 
 impl MountTable {
-    /// Does nothing.
+    /// Returns an empty table.
     pub fn read() -> Self {
         Self
     }

@@ -13,7 +13,7 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{FsChange, Role, WatchError, WatchEvent};
 
-/// The owners of a root, which views may share, as worktrees share the common dir.
+/// The owners of each watched root. Worktrees may share a root, as they share the common dir.
 type Owners = HashMap<PathBuf, Vec<(WorktreeId, Role)>>;
 type Roots = Arc<Mutex<Owners>>;
 
@@ -26,7 +26,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Passes everything to `sink`.
+    /// Starts the watcher of the operating system, which passes each event to `sink`.
     ///
     /// # Errors
     /// When the operating system provides no watcher.
@@ -41,7 +41,7 @@ impl Watch {
         Ok(Self { watcher: Mutex::new(watcher), roots })
     }
 
-    /// Watches a directory and, for a worktree, everything below it; does nothing if it is watched already.
+    /// Watches a directory and, for a worktree, everything below it. Does nothing if the directory is watched already.
     ///
     /// # Errors
     /// When the operating system refuses.
@@ -52,17 +52,17 @@ impl Watch {
             return Ok(());
         }
         watcher.watch(path, RecursiveMode::Recursive).map_err(|error| {
-            lock(&self.roots).remove(path); // else it would count as watched the next time
+            lock(&self.roots).remove(path); // otherwise the directory would count as watched the next time
             into_error(path, error)
         })
     }
 
-    /// Stops watching the roots that only this view owns.
+    /// Stops watching the roots that only this worktree owns.
     pub fn remove_view(&self, view: WorktreeId) {
         let mut watcher = lock(&self.watcher);
         let left = remove_owner(&mut lock(&self.roots), view);
         for path in left {
-            let _ = watcher.unwatch(&path); // it fails when the directory is gone, which is what is wanted
+            let _ = watcher.unwatch(&path); // this fails if the directory is gone, which is fine
         }
     }
 
@@ -71,7 +71,7 @@ impl Watch {
         lock(&self.roots).len() as u64
     }
 
-    /// Returns the name of the mechanism.
+    /// Returns the name of the mechanism that watches.
     pub fn backend(&self) -> &'static str {
         if cfg!(windows) { "windows" } else { "fsevents" }
     }
@@ -89,7 +89,7 @@ fn add_owner(roots: &mut Owners, owner: (WorktreeId, Role), path: &Path) -> bool
     owners.len() == 1
 }
 
-/// Removes a view from all owners; returns the directories that have none left.
+/// Removes a worktree from all owners; returns the directories that have no owner left.
 fn remove_owner(roots: &mut Owners, view: WorktreeId) -> Vec<PathBuf> {
     let left = roots.extract_if(|_, owners| {
         owners.retain(|(owner, _)| *owner != view);

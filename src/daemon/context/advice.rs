@@ -1,7 +1,7 @@
-//! Answers `advise`: selects the advice for an agent, which is empty unless it helps.
+//! Answers `advise`: selects the advice for an agent. The answer is empty unless something is clearly relevant.
 //!
-//! The start of a session gets the brief, a prompt the memories that are relevant to it, and an edit the memories about the
-//! files. A session gets each of them once.
+//! At the start of a session an agent gets the brief, with a prompt the memories that are relevant to the prompt, and before an
+//! edit the memories about the edited files. Each memory is delivered once per session.
 
 mod advice_note;
 mod edited_files;
@@ -30,22 +30,22 @@ use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::shared::delivered_advice::SessionKey;
 
-/// Default budget, tokens.
+/// Default budget of an answer, tokens.
 const BUDGET: usize = 400;
 /// Default budget at the start of a session, tokens.
 const BRIEF_BUDGET: usize = 1_200;
-/// Time that a caller listens if it does not say how long.
+/// Default time limit of a call.
 const WITHIN: Duration = Duration::from_secs(1);
-/// Time that is left for the answer when the map of a brief is given up.
+/// Time that remains for the rest of a brief after the deadline of its map.
 const AFTER_MAP: Duration = Duration::from_millis(60);
-/// Most files of one edit that are looked at.
+/// Maximum number of files of one edit that are examined.
 const MOST_PATHS: usize = 32;
 /// Longest name of a session, bytes.
 const MAX_SESSION: usize = 256;
-/// Errors that mean that something could not be read, so there is no advice.
+/// Codes of errors that mean that something could not be read; the answer is then a note about that.
 const UNREADABLE: [i64; 4] = [code::STORE, code::IO, code::GIT, code::INTERNAL];
 
-/// One call.
+/// One call of `advise`.
 struct AdviseCall {
     params: AdviseParams,
     session: Option<SessionKey>,
@@ -102,7 +102,7 @@ impl AdviseCall {
         }
         locate_worktree(request, &self.params.cwd, self.until).await?;
         if self.begin_session(request).await? {
-            return Ok(silent_result("this session has the brief"));
+            return Ok(silent_result("this session has the brief already"));
         }
         let unread = request.caveats.find_caveat(AnswerPart::Memories);
         let budget = Some(advice_note::room_for_brief(self.budget, unread.as_deref()));
@@ -118,7 +118,7 @@ impl AdviseCall {
         Ok(AdviseResult { caveats, ..self.deliver(request, note, true).await? })
     }
 
-    /// Delivers a note on the unread part, and none of the memories.
+    /// Delivers a note that a part of the answer could not be read, and no memories.
     async fn deliver_unread_note(
         &self,
         request: &Arc<RequestContext>,
@@ -132,7 +132,7 @@ impl AdviseCall {
         self.deliver(request, note, false).await
     }
 
-    /// Records an answer as delivered, now that its caller has passed it on.
+    /// Records an answer as delivered: a receipt means that the caller has passed the answer on to the agent.
     async fn take_receipt(&self, request: &Arc<RequestContext>, receipt: String) -> RpcResult<AdviseResult> {
         locate_worktree(request, &self.params.cwd, self.until).await?;
         run_blocking(request, move |request| {
@@ -140,10 +140,10 @@ impl AdviseCall {
             Ok(())
         })
         .await?;
-        Ok(silent_result("a receipt was taken"))
+        Ok(silent_result("the receipt was recorded"))
     }
 
-    /// Forgets the advice that a session no longer knows; returns whether it has the brief.
+    /// Forgets the advice that the agent no longer remembers; returns whether the session still has the brief.
     async fn begin_session(&self, request: &Arc<RequestContext>) -> RpcResult<bool> {
         let (session, beginning) = (self.session, self.params.beginning);
         let explains = self.params.explain;
@@ -172,7 +172,7 @@ impl AdviseCall {
             note_uncertain_states(&request.caveats, unsure);
             found.extend(memories);
         }
-        // Stable: within a state the order of the file.
+        // The sort is stable: memories with the same state keep their order.
         found.sort_by_key(|memory| match memory.state {
             Some(AnchorState::Drifted) => 0,
             Some(AnchorState::Orphaned) => 1,
@@ -194,7 +194,8 @@ impl AdviseCall {
         self.deliver(request, AdviceNote::from_memories(memories, &delivered, self.budget), false).await
     }
 
-    /// Returns the ids that the session was given. Once memories can be read, the note that they cannot be read counts as new again.
+    /// Returns the ids of the advice that the session was given. Once memories can be read, forgets that the session had the note
+    /// about unreadable memories, so that a later failure is reported again.
     async fn list_delivered(&self, request: &Arc<RequestContext>) -> RpcResult<Vec<String>> {
         let Some(session) = self.session.filter(|_| !self.params.explain) else { return Ok(Vec::new()) };
         let are_read = [AnswerPart::Memories, AnswerPart::Code]
@@ -209,8 +210,8 @@ impl AdviseCall {
         .await
     }
 
-    /// Returns the answer of a note, and records it: at once, or when the caller confirms that it has passed it on. A caller
-    /// that has gone gets nothing.
+    /// Returns a note as an answer, and records the note as delivered: at once, or when the caller confirms the delivery with a
+    /// receipt. After the deadline of the call the answer is empty, because the caller no longer waits.
     async fn deliver(
         &self,
         request: &Arc<RequestContext>,
@@ -222,7 +223,7 @@ impl AdviseCall {
             return Ok(AdviseResult { items: self.visible_items(note.items), ..silent_result(&reason) });
         }
         if Instant::now() >= self.until {
-            return Ok(silent_result("it took too long"));
+            return Ok(silent_result("the answer took too long"));
         }
         let session = self.session.filter(|_| !self.params.explain);
         let (ids, gives_receipt) = (note.list_ids(), self.params.gives_receipt);
@@ -239,7 +240,7 @@ impl AdviseCall {
         Ok(AdviseResult { text: note.text, tokens, items, receipt, ..AdviseResult::default() })
     }
 
-    /// Returns the items that the caller wants to see.
+    /// Returns all items if the caller asked for an explanation, else those that were delivered, without their evidence.
     fn visible_items(&self, mut items: Vec<Advice>) -> Vec<Advice> {
         if !self.params.explain {
             items.retain(|item| item.told);

@@ -1,7 +1,7 @@
 //! Builds the brief that an agent reads before it starts work in a worktree.
 //!
 //! The sections are the project and its commands, important memories, the HTTP routes of its code, changes in the worktree,
-//! recent commits and the map. Each has a share of the budget and passes on the rest of it.
+//! recent commits and the map. Each section has a share of the budget; later sections may use what it leaves.
 
 mod brief_page;
 mod brief_routes;
@@ -48,36 +48,36 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::shared::Shared;
 use crate::daemon::structure::repo_map;
 
-/// Default budget, tokens.
+/// Default budget of a brief, tokens.
 const BUDGET: usize = 2_048;
-/// How full the page may be after each section, percent.
+/// How full the page may be after each section, percent of the budget.
 const PROJECT_UNTIL: usize = 20;
 const MEMORIES_UNTIL: usize = 40;
 const TO_CHECK_UNTIL: usize = 50;
 const ROUTES_UNTIL: usize = 55;
 const CHANGES_UNTIL: usize = 60;
 const COMMITS_UNTIL: usize = 70;
-/// Heading of what came from others.
+/// Heading of the memories that other people wrote and nobody here confirmed.
 const UNCONFIRMED: &str = "From others, not confirmed";
 const TO_CHECK: &str = "To check: the code has changed since";
 const MAP: &str = "## Map\n";
-/// Most characters of a memory; `memo get` has the rest.
+/// Maximum number of characters of a memory; `memo get` shows the whole text.
 const MOST_MEMORY: usize = 400;
-/// Most characters of any other line.
+/// Maximum number of characters of any other line.
 const MOST_LINE: usize = 160;
-/// Most characters of a line about the project.
+/// Maximum number of characters of a line about the project.
 const MOST_PROJECT_LINE: usize = 320;
 /// Largest README or manifest that is read, bytes.
 const MOST_MANIFEST: u64 = 256 << 10;
-/// Most files, memories of one state, and commits that are read.
+/// Maximum numbers of changed files, of memories in one state and of commits that are listed, and of commits that are read.
 const MOST_FILES: usize = 30;
 const MOST_TO_CHECK: u64 = 50;
 const MOST_COMMITS: usize = 12;
 const MOST_WALKED: usize = 60;
-/// Digits of a commit's id.
+/// Number of digits that are shown of a commit's id.
 const SHORT_OID: usize = 12;
 
-/// Builds the page.
+/// Answers `brief`.
 pub(in crate::daemon) async fn answer_brief(
     request: &Arc<RequestContext>,
     params: BriefParams,
@@ -90,7 +90,7 @@ pub(in crate::daemon) async fn answer_brief(
 pub(in crate::daemon) struct BriefOptions {
     /// Deadline for freshness.
     pub(in crate::daemon) until: Instant,
-    /// The map is left out if it is not there by then: it takes longer than everything else.
+    /// Deadline for the map, which takes longer than all other sections; a map that is late is left out.
     pub(in crate::daemon) map_until: Option<Instant>,
     /// Whether to include memories.
     pub(in crate::daemon) memories: bool,
@@ -174,7 +174,7 @@ pub(in crate::daemon) async fn build_brief(
     Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })
 }
 
-/// Returns the map; an empty one if it is not there in time. Then the thread goes on, and nobody waits for it.
+/// Returns the map, or an empty one if the map is not built by the deadline. The thread that builds a late map runs to its end.
 async fn build_map_until(
     request: &Arc<RequestContext>,
     params: MapParams,
@@ -199,7 +199,7 @@ fn read_project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
     let mut texts = BTreeMap::new();
     for (path, needs_text) in project_lines::select_files(&survey.manifests) {
         let text = if needs_text { read_manifest(&at.layout.root, path) } else { Some(String::new()) };
-        texts.extend(text.map(|text| (path.to_owned(), text))); // a file that cannot be read says nothing
+        texts.extend(text.map(|text| (path.to_owned(), text))); // a file that cannot be read is left out
     }
     let folder = at.layout.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let (languages, programs) = (survey.languages.clone(), survey.programs.clone());
@@ -210,7 +210,7 @@ fn read_project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
         .collect())
 }
 
-/// Returns the text of a file without what may be a credential.
+/// Returns the text of a file with possible credentials masked; `None` if the file cannot be read or is no text.
 fn read_manifest(root: &Path, path: &str) -> Option<String> {
     match memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST) {
         Ok(Read { content: Content::Text(text), .. }) => {
@@ -220,7 +220,8 @@ fn read_manifest(root: &Path, path: &str) -> Option<String> {
     }
 }
 
-/// Returns memories about code that has changed or is gone, and their number; nothing if that cannot be determined now.
+/// Returns memories about code that has changed or is gone, and the total number of such memories; none if the states of
+/// memories cannot be determined now, which is noted.
 async fn list_memories_to_check(request: &Arc<RequestContext>, cwd: &str) -> (Vec<Memory>, usize) {
     let (mut memories, mut total) = (Vec::new(), 0);
     for state in [AnchorState::Drifted, AnchorState::Orphaned] {
@@ -251,7 +252,7 @@ async fn list_uncommitted(request: &Arc<RequestContext>, cwd: &str) -> ChangedRe
     if result.base.is_some() { result } else { ChangedResult::default() }
 }
 
-/// Notes that commits could not be read. Outside git, and before the first commit, there are none.
+/// Notes that commits could not be read. Notes nothing outside git and before the first commit, where there are no commits.
 fn note_unread(caveats: &NotedCaveats, error: &RpcError) {
     if [code::GIT, code::IO, code::INTERNAL].contains(&error.code) {
         caveats.note_caveat(AnswerPart::Commits, &*error.message);
@@ -271,7 +272,7 @@ fn newest_commits(caveats: &NotedCaveats, at: &Freshness) -> RpcResult<Vec<Strin
     let Some(head) = history.refs.find("HEAD")? else { return Ok(Vec::new()) };
     let known = HashMap::new();
     let mut walk = Walk::new(&history.objects, &known, head);
-    // A merge repeats what its commits say.
+    // A merge repeats what the merged commits say.
     let own: Vec<_> = walk
         .by_ref()
         .take(MOST_WALKED)
@@ -336,7 +337,7 @@ fn file_line(file: &ChangedFile) -> String {
     shorten_line(&format!("{letter} {}{names}", file.cwd_path.as_ref().unwrap_or(&file.path)), MOST_LINE)
 }
 
-/// Returns a text on one line, shortened and escaped for display.
+/// Returns a text on one line, escaped for display and cut after `most` characters.
 fn shorten_line(text: &str, most: usize) -> String {
     let line = escape(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(most) {

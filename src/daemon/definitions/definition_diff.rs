@@ -19,11 +19,11 @@ use crate::daemon::process::program_path::program_path;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::known_definitions::DefinitionHashes;
 
-/// The time limit was reached.
+/// The error of a comparison that was not made because the time limit was reached.
 #[derive(Debug)]
 pub(in crate::daemon) struct TimeLimitReached;
 
-/// Compares the definitions of two versions of files, in a process that parses.
+/// Compares the definitions of two versions of a file, which a separate process parses.
 pub(in crate::daemon) struct DefinitionComparer<'a> {
     extractor: Extractor,
     until: Instant,
@@ -38,8 +38,8 @@ impl<'a> DefinitionComparer<'a> {
         Ok(Self { extractor: Extractor::new(&program, &shared.engine.progress), until, shared, view })
     }
 
-    /// Returns the added, changed and removed definitions of a file; `None` if it is not code. `hash` is that of the present
-    /// content.
+    /// Returns the added, changed and removed definitions of a file; `None` if the file is not code, or a version cannot be read.
+    /// `hash` is the blake3 of the present content.
     ///
     /// # Errors
     /// When the time limit is reached, or no process can be started.
@@ -58,7 +58,7 @@ impl<'a> DefinitionComparer<'a> {
         }
         let from = file.from.as_deref().unwrap_or(&file.path);
         let (old, new) = (old(), new());
-        // A content that cannot be read, or has changed meanwhile, may have definitions.
+        // A version that cannot be read, or has changed meanwhile, may have definitions, so nothing is known about the file.
         let is_unread = old.is_none() && file.status != FileStatus::Added
             || new.is_none() && file.status != FileStatus::Removed;
         if is_unread {
@@ -66,15 +66,15 @@ impl<'a> DefinitionComparer<'a> {
         }
         let (old_text, new_text) = (old.unwrap_or_default(), new.unwrap_or_default());
         if old_text == new_text {
-            return Ok(Some(ChangedSymbols::default())); // moved as it was
+            return Ok(Some(ChangedSymbols::default())); // moved without a change
         }
         let old = self.read_definitions(from, &old_text, None)?;
         let new = self.read_definitions(&file.path, &new_text, hash)?;
         Ok(Some(diff_definitions(&old, &new)))
     }
 
-    /// Returns the definitions of a version: those that are kept, else those of the index, else those of its text. Only a present
-    /// content has a hash.
+    /// Returns the definitions of one version of a file: from the cache, else from the index, else from the parsed text. `hash` is
+    /// that of a present content; a past one has none.
     fn read_definitions(
         &mut self,
         path: &str,
@@ -98,14 +98,14 @@ impl<'a> DefinitionComparer<'a> {
             .unwrap_or_default())
     }
 
-    /// Returns the chunks with definitions of an indexed content; `None` if the path has a different content.
+    /// Returns the indexed chunks with definitions of a path; `None` if the index has a different content for the path.
     fn find_indexed(&self, path: &str, hash: [u8; 32]) -> Option<Vec<DefinitionChunk>> {
         let places = self
             .shared
             .engine
             .read(|reader| reader.read_snapshot(|reader| self.read_places(reader, path, hash)))
             .unwrap_or_else(|error: DatabaseError| {
-                tracing::warn!(%error, path, "its definitions are not read from the index");
+                tracing::warn!(%error, path, "the definitions of a file cannot be read from the index");
                 None
             })?;
         Some(
@@ -116,7 +116,7 @@ impl<'a> DefinitionComparer<'a> {
         )
     }
 
-    /// As [`DefinitionComparer::find_indexed`], at a snapshot.
+    /// Reads the chunks with definitions of a path from the snapshot of `reader`; `None` if the index has a different content.
     fn read_places(
         &self,
         reader: &IndexReader,
@@ -138,7 +138,7 @@ impl<'a> DefinitionComparer<'a> {
         Ok(places.into_iter().collect())
     }
 
-    /// Returns the chunks with definitions of a text; `None` if it cannot be parsed.
+    /// Returns the chunks with definitions of a text; `None` if the text cannot be parsed.
     fn extract_chunks(
         &mut self,
         path: &str,
@@ -149,14 +149,14 @@ impl<'a> DefinitionComparer<'a> {
     }
 }
 
-/// A chunk with definitions: its bytes, their names, and the qualified name.
+/// A chunk with definitions: its byte range, the names of the definitions separated by spaces, and the qualified name.
 type DefinitionChunk = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
 
-/// Between the name of a type and that of its attribute, field or variant.
+/// Separates the name of a type from the name of its attribute, field or variant.
 const MEMBER: char = '\0';
 
-/// Returns each definition with its text; if a chunk has several short ones, each with the line that names it. Attributes and fields
-/// of a type are separate entries.
+/// Returns each definition with the hash of its text; if a chunk has several short ones, with the hash of the line that names the
+/// definition. Attributes and fields of a type are separate entries.
 fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHashes {
     let mut named: Vec<(String, String)> = Vec::new();
     for ((start, end), symbol, title) in symbols.into_iter().filter(|(_, _, title)| title.is_some()) {
@@ -171,7 +171,7 @@ fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHash
                 named.push((format!("{scope}{name}"), line.trim().to_owned()));
             }
         } else if let Some(same) = named.iter_mut().find(|(known, _)| known == title) {
-            // A further part, or another clause.
+            // A further part of a long definition, or another clause of a function.
             same.1.push('\n');
             same.1.push_str(body.trim_end());
         } else {
@@ -179,7 +179,7 @@ fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHash
         }
     }
     let mut all: IndexMap<String, String> = IndexMap::new();
-    // Definitions of one name, such as `#[cfg]` variants, are compared as one text.
+    // Definitions with the same name, such as `#[cfg]` variants, are compared as one text.
     for (name, text) in &named {
         let own = own_part(name);
         let parts = split_type(text, own)
@@ -205,7 +205,7 @@ fn has_definition(named: &[(String, String)], owner: &str, member: &str) -> bool
     })
 }
 
-/// Whether chunks of a kind may have a part of a definition: the rest of a type after its first method is text.
+/// Returns whether a chunk of a kind may contain a part of a definition: the rest of a type after its first method is a text chunk.
 fn is_of_definition(kind: ChunkKind) -> bool {
     matches!(kind, ChunkKind::Symbol | ChunkKind::Text)
 }
@@ -236,7 +236,7 @@ fn diff_definitions(old: &DefinitionHashes, new: &DefinitionHashes) -> ChangedSy
     symbols
 }
 
-/// Returns whether an added or removed definition is listed: not a member of a type that the other version lacks as a whole.
+/// Returns whether an added or removed definition is listed: a member is not if the other version lacks its whole type.
 fn is_listed(name: &str, other: &HashMap<String, [u8; 32]>) -> bool {
     name.split_once(MEMBER).is_none_or(|(owner, _)| other.contains_key(owner))
 }

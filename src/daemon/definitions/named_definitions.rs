@@ -1,4 +1,4 @@
-//! Finds the definitions of a name in all files of a worktree, and makes the errors for none or several.
+//! Finds the definitions of a name in all files of a worktree, and builds the errors for a name that has none or several.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,11 +18,11 @@ use crate::daemon::request::path_spec::{find_named, list_defined_names};
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
-/// Most definitions that an error lists.
+/// Maximum number of definitions that an error lists.
 const MOST_LISTED: usize = 10;
 
-/// Returns the definitions of a name in all files of a worktree, by path. A name that no type qualifies may be qualified by its package,
-/// directory or file: `gin.New`, `helpers.url_for`.
+/// Returns the definitions of a name in all files of a worktree, ordered by path. If no type qualifies the name, its package,
+/// directory or file may: `gin.New`, `helpers.url_for`.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -55,7 +55,7 @@ pub(in crate::daemon) fn find_definitions(
         for of_file in &defined {
             let mut found = find_named_in(of_file, &title);
             found.retain(|(_, found)| with_dots(&found.title) == title);
-            // Last, since it may have to read what the file says of its package.
+            // Checked last, because it may have to read the structure of the file.
             if !found.is_empty() && is_in_module(reader, view, &of_file.1, module)? {
                 of_module.extend(found);
             }
@@ -72,7 +72,8 @@ fn find_named_in(
     find_named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
 }
 
-/// Whether the path of a file, or of its directory, ends with these names, or the package of the file has the only one.
+/// Returns whether the path of a file or of its directory ends with these names, or the package of the file has the name, if there
+/// is only one.
 fn is_in_module(
     reader: &IndexReader,
     view: WorktreeId,
@@ -86,7 +87,7 @@ fn is_in_module(
         return Ok(true);
     }
     let [only] = module else { return Ok(false) };
-    // A package of Go may have another name than its directory.
+    // A package of Go may be named differently from its directory.
     let structure = reader.read_structure(view, key)?;
     Ok(structure.is_some_and(|structure| own_part(&structure.package) == *only))
 }
@@ -114,7 +115,7 @@ pub(in crate::daemon) fn undefined_name_error(
     caveats.add_missing_changes(error)
 }
 
-/// Refuses to list the definitions of a file that may not be read.
+/// Returns an error if a file could not be read when it was indexed, so that its definitions are unknown.
 pub(in crate::daemon) fn check_readable(path: &str, entry: &ManifestEntry) -> RpcResult<()> {
     if entry.refusal != Some(ReadRefusal::Unreadable) {
         return Ok(());

@@ -1,25 +1,25 @@
 //! Finds the attributes, fields and variants in the text of a type, by its lines.
 //!
-//! The index has no definitions of them: they are many and small. A line of the body that begins with a name starts a
-//! member, which ends where the next one begins.
+//! The index has no definitions of such members, because they are many and small. A line of the body that begins with a name
+//! starts a member, which ends where the next one begins.
 
-/// Words before or after the name of a type.
+/// Keywords before or after the name of a type.
 const TYPE_WORDS: [&str; 10] =
     ["class", "struct", "enum", "interface", "trait", "object", "union", "record", "message", "protocol"];
-/// Words of a line that is no attribute, field or variant.
+/// Words that show that a line declares no attribute, field or variant.
 const OTHER_WORDS: [&str; 19] = [
     "def", "defp", "fn", "func", "fun", "function", "class", "if", "elif", "else", "for", "while", "with",
     "try", "return", "raise", "import", "pass", "impl",
 ];
-/// Labels of C++, which are no names.
+/// Access labels of C++, which are not the names of members.
 const LABELS: [&str; 3] = ["private", "protected", "public"];
 
-/// A type, cut into its members.
+/// The text of a type, split into its members and the rest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::daemon) struct TypeParts {
     /// Text outside all members.
     pub(in crate::daemon) rest: String,
-    /// Each with its lines, and the comments and attributes above.
+    /// Name of each member, with its lines and the comments and attributes above them.
     pub(in crate::daemon) members: Vec<(String, String)>,
 }
 
@@ -42,14 +42,14 @@ pub(in crate::daemon) fn split_type(text: &str, name: &str) -> Option<TypeParts>
     Some(cut.parts)
 }
 
-/// Whether a line is a comment, or a part of one.
+/// Returns whether a line is a comment, or a part of one.
 fn is_comment(line: &str) -> bool {
     let start = line.trim_start();
     ["//", "/*", "*", "# "].iter().any(|mark| start.starts_with(mark))
 }
 
-/// Returns the number of lines of a type's head, which ends where its brackets are closed, with the bounds that `where` of Rust adds; 1
-/// if they never are. Bases on lines of their own without brackets count as members.
+/// Returns the number of lines of a type's head, which ends where its brackets are closed, and includes the bounds after `where` in
+/// Rust; 1 if the brackets are never closed. Base types on lines of their own, without brackets, count as members.
 fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     let mut n_open = 0_usize;
     let mut lines = lines.enumerate().peekable();
@@ -74,13 +74,13 @@ fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     1
 }
 
-/// The parts so far.
+/// Splits the body of a type into members, line by line.
 #[derive(Default)]
 struct MemberSplitter {
     parts: TypeParts,
     /// Indentation of the members.
     margin: usize,
-    /// Comments and attributes, which belong to what follows.
+    /// Comments and attributes that belong to the next member.
     pending: String,
     is_in_member: bool,
     /// Whether a string or comment of several lines is open.
@@ -122,24 +122,24 @@ impl MemberSplitter {
     }
 }
 
-/// Whether a line declares a private member of a class of JavaScript: `#count = 0;`.
+/// Returns whether a line declares a private member of a JavaScript class: `#count = 0;`.
 fn is_private(line: &str) -> bool {
     line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
         && (line.ends_with(';') || line.contains(" = "))
 }
 
-/// Returns the names of a line that has several and nothing else: `RED, GREEN,`.
+/// Returns the names in a line that consists of several names: `RED, GREEN,`.
 fn list_of_names(line: &str) -> Option<Vec<&str>> {
     let line = line.split(" //").next().unwrap_or(line).trim_end().trim_end_matches([',', ';']);
     let names: Vec<&str> = line.split(',').map(str::trim).collect();
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then_some(names)
 }
 
-/// Returns the name that a line of a body declares: the last word before `=`, `:`, `;`, `,` or a brace, or, as in Go, the first
-/// of two without them.
+/// Returns the name that a line of a body declares: the last word before `=`, `:`, `;`, `,` or a bracket; in a line without these
+/// signs, as in Go, the first word.
 fn member_name(line: &str) -> Option<&str> {
     let line = line.split(" //").next().unwrap_or(line);
-    // A pointer to a function of C: `int (*read)(void);`.
+    // A function pointer in C: `int (*read)(void);`.
     if let Some((_, pointer)) = line.split_once("(*") {
         return pointer.split(')').next().filter(|name| is_name(name));
     }

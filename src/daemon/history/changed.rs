@@ -1,8 +1,7 @@
 //! Lists what changed in the worktree since a revision, or between two.
 //!
 //! Compares the tree of a commit with the manifest, so uncommitted changes and new files count too; or with the tree of
-//! another commit. The result is kept:
-//! the same question is asked at the start of every session, and mostly nothing has changed.
+//! another commit. The result is cached, because every session begins with this question, and mostly nothing has changed.
 
 mod commits_since;
 mod compare_trees;
@@ -56,7 +55,7 @@ pub(in crate::daemon) async fn answer_changed(
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 
-/// Notes that two commits need no file of the worktree, and that paths need those below them.
+/// Notes which unreadable files the answer needs: none if two commits are compared, else those at or below the requested paths.
 fn note_needed(caveats: &NotedCaveats, sides: &ComparedSides) {
     let (is_past, paths) = (sides.until.is_some(), sides.paths.clone());
     if is_past || !paths.is_empty() {
@@ -67,7 +66,7 @@ fn note_needed(caveats: &NotedCaveats, sides: &ComparedSides) {
     }
 }
 
-/// Notes that files are stored in a form that only git knows.
+/// Notes that files were not compared because only git can convert their contents.
 fn note_uncompared(caveats: &NotedCaveats, files: &[&Uncompared]) {
     let Some((first, why)) = files.first() else { return };
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
@@ -88,7 +87,7 @@ fn build_changed_result(
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
-        return Err(bad_params_error(message).with_hint("leave it out for the default, 200"));
+        return Err(bad_params_error(message).with_hint("omit the limit for the default, 200"));
     }
     let history = CommitHistory::open(at)?;
     let sides = ComparedSides::from_params(params, &history, at)?;
@@ -135,7 +134,7 @@ fn build_changed_result(
     let commits = commits_since::list_commits_since(&history, &sides)?;
     let base = sides.base.map(|base| commits_since::read_changed_commit(&history, base)).transpose()?;
     let (base, subject) = base.map(|base| (base.commit, base.subject)).unzip();
-    let uncompared = (n_uncompared > 0).then(|| format!("{n_uncompared} more files differ"));
+    let uncompared = (n_uncompared > 0).then(|| format!("{n_uncompared} more files differ and are left out"));
     let late = (n_late > 0).then(|| {
         format!("the time limit was reached before the definitions of {n_late} files were compared")
     });

@@ -28,7 +28,7 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
-/// Time limit for searching history; the answer has what was found by then.
+/// Time limit for searching history; the answer has the commits that were found by then.
 const BUDGET: Duration = Duration::from_secs(10);
 /// Default and maximum number of commits.
 const LIMIT: (usize, usize) = (10, 1_000);
@@ -70,7 +70,7 @@ fn build_why_result(
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
-        return Err(bad_params_error(message).with_hint("leave it out for ten"));
+        return Err(bad_params_error(message).with_hint("omit the limit for the default, 10"));
     }
     let history = CommitHistory::open(at)?;
     let head = history.resolve_revision(&at.layout, "HEAD")?;
@@ -120,7 +120,10 @@ fn is_in_tree(history: &CommitHistory, tree: ObjectId, key: &SourceKey) -> bool 
 /// A definition: its title, and the lines of its parts.
 type NamedLines = (String, Vec<(u32, u32)>);
 
-/// Returns the only definition of a name, in whatever file.
+/// Returns the only definition of a name in all files; `None` if there is none.
+///
+/// # Errors
+/// When several definitions have the name, or the index cannot be read.
 fn find_only_definition(
     shared: &Shared,
     at: &Freshness,
@@ -169,14 +172,14 @@ struct WhyQuestion<'a> {
     history: &'a CommitHistory,
     head: ObjectId,
     key: SourceKey,
-    /// Its name in `head`, where it was renamed since.
+    /// Path of the file in `head`, if the file was renamed since.
     former: Option<String>,
     dir: CallerDir,
     limit: usize,
     until: Instant,
 }
 
-/// Returns the name that a file of the worktree has in a tree, if it was renamed and that is not committed yet.
+/// Returns the path that a file of the worktree has in a tree, if the file was renamed and the rename is not committed yet.
 fn find_former_name(
     (shared, at): (&Shared, &Freshness),
     history: &CommitHistory,
@@ -212,7 +215,7 @@ impl WhyQuestion<'_> {
     fn answer_file(&self) -> RpcResult<WhyResult> {
         let log = self.history.objects.log(self.head, self.name_in_head(), self.limit, self.until);
         let mut result = build_log_result(self.history, log?, &self.key)?;
-        // A directory or binary file is committed as a whole, and a text line by line.
+        // Only a text has uncommitted lines; a directory and a binary file have none.
         if let Ok(text) = self.read_stored_text() {
             let lines =
                 self.history.objects.uncommitted_lines(self.head, self.name_in_head(), text.as_bytes());
@@ -229,7 +232,7 @@ impl WhyQuestion<'_> {
                 code::NOT_FOUND,
                 format!("{}: {why}", self.dir.display_path(self.key.as_str())),
             );
-            return Err(error.with_hint("ask for the whole: `memo why PATH`"));
+            return Err(error.with_hint("ask for the whole file: `memo why PATH`"));
         }
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
         let blamed = self.history.objects.blame(
@@ -263,9 +266,9 @@ impl WhyQuestion<'_> {
         Ok(result)
     }
 
-    /// Returns the text as git stores it, which has the same lines.
+    /// Returns the text of the file as git stores it, so that its lines can be compared with those in commits.
     fn read_stored_text(&self) -> RpcResult<String> {
-        // Where the file system does not answer, it does not for the attributes beside the file either.
+        // A file system that does not answer for the file does not answer for the attribute files beside it either.
         if self.at.disk.lstat(&self.key.path_in(&self.at.layout.root)).is_err() {
             return self.read_text();
         }
@@ -317,7 +320,7 @@ impl WhyQuestion<'_> {
         if !lines.is_empty() {
             return Ok(group_into_spans(&lines));
         }
-        self.read_text()?; // what may not be read may define it
+        self.read_text()?; // a file that cannot be read may define the name
         Err(undefined_name_error(
             &self.request.caveats,
             &self.dir.display_path(self.key.as_str()),

@@ -1,4 +1,4 @@
-//! Anchors memories to code, and compares them with it.
+//! Anchors memories to code, and compares the anchors with the present code.
 
 pub(in crate::daemon) mod anchor_states;
 pub(super) mod confirm_memory;

@@ -1,8 +1,8 @@
 //! Checks whether the code that memories are about has changed.
 //!
 //! States are never stored. A request waits until the index holds everything written before it, then compares the hashes
-//! of each anchor with one snapshot. Every file involved is also compared with the disk, as hits are; if one differs, it
-//! is indexed and all anchors are checked again.
+//! of each anchor with one snapshot. Every file involved is also compared with the disk, as hits are; if a file differs, the
+//! file is indexed and all anchors are checked again.
 
 mod resolve_target;
 
@@ -44,13 +44,13 @@ impl<T> SnapshotResult<T> {
         match self.reason {
             None => Ok(self.value),
             Some(why) => Err(RpcError::new(code::BUSY, format!("about: {why}"))
-                .with_hint("try again, or `memo sync` first")),
+                .with_hint("try again, or run `memo sync` first")),
         }
     }
 }
 
-/// Waits until the worktree of `cwd` is as fresh as requested, and runs a check of anchors on one snapshot of it. Repeats
-/// if the disk is newer.
+/// Waits until the index of the worktree of `cwd` is as fresh as requested, and runs a check of anchors on one snapshot of the
+/// index. Repeats the check if a file on the disk is newer than the snapshot.
 pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -78,16 +78,16 @@ pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
     }
 }
 
-/// Anchors by memory, checked on one snapshot.
+/// Memories whose anchors were checked on one snapshot.
 pub(in crate::daemon) struct CheckedMemories {
     pub(in crate::daemon) value: Vec<AnchoredMemory>,
     /// Paths whose files differ between the disk and the snapshot.
     pub(in crate::daemon) stale: Vec<SourceKey>,
-    /// Why some states are unknown: a file may not be read.
+    /// Why some states are unknown: read permission for a file is missing.
     pub(in crate::daemon) closed: Option<String>,
 }
 
-/// Checks the anchors of several memories. The caller asks again if paths prove stale.
+/// Checks the anchors of several memories. If the result has stale paths, the caller must repeat the check.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -98,7 +98,7 @@ pub(in crate::daemon) fn check_all_anchors(
 ) -> Result<CheckedMemories, DatabaseError> {
     request.shared.engine.read(|reader: &IndexReader| {
         reader.read_snapshot(|reader| {
-            // A file that exists without being indexed is ignored: otherwise the wait before would have indexed it.
+            // A file that exists but is not indexed must be ignored, because the caller has waited for the index.
             let mut checker = AnchorChecker::new(request, reader, at, true);
             for (_, anchors) in &mut all {
                 checker.check_all(anchors)?;
@@ -113,21 +113,22 @@ pub(in crate::daemon) struct AnchorChecker<'a> {
     request: &'a RequestContext,
     pub(in crate::daemon) reader: &'a IndexReader,
     pub(in crate::daemon) at: &'a Freshness,
-    /// Paths on disk that are not in the manifest do not count: they were examined a moment ago.
+    /// Whether the check is repeated. Paths on the disk that are not in the manifest are not stale then: the index was updated
+    /// before.
     is_rerun: bool,
     files: HashMap<SourceKey, Option<ManifestEntry>>,
-    /// The text that was read last; anchors of one file are checked in sequence.
+    /// The text that was read last. It is kept because anchors of one file are checked in sequence.
     text: Option<(SourceKey, Option<Rc<str>>)>,
     /// Paths whose files differ between the disk and the snapshot.
     pub(in crate::daemon) stale: Vec<SourceKey>,
-    /// A note on the first path that may not be read.
+    /// A note on the first path for which read permission is missing.
     closed: Option<String>,
 }
 
 /// The result of checking an anchor.
 struct AnchorFinding {
     state: Option<AnchorState>,
-    /// Location of the same text.
+    /// Where the code of the anchor is now, if known.
     location: Option<AnchorLocation>,
     note: Option<String>,
 }
@@ -177,7 +178,7 @@ impl<'a> AnchorChecker<'a> {
         Self { request, reader, at, is_rerun, files, text, stale, closed }
     }
 
-    /// Sets the state of each anchor and returns the state of the memory.
+    /// Sets the state of each anchor, and returns the state of the memory; `None` if it is unknown.
     pub(in crate::daemon) fn check_all(
         &mut self,
         anchors: &mut [Anchor],
@@ -208,13 +209,14 @@ impl<'a> AnchorChecker<'a> {
         Ok(location)
     }
 
+    /// Compares an anchor with the code in the snapshot, and returns the state, the location and a note.
     fn compare_anchor(&mut self, anchor: &Anchor) -> Result<AnchorFinding, DatabaseError> {
         let key = SourceKey::new(anchor.path.as_str());
         let entry = self.find_entry(&key)?;
         if entry.as_ref().is_none_or(|entry| entry.hash.is_none())
             && let Some(closed) = self.find_unreadable(&key)?
         {
-            let note = format!("{closed} cannot be read, so it is not compared");
+            let note = format!("{closed} cannot be read, so its state is unknown");
             self.closed.get_or_insert_with(|| note.clone());
             return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }
@@ -223,7 +225,7 @@ impl<'a> AnchorChecker<'a> {
             let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
             return Ok(AnchorFinding::found_drifted(
                 None,
-                Some(format!("{key} is {why} now, and not compared")),
+                Some(format!("{key} is {why} now, so its text was not compared")),
             ));
         };
         if encode_hex(&hash) == anchor.seen.blob {
@@ -249,7 +251,7 @@ impl<'a> AnchorChecker<'a> {
         ))
     }
 
-    /// Returns the file or the directory around it that may not be read; `None` if all may be read.
+    /// Returns the file, or the directory that contains it, for which read permission is missing; `None` if all may be read.
     fn find_unreadable(&self, key: &SourceKey) -> Result<Option<SourceKey>, DatabaseError> {
         let around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
         for key in around.filter(|path| !path.is_empty()).map(SourceKey::new) {
@@ -261,6 +263,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(None)
     }
 
+    /// Compares an anchor for a definition with the definitions of its file, and then of the worktree.
     fn find_symbol(
         &mut self,
         anchor: &Anchor,
@@ -290,7 +293,8 @@ impl<'a> AnchorChecker<'a> {
         Ok(elsewhere)
     }
 
-    /// Looks for the exact lines of a definition in a file that was not parsed completely.
+    /// Finds the lines of a definition by their exact text, in a file that was not parsed completely. Returns the first and the
+    /// last line.
     fn find_exact_lines(
         &mut self,
         anchor: &Anchor,
@@ -301,15 +305,15 @@ impl<'a> AnchorChecker<'a> {
         Ok(text.and_then(|text| LineHashes::new(&text).find(lines, run, None)))
     }
 
-    /// Looks for a target that is gone from its location. It has moved if its text is now in exactly one location, where
-    /// it was not before.
+    /// Searches the worktree for the text of an anchor that is gone from its location. The text has moved if it was unique when
+    /// the anchor was made, and is now in exactly one other location.
     fn find_elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<AnchorFinding, DatabaseError> {
         let mut locations = self.find_same_text(anchor)?;
         locations.retain(|location| location.symbol == anchor.symbol);
         let note = match locations.as_slice() {
             [location] if anchor.seen.alone => {
                 let location = location.clone();
-                self.find_entry(&location.key)?; // notes the path if the disk is newer
+                self.find_entry(&location.key)?; // records the path as stale if the disk is newer
                 return Ok(AnchorFinding::found_fresh(location));
             }
             _ => self.explain_missing(anchor, key)?,
@@ -339,17 +343,17 @@ impl<'a> AnchorChecker<'a> {
         let at_path = self.reader.list_definitions(self.at.worktree, key)?;
         let shape = anchor.seen.shape.as_deref();
         if let Some(found) = at_path.iter().find(|found| Some(found.shape.to_string()).as_deref() == shape) {
-            return Ok(Some(format!("renamed? {key}#{} says the same", found.title)));
+            return Ok(Some(format!("renamed? {key}#{} has the same text", found.title)));
         }
         if let Some(location) = self.find_same_text(anchor)?.first() {
-            return Ok(Some(format!("{} says the same", location.render_target())));
+            return Ok(Some(format!("{} has the same text", location.render_target())));
         }
         let is_there = self.at.disk.lstat(&key.path_in(&self.at.layout.root)).is_ok();
         let is_listed = self.files.get(key).is_some_and(Option::is_some);
         Ok((is_there && !is_listed).then(|| format!("{key} exists but is ignored, so it is not checked")))
     }
 
-    /// Returns the entry of a path in the snapshot, and records the path if the disk differs.
+    /// Returns the entry of a path in the snapshot, and records the path as stale if the disk differs.
     pub(in crate::daemon) fn find_entry(
         &mut self,
         key: &SourceKey,
@@ -373,7 +377,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(entry)
     }
 
-    /// Returns the text of a file if it still equals the snapshot.
+    /// Returns the text of a file; `None` if the file is not indexed, or no longer equals the snapshot.
     pub(in crate::daemon) fn read_text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, DatabaseError> {
         if let Some((_, text)) = self.text.as_ref().filter(|(known, _)| known == key) {
             return Ok(text.clone());
@@ -387,13 +391,14 @@ impl<'a> AnchorChecker<'a> {
         Ok(text)
     }
 
+    /// Reads a file, and returns its text if it has this hash.
     fn read_same(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
         // An unreadable file counts as stale, so the request is repeated.
         let most = self.request.shared.engine.config.index.max_file_bytes;
         self.at.disk.read_same(&self.at.layout.root, key, most, hash)
     }
 
-    /// Returns an anchor for the present state of a location.
+    /// Returns an anchor for the present code at a location; `None` if the code is not there, or differs from the snapshot.
     pub(in crate::daemon) fn build_anchor(
         &mut self,
         location: &AnchorLocation,

@@ -1,4 +1,4 @@
-//! Ends conflicts between a memory and the version of a file or of the team.
+//! Resolves conflicts between the user's version of a memory and that of a file or of the team.
 
 mod conflict_outcome;
 pub(super) mod resolve_file;

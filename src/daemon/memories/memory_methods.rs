@@ -29,7 +29,7 @@ use crate::daemon::memories::verbs::update_memory;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::unknown_method_error;
 
-/// Runs one method whose name begins with `memory.`.
+/// Runs one method whose name begins with `memory.`, and returns its answer.
 pub(in crate::daemon) async fn call_method(
     request: &Arc<RequestContext>,
     method: &str,
@@ -72,7 +72,7 @@ pub(in crate::daemon) async fn call_method(
         "memory.read_database" => foreign_databases::read_page(call).await,
         "memory.backup" => memory_backups::back_up(call).await,
         "memory.restore_backup" => memory_backups::restore_backup(call).await,
-        // An export covers all memories, not only those of this worktree.
+        // An export covers the memories of all worktrees, so it gets no anchor states of this worktree.
         "memory.export" => return export_memories::export_memories(call).await,
         _ => Err(unknown_method_error(method)),
     };

@@ -1,4 +1,4 @@
-//! Checks changes of memories, and converts their records.
+//! Checks changes of memories, and converts memory records.
 
 pub(super) mod change_stamp;
 pub(super) mod memory_links;

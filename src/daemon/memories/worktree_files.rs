@@ -1,4 +1,4 @@
-//! Keeps the rows of shared memories up to date with the files of each worktree.
+//! Keeps the database rows of shared memories equal to the files of each worktree.
 
 pub(in crate::daemon) mod enter_worktree;
 pub(super) mod gone_worktrees;

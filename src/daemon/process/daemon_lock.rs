@@ -28,7 +28,7 @@ impl DaemonLock {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Self { _file: file })),
                 Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
-                    std::thread::park_timeout(Duration::from_millis(5)); // nothing tells when a lock is free
+                    std::thread::park_timeout(Duration::from_millis(5)); // no event reports a free lock
                 }
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error).at("lock", &path),
@@ -37,7 +37,7 @@ impl DaemonLock {
     }
 }
 
-/// Creates the directory of the socket, which only we can enter, and returns the path of the socket; a pipe of Windows is in no directory.
+/// Returns the path of the socket, and creates its directory, which only this user can enter. A pipe of Windows has no directory.
 pub(in crate::daemon) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, PathError> {
     if cfg!(unix) {
         create_private_dir(&RepoLayout::socket_dir(env))?;
@@ -45,27 +45,28 @@ pub(in crate::daemon) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<P
     Ok(layout.socket_path(env))
 }
 
-/// Removes what the previous daemon has published. Otherwise a client that connects before this daemon publishes itself would take it
-/// for the previous one, with its process id and version.
+/// Removes the file in which the previous daemon published its socket. Otherwise a client that connects before this daemon
+/// publishes its own would take this daemon for the previous one, with that one's process id and version.
 pub(in crate::daemon) fn unpublish_socket(layout: &RepoLayout) {
-    let _ = std::fs::remove_file(layout.endpoint_file()); // absent, or publishing fails too and says why
+    // If this fails, publishing fails too and reports why.
+    let _ = std::fs::remove_file(layout.endpoint_file());
 }
 
-/// Publishes the path of the socket. The file is written under another name and renamed, so clients never see half of it.
+/// Publishes the path of the socket in a file, which is written under another name and renamed, so that no client reads half of it.
 ///
-/// On a full disk the file of the previous daemon is removed to make room. If that does not suffice, nothing is published
-/// and clients try the usual path.
+/// On a full disk, the file of the previous daemon is removed to make room. If there is still no room, nothing is published,
+/// and clients try the default path of the socket.
 pub(in crate::daemon) fn publish_socket(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
     match write_endpoint(layout, socket) {
         Err(error) if is_full(&error) => {}
         written => return written,
     }
     for path in [layout.endpoint_file().with_extension("new"), layout.endpoint_file()] {
-        let _ = std::fs::remove_file(path); // it may not be there
+        let _ = std::fs::remove_file(path); // the file may not exist
     }
     match write_endpoint(layout, socket) {
         Err(error) if is_full(&error) => {
-            tracing::warn!(%error, "the socket is not published");
+            tracing::warn!(%error, "the path of the socket cannot be published");
             Ok(())
         }
         written => written,

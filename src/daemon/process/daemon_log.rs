@@ -12,31 +12,32 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use memod_base::paths::open_private_file;
 
-/// Two files of this size are kept: `memod.log` and `memod.log.1`.
+/// Maximum size of each of the two log files, `memod.log` and `memod.log.1`, bytes.
 const MAX_BYTES: u64 = 5 << 20;
 
-/// Writes everything at or above `level` to the file.
+/// Starts to write log messages at or above `level`, and panics, to a file.
 pub(in crate::daemon) fn start_logging(path: &Path, level: &str) -> Result<(), PathError> {
     let log = DaemonLog::new(RotatingFile::open(path).at("open", path)?);
-    // ureq logs addresses, whose queries may have a key.
+    // ureq logs URLs, and a query of a URL may contain a key.
     let quiet = "ureq=warn".parse().expect("a directive");
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info")).add_directive(quiet);
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(log);
-    // By default a failed write is reported by a macro that panics if stderr cannot be written either, as on a full disk. So would the
-    // hook below.
+    // By default, tracing reports a failed write with a macro that panics if stderr cannot be written either, as on a full disk;
+    // and the panic hook below would panic again.
     let lines = lines.log_internal_errors(false);
-    // This fails only if a subscriber is set already, in a process that runs several daemons.
+    // This fails only if a subscriber is set already, as in a test process that runs several daemons.
     let _ = lines.try_init();
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));
     Ok(())
 }
 
+/// A handle to the log, which all threads share.
 #[derive(Clone)]
 struct DaemonLog {
     shared: Arc<Mutex<LossCountingLog>>,
 }
 
-/// Writes lines, and counts those that could not be written; the next line that can be begins with their number.
+/// Writes lines to the log, and counts lines that could not be written. The next successful write begins with their number.
 struct LossCountingLog {
     log: RotatingFile,
     n_lost: u64,
@@ -48,6 +49,7 @@ impl DaemonLog {
     }
 }
 
+/// A log file that is renamed, and replaced by a new one, when it becomes too large.
 struct RotatingFile {
     path: PathBuf,
     file: File,
@@ -61,10 +63,10 @@ impl RotatingFile {
         Ok(Self { path: path.to_owned(), file, bytes })
     }
 
-    /// Moves the file aside and opens the next one.
+    /// Renames the file to `memod.log.1`, and opens a new one.
     fn rotate(&self) -> Result<Self, PathError> {
         match std::fs::rename(&self.path, self.path.with_extension("log.1")) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {} // moved before, or deleted
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {} // renamed or deleted meanwhile
             renamed => renamed.at("rename", &self.path)?,
         }
         Self::open(&self.path).at("open", &self.path)
@@ -77,11 +79,11 @@ impl Write for RotatingFile {
             match self.rotate() {
                 Ok(next) => *self = next,
                 Err(error) => {
-                    self.bytes = 0; // tried again after as much
+                    self.bytes = 0; // rotating is tried again after another `MAX_BYTES`
                     let _ = writeln!(
                         self.file,
                         "the log cannot be rotated, so it continues in this file: {error}"
-                    ); // else nobody can be told
+                    ); // a failure here cannot be reported anywhere
                 }
             }
         }
@@ -107,7 +109,7 @@ impl LossCountingLog {
 }
 
 impl Write for DaemonLog {
-    /// Never fails: the daemon continues without its log.
+    /// Never fails, because the daemon continues without its log.
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let mut lines = lock(&self.shared);
         if lines.write(buffer).is_err() {

@@ -1,4 +1,4 @@
-//! Raises the limit of open files and divides it among connections and readers. The daemon does not start where it is too low to serve.
+//! Raises the limit of open files, and divides it among connections and readers. The daemon does not start if the limit is too low.
 
 use std::num::NonZero;
 use std::thread;
@@ -7,23 +7,23 @@ use std::time::Duration;
 use memod_proto::RETRY_AFTER_MS;
 use tokio::task::JoinSet;
 
-/// Most connections.
+/// Maximum number of connections.
 const MAX_CONNECTIONS: u64 = 1_024;
 
-/// Descriptors that are always open: databases with their logs, watcher, runtime, socket, lock, log.
+/// Number of descriptors that are always open: databases with their logs, watcher, runtime, socket, lock, log.
 const ALWAYS_OPEN: u64 = 48;
 
-/// Descriptors of a working thread: a snapshot, the directories above a file, the file, pipes to a parser.
+/// Number of descriptors of a working thread: a snapshot, the directories above a file, the file, pipes to a parser.
 const PER_THREAD: u64 = 8;
 
 /// Highest limit that macOS accepts if the hard limit is unlimited (`OPEN_MAX` in sys/syslimits.h).
 #[cfg(unix)]
 const OPEN_MAX: u64 = 10_240;
 
-/// Descriptors without which no request is answered: with a small repository, two readers and a few clients, 39 were open at once.
+/// Minimum number of descriptors to answer requests: with a small repository, two readers and a few clients, 39 were open at once.
 const NEEDED: u64 = 40;
 
-/// The limit is too low to start.
+/// The limit of open files is too low for the daemon to start.
 #[derive(Debug, thiserror::Error)]
 #[error("the limit of open files (`ulimit -n`, {limit}) is too low: the daemon needs {NEEDED}")]
 pub(in crate::daemon) struct TooFew {
@@ -31,16 +31,16 @@ pub(in crate::daemon) struct TooFew {
 }
 
 impl TooFew {
-    /// Returns the remedy.
+    /// Returns what the user can do about the limit.
     pub(in crate::daemon) fn hint(&self) -> &'static str {
-        "raise it where the daemon is started, for example with `ulimit -n 1024`"
+        "raise the limit where the daemon is started, for example with `ulimit -n 1024`"
     }
 }
 
-/// Raises the limit of open files as far as it may be.
+/// Raises the limit of open files as far as the system allows.
 ///
 /// # Errors
-/// When it is too low to serve.
+/// When the limit is still too low to serve requests.
 pub(in crate::daemon) fn prepare_descriptors() -> Result<(), TooFew> {
     raise_limit();
     match read_limit().filter(|limit| *limit < NEEDED) {
@@ -51,7 +51,7 @@ pub(in crate::daemon) fn prepare_descriptors() -> Result<(), TooFew> {
 
 /// Raises the limit of open files to the hard limit.
 ///
-/// Child processes inherit it. The only one is `memod extract`, which opens no files.
+/// Child processes inherit the limit; `memod extract` opens no files.
 #[cfg(unix)]
 fn raise_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -64,12 +64,12 @@ fn raise_limit() {
     }
 }
 
-/// Windows has no limit that matters.
+/// Does nothing: Windows has no limit that matters.
 #[cfg(not(unix))]
 fn raise_limit() {}
 
-/// Waits, after a connection could not be accepted, until it may be again. Most likely there was no descriptor left. Connections
-/// that end free some, and no event tells of other causes.
+/// Waits after a connection could not be accepted, most likely because no descriptor was left. Returns when a connection ends,
+/// which frees some, or after a short time, because no event reports that another cause is gone.
 pub(in crate::daemon) async fn wait_for_descriptors(connections: &mut JoinSet<()>) {
     tokio::select! {
         Some(_) = connections.join_next() => {}
@@ -102,15 +102,17 @@ fn n_processors() -> usize {
     thread::available_parallelism().map_or(2, NonZero::get)
 }
 
-/// Uses a quarter of a limit that is too low for the reserve: a daemon without connections is useless.
+/// Returns how many connections fit into a limit beside the reserve. If the limit is too low for the reserve, returns a quarter of
+/// it, because a daemon without connections is useless.
 fn fit_connections(limit: Option<u64>, n_processors: usize) -> usize {
     let Some(limit) = limit else { return MAX_CONNECTIONS as usize };
-    let n_threads = fit_readers(Some(limit), n_processors) + n_processors * 2; // as many requests work at a time
+    // Two requests work at a time per processor.
+    let n_threads = fit_readers(Some(limit), n_processors) + n_processors * 2;
     let reserve = ALWAYS_OPEN + n_threads as u64 * PER_THREAD;
     limit.saturating_sub(reserve).max(limit / 4).clamp(1, MAX_CONNECTIONS) as usize
 }
 
-/// At most eight, because further readers would only wait for the disk or the writer.
+/// Returns how many readers fit into a limit: at most eight, because further ones would only wait for the disk or the writer.
 fn fit_readers(limit: Option<u64>, n_processors: usize) -> usize {
     let affordable = limit.map_or(u64::MAX, |limit| limit.saturating_sub(ALWAYS_OPEN) / (2 * PER_THREAD));
     (n_processors as u64).min(affordable).clamp(1, 8) as usize

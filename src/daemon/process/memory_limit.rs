@@ -1,8 +1,8 @@
-//! Keeps the daemon within a limit of its address space (`ulimit -v`), and ends it in order when that is reached.
+//! Keeps the daemon within a limit of its address space (`ulimit -v`), and stops it in an orderly way when the limit is reached.
 //!
-//! Under such a limit the daemon takes less address space. It does not start where the limit is too low to serve, and says so. Where
-//! the limit is reached all the same, a reserve lets it end in order and say why, instead of aborting; the next request starts
-//! a new daemon. A refusal by SQLite or the system for lack of memory is an error of the request alone.
+//! Under such a limit, the daemon uses less address space. If the limit is too low to serve requests, the daemon reports that and
+//! does not start. If the limit is reached later, a reserve of memory lets the daemon stop and log the reason, instead of aborting;
+//! the next request starts a new daemon. If only SQLite or a system call lacks memory, only the request fails.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,20 +11,21 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::thread::{self, Thread};
 
-/// Bytes that are given back when an allocation fails, for all that is still done then.
+/// Size of the reserve, bytes. The reserve is freed when an allocation fails, for all work that is still done until the daemon
+/// ends.
 const RESERVE_BYTES: usize = 24 << 20;
-/// Bytes that the daemon needs beyond what it has when it starts: threads, caches of SQLite, the index of a small repository.
+/// Bytes that the daemon needs beyond those it has when it starts: for threads, caches of SQLite, the index of a small repository.
 #[cfg(target_os = "linux")]
 const NEEDED_BYTES: u64 = 128 << 20;
-/// Bytes of the limit for each thread that may block: its stack, and what it works on.
+/// Bytes of the limit for each thread that may block: for its stack, and for the data of its request.
 const BYTES_PER_THREAD: u64 = 16 << 20;
-/// Threads that may block under any limit.
+/// Minimum number of threads that may block, under any limit.
 const FEWEST_THREADS: u64 = 16;
 
-/// Why a daemon ends when the limit is reached.
+/// Reason with which a daemon stops when the limit is reached.
 pub(in crate::daemon) const USED_UP: &str = "the memory that it may take is used up";
 
-/// The limit is too low to start.
+/// The limit of memory is too low for the daemon to start.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the limit of memory (`ulimit -v`, {} KiB) is too low: the daemon needs {} KiB",
@@ -37,13 +38,13 @@ pub(in crate::daemon) struct TooLow {
 }
 
 impl TooLow {
-    /// Returns the remedy.
+    /// Returns what the user can do about the limit.
     pub(in crate::daemon) fn hint(&self) -> &'static str {
-        "raise it where the daemon is started, for example with `ulimit -v unlimited`"
+        "raise the limit where the daemon is started, for example with `ulimit -v unlimited`"
     }
 }
 
-/// Returns the limit in bytes; `None` if there is none.
+/// Returns the limit of the address space, bytes; `None` if there is no limit.
 #[cfg(target_os = "linux")]
 fn read_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::As).current
@@ -54,17 +55,17 @@ fn read_limit() -> Option<u64> {
     None
 }
 
-/// Prepares for a limit, before the daemon starts threads.
+/// Allocates the reserve if there is a limit of memory. Must be called before the daemon starts threads.
 ///
 /// # Errors
-/// When it is too low to serve.
+/// When the limit is too low to serve requests.
 #[expect(unsafe_code, reason = "the reserve must come from below the global allocator")]
 pub(in crate::daemon) fn prepare_reserve() -> Result<(), TooLow> {
     let Some(limit) = read_limit() else { return Ok(()) };
     use_one_arena();
     check_limit(limit)?;
     let layout = reserve_layout();
-    // SAFETY: the layout has a size. What is written nowhere takes no memory, only room below the limit.
+    // SAFETY: the size of the layout is not zero. Memory that is never written takes only address space.
     let reserve = unsafe { System.alloc(layout) };
     RESERVE.fill(reserve);
     Ok(())
@@ -88,7 +89,7 @@ fn check_limit(_: u64) -> Result<(), TooLow> {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "there is no safe way to set up the allocator of libc")]
 fn use_one_arena() {
-    // SAFETY: it may be called at any time, and there is one thread yet.
+    // SAFETY: `mallopt` may be called at any time, and there is only one thread yet.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }
@@ -97,17 +98,17 @@ fn use_one_arena() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn use_one_arena() {}
 
-/// Returns how many of at most `most` threads for blocking calls fit below the limit.
+/// Returns how many threads for blocking calls fit below the limit, at most `most`.
 pub(in crate::daemon) fn max_threads(most: usize) -> usize {
     let fitting = read_limit().map(|limit| (limit / BYTES_PER_THREAD).max(FEWEST_THREADS));
     fitting.and_then(|fitting| usize::try_from(fitting).ok()).map_or(most, |fitting| fitting.min(most))
 }
 
-/// Waits until the limit is reached, then calls `stop`; returns at once where there is no limit.
+/// Starts a thread that waits until the limit is reached, then calls `stop`. Does nothing if there is no limit.
 pub(in crate::daemon) fn stop_at_limit(stop: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
     let Some(limit) = read_limit() else { return Ok(()) };
     memod_engine::threads::spawn_thread("memory-limit", move || {
-        let _ = WAITING.set(thread::current()); // one daemon a process
+        let _ = WAITING.set(thread::current()); // a process runs only one daemon
         while !RESERVE.is_given_back() {
             thread::park();
         }
@@ -122,10 +123,10 @@ pub(in crate::daemon) fn stop_at_limit(stop: impl FnOnce() + Send + 'static) -> 
 }
 
 static RESERVE: MemoryReserve = MemoryReserve::new();
-/// The thread that ends the daemon.
+/// The thread that stops the daemon, which waits until the reserve is freed.
 static WAITING: OnceLock<Thread> = OnceLock::new();
 
-/// A block that is given back once.
+/// A block of memory that is freed once.
 struct MemoryReserve {
     block: AtomicPtr<u8>,
     was_filled: AtomicBool,
@@ -150,8 +151,8 @@ impl MemoryReserve {
         self.is_given_back.load(Ordering::Acquire)
     }
 
-    /// Gives the block back, unless another thread does or has: then waits until it is. Returns whether there was one, so that what
-    /// failed before may succeed now. Allocates nothing.
+    /// Frees the block with `free`, or waits until another thread has freed it. Returns whether there was a block, so that the
+    /// allocation that failed may succeed now. Allocates nothing.
     fn give_back(&self, free: impl FnOnce(*mut u8)) -> bool {
         if !self.was_filled.load(Ordering::Acquire) {
             return false;
@@ -162,7 +163,7 @@ impl MemoryReserve {
             self.is_given_back.store(true, Ordering::Release);
         }
         while !self.is_given_back() {
-            thread::yield_now(); // the other thread is about to say so
+            thread::yield_now(); // the other thread is about to set the flag
         }
         true
     }
@@ -172,10 +173,11 @@ fn reserve_layout() -> Layout {
     Layout::new::<[u8; RESERVE_BYTES]>()
 }
 
-/// Gives back the reserve; returns whether to try again. Allocates nothing.
+/// Frees the reserve, and wakes the thread that stops the daemon. Returns whether the allocation should be tried again. Allocates
+/// nothing.
 #[expect(unsafe_code, reason = "the reserve must come from below the global allocator")]
 fn give_back() -> bool {
-    // SAFETY: `prepare_reserve` has allocated it with this layout, and it is given to one thread alone.
+    // SAFETY: `prepare_reserve` has allocated the block with this layout, and only one thread gets the block.
     let has_room = RESERVE.give_back(|reserve| unsafe { System.dealloc(reserve, reserve_layout()) });
     if let Some(waiting) = WAITING.get().filter(|_| has_room) {
         waiting.unpark();
@@ -183,10 +185,10 @@ fn give_back() -> bool {
     has_room
 }
 
-/// The allocator of the system, which takes from the reserve when that has nothing left.
+/// The allocator of the system; if an allocation fails, it frees the reserve and tries again.
 pub struct WithReserve;
 
-/// Allocates, once more when the reserve was given back.
+/// Calls `allocate`; if that fails, frees the reserve and calls it once more.
 fn allocate_or_give_back(allocate: impl Fn() -> *mut u8) -> *mut u8 {
     let block = allocate();
     let is_fatal = || !MAY_FAIL.try_with(Cell::get).unwrap_or_default();
@@ -194,14 +196,14 @@ fn allocate_or_give_back(allocate: impl Fn() -> *mut u8) -> *mut u8 {
 }
 
 thread_local! {
-    /// Whether this thread can do without what it allocates.
+    /// Whether an allocation of this thread may fail without stopping the daemon.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes room in a buffer whose size a peer decides.
+/// Reserves room in a buffer whose size a peer decides.
 ///
 /// # Errors
-/// When there is no memory for it, with the limit; nothing else is the matter then.
+/// When there is not enough memory: the end of a message, which names the limit if there is one. The daemon continues.
 pub(in crate::daemon) fn reserve_buffer(buffer: &mut Vec<u8>, n_bytes: usize) -> Result<(), String> {
     MAY_FAIL.set(true);
     let reserved = buffer.try_reserve(n_bytes);
@@ -212,8 +214,8 @@ pub(in crate::daemon) fn reserve_buffer(buffer: &mut Vec<u8>, n_bytes: usize) ->
     })
 }
 
-// SAFETY: all blocks come from the allocator of the system, which gets them back; a call that has failed has changed nothing,
-// so it may be repeated. None of this allocates or unwinds.
+// SAFETY: all blocks come from the allocator of the system and are returned to it. A call that has failed has changed nothing, so
+// the call may be repeated. Nothing here allocates or unwinds.
 #[expect(unsafe_code, reason = "an allocator is unsafe to write")]
 unsafe impl GlobalAlloc for WithReserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -227,7 +229,7 @@ unsafe impl GlobalAlloc for WithReserve {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises; one that fails leaves the block as it is.
+        // SAFETY: as the caller promises; a call that fails leaves the block unchanged.
         allocate_or_give_back(|| unsafe { System.realloc(block, layout, size) })
     }
 

@@ -10,11 +10,11 @@ use crate::daemon::process::daemon_lock;
 use crate::daemon::process::program_path;
 
 /// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)
-/// does, but takes neither the lock nor the socket and changes nothing. It does not migrate a database, so a migration that
-/// has no room still fails afterwards.
+/// does, but takes neither the lock nor the socket. Creates missing directories and files, and does not migrate a database, so
+/// a start may still fail afterwards because the disk has no room for a migration.
 ///
 /// # Errors
-/// Why a daemon would not start.
+/// When a daemon would not start; the error says why.
 pub fn check_start(root: &Path) -> anyhow::Result<()> {
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;

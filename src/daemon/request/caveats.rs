@@ -1,7 +1,7 @@
-//! Collects why parts of an answer may be old or missing, and writes that into the result.
+//! Collects the caveats of an answer, which say why its parts may be old or missing, and writes them into the result.
 //!
-//! Each request has one list. Code that cannot read something adds the reason to it, and `dispatch` writes the list into the result
-//! of any method, so that no method forgets or repeats it.
+//! Each request has one list of caveats. Code that cannot read something adds the reason to the list, and `dispatch` writes the
+//! list into the result of any method, so that no method forgets or repeats a caveat.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use memod_base::types::{MEMORY_FILES_DIR, UnreadableEntry};
 use memod_proto::{AnswerDuty, AnswerPart, Check, Method, RpcError};
 use serde_json::{Map, Value, json};
 
-/// Why parts of an answer may be old or missing.
+/// The caveats of one request.
 #[derive(Default)]
 pub(in crate::daemon) struct NotedCaveats {
     parts: Mutex<Vec<(AnswerPart, String)>>,
@@ -23,15 +23,16 @@ type Needs = Box<dyn Fn(&UnreadableEntry) -> bool + Send>;
 /// Changes and files that the snapshot of an answer lacks.
 #[derive(Default)]
 struct SnapshotGaps {
-    /// Why changes are missing.
+    /// Why changes are missing, if they are.
     behind: Option<String>,
     unreadable: Vec<UnreadableEntry>,
-    /// Whether the answer needs a file; without it, it needs any.
+    /// Decides whether the answer needs a file; `None` if the answer needs every file.
     needs: Option<Needs>,
 }
 
 impl SnapshotGaps {
-    /// Returns which of the needed files may not be read, besides those of memories that a noted caveat names already.
+    /// Returns a message about the needed files that cannot be read, except files of memories that a noted caveat names already;
+    /// `None` if there are no such files.
     fn why_unread(&self, noted: &[(AnswerPart, String)]) -> Option<String> {
         let is_needed = |file: &UnreadableEntry| self.needs.as_ref().is_none_or(|needs| needs(file));
         let is_named = |file: &UnreadableEntry| {
@@ -61,7 +62,7 @@ impl NotedCaveats {
         (snapshot.behind, snapshot.unreadable) = (behind, unreadable);
     }
 
-    /// Notes which of the files that may not be read the answer needs; else it needs all.
+    /// Notes which of the unreadable files the answer needs. Until this is called, the answer needs all of them.
     pub(in crate::daemon) fn note_needed_files(
         &self,
         needs: impl Fn(&UnreadableEntry) -> bool + Send + 'static,
@@ -69,7 +70,7 @@ impl NotedCaveats {
         lock(&self.snapshot).needs = Some(Box::new(needs));
     }
 
-    /// Adds to a not-found error why the target may exist all the same, if it may.
+    /// Adds to a not-found error why the target may exist nevertheless: changes are not indexed yet, or files cannot be read.
     pub(in crate::daemon) fn add_unknown_parts(&self, error: RpcError) -> RpcError {
         let error = self.add_missing_changes(error);
         match lock(&self.snapshot).why_unread(&lock(&self.parts)) {
@@ -80,7 +81,7 @@ impl NotedCaveats {
         }
     }
 
-    /// Adds to an error about a file that changes are not indexed yet, if so.
+    /// Adds to an error about a file why the latest changes are not indexed yet, if they are not.
     pub(in crate::daemon) fn add_missing_changes(&self, error: RpcError) -> RpcError {
         match &lock(&self.snapshot).behind {
             Some(why) => add_unknown_part(error, why).with_hint("`memo sync` waits until all is indexed"),
@@ -88,17 +89,17 @@ impl NotedCaveats {
         }
     }
 
-    /// Forgets the caveats of a part that is no part of this answer after all.
+    /// Removes the caveats of a part that this answer does not contain.
     pub(in crate::daemon) fn drop_caveats(&self, part: AnswerPart) {
         lock(&self.parts).retain(|(other, _)| *other != part);
     }
 
-    /// Returns why a part of the answer may be old or missing, if it may.
+    /// Returns the first caveat of a part of the answer, if the part has one.
     pub(in crate::daemon) fn find_caveat(&self, part: AnswerPart) -> Option<String> {
         lock(&self.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
     }
 
-    /// Writes into a result the caveats that it owes.
+    /// Writes the caveats into the result of a method, as far as the method has to carry them.
     pub(in crate::daemon) fn write_into(&self, method: &Method, result: &mut Value) {
         let parts = method.owes.answer_parts();
         let mut noted = lock(&self.parts).clone();
@@ -121,7 +122,7 @@ impl NotedCaveats {
     }
 }
 
-/// Adds the unknown part to an error, unless the error has it already.
+/// Adds to an error the reason why its message may be wrong, unless the message contains the reason already.
 pub(in crate::daemon) fn add_unknown_part(error: RpcError, why: &str) -> RpcError {
     if error.message.contains(why) {
         return error;
@@ -129,7 +130,8 @@ pub(in crate::daemon) fn add_unknown_part(error: RpcError, why: &str) -> RpcErro
     RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error }
 }
 
-/// Sets `fresh` and `reason`. A fresh answer has no reason, and one that is not has all that there are.
+/// Sets `fresh` and `reason` of a result. A fresh answer has no reason; the reason of an answer that is not fresh lists all
+/// caveats.
 fn write_freshness(fields: &mut Map<String, Value>, owed: &[&(AnswerPart, String)]) {
     let mut reason = fields.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
     for (part, why) in owed {
@@ -148,7 +150,8 @@ fn write_freshness(fields: &mut Map<String, Value>, owed: &[&(AnswerPart, String
     }
 }
 
-/// Adds a line for each to a list that a result has, if it has one that does not say so already.
+/// Adds a line for each caveat to the list `key` of a result, unless a line there contains the caveat already. Does nothing if the
+/// result has no such list.
 fn add_lines(
     fields: &mut Map<String, Value>,
     key: &str,
@@ -166,7 +169,7 @@ fn add_lines(
     }
 }
 
-/// Returns why a part may be old; a caveat about code begins with its path.
+/// Returns a caveat with the name of its part in front; one about code begins with a path instead.
 fn render_caveat(part: AnswerPart, why: &str) -> String {
     match part {
         AnswerPart::Code | AnswerPart::Unreadable => why.to_owned(),
@@ -179,7 +182,7 @@ fn build_check(part: AnswerPart, why: &str) -> Check {
         AnswerPart::Memories => MEMORY_FILES_DIR,
         AnswerPart::Code | AnswerPart::Commits | AnswerPart::Unreadable => part.as_str(),
     };
-    let hint = "answers say so until it can be read";
+    let hint = "answers repeat this until the cause is gone";
     Check { name: name.to_owned(), ok: false, detail: why.to_owned(), hint: Some(hint.to_owned()) }
 }
 

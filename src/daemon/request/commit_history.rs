@@ -13,7 +13,7 @@ use memod_text::secrets::Syntax;
 
 use crate::daemon::request::request_errors::bad_params_error;
 
-/// The history of a worktree.
+/// Reads the commits and refs of a worktree.
 pub(in crate::daemon) struct CommitHistory {
     pub(in crate::daemon) refs: Refs,
     pub(in crate::daemon) objects: Objects,
@@ -22,7 +22,10 @@ pub(in crate::daemon) struct CommitHistory {
 }
 
 impl CommitHistory {
-    /// Opens the history; fails outside git.
+    /// Opens the history of a worktree.
+    ///
+    /// # Errors
+    /// When the worktree is not in a git repository, or git's settings or objects cannot be read.
     pub(in crate::daemon) fn open(at: &Freshness) -> RpcResult<Self> {
         let layout = &at.layout;
         let settings = Settings::read(layout, &UserDirs::read())?;
@@ -33,7 +36,7 @@ impl CommitHistory {
             _ => {
                 let message =
                     format!("{}: not in a git repository, so it has no history", layout.root.display());
-                Err(bad_params_error(message).with_hint("`git init` begins one"))
+                Err(bad_params_error(message).with_hint("`git init` creates a repository"))
             }
         }
     }
@@ -49,7 +52,7 @@ impl CommitHistory {
         })?)
     }
 
-    /// Returns author, date, subject and body of a commit, without credentials.
+    /// Returns the author and date, the subject and the body of a commit, with credentials removed.
     pub(in crate::daemon) fn describe_commit(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
         let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
         let (subject, body) = (redact(&subject, Syntax::Prose), redact(&body, Syntax::Prose));
@@ -58,18 +61,18 @@ impl CommitHistory {
     }
 }
 
-/// Returns a typed path relative to the top of the worktree; `None` for the top itself, and for paths outside.
+/// Returns the key of a path that is relative to `cwd` or absolute; `None` for the top of the worktree, and for paths outside.
 pub(in crate::daemon) fn parse_source_key(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
     parse_source_key_in(path, &CallerDir::new(layout, Path::new(cwd)))
 }
 
-/// As [`parse_source_key`], for a known directory.
+/// Like [`parse_source_key`], for a path relative to `dir`.
 pub(in crate::daemon) fn parse_source_key_in(path: &str, dir: &CallerDir) -> Option<SourceKey> {
     let path = dir.resolve_path(path).ok()?;
     (!path.is_empty()).then(|| SourceKey::new(path))
 }
 
-/// Returns ascending numbers as spans, inclusive.
+/// Groups ascending numbers into spans of consecutive numbers: first and last, both inclusive.
 pub(in crate::daemon) fn group_into_spans(numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut spans: Vec<(u32, u32)> = Vec::new();
     for number in numbers {

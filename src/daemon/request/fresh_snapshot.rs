@@ -15,12 +15,12 @@ use crate::daemon::request::reader_threads::{run_blocking, run_reading_files};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
 
-/// Number of times that stale files are indexed and the request is repeated before they are dropped.
+/// Maximum number of times that stale files are indexed and the request is repeated. After that, the answer leaves them out.
 const RERUNS: usize = 2;
 /// Maximum wait of a request for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
-/// Waits until the files of the worktree around `cwd` are as fresh as requested, or the deadline.
+/// Waits until the files of the worktree around `cwd` are as fresh as requested, or until the deadline; returns how fresh they are.
 pub(in crate::daemon) async fn wait_until_fresh(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -30,7 +30,8 @@ pub(in crate::daemon) async fn wait_until_fresh(
     wait_until_fresh_with(request, cwd, level, deadline, Vec::new(), false).await
 }
 
-/// Like [`wait_until_fresh`], with paths that were found `dirty`, and optionally with the commits.
+/// Like [`wait_until_fresh`]; also waits until the paths `dirty`, which were found to have changed, are indexed, and, if
+/// `needs_commits`, the commits.
 pub(in crate::daemon) async fn wait_until_fresh_with(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -50,12 +51,12 @@ pub(in crate::daemon) async fn wait_until_fresh_with(
         Ok(request.shared.engine.read(|reader| reader.list_unreadable(view))?)
     })
     .await;
-    // A caller that needs the index gets the error itself.
+    // An error is ignored here, because a caller that needs the index gets it again.
     request.caveats.note_snapshot(at.reason.clone().filter(|_| !at.fresh), unreadable.unwrap_or_default());
     Ok(at)
 }
 
-/// The required snapshot of a request.
+/// The snapshot that a request needs.
 pub(in crate::daemon) struct SnapshotAsk {
     pub(in crate::daemon) cwd: String,
     pub(in crate::daemon) level: FreshnessLevel,
@@ -102,18 +103,19 @@ fn why_not_final(stale: &[SourceKey], has_moved: bool, level: FreshnessLevel) ->
     match stale.first() {
         Some(path) => Some(format!("{path} changed, or could not be read, while the answer was made")),
         None if has_moved && level != FreshnessLevel::None => {
-            Some("files went while the answer was made".to_owned())
+            Some("files were removed while the answer was made".to_owned())
         }
         None => None,
     }
 }
 
+/// Returns the deadline of a request that may wait for `wait_ms`, or else for the time in the settings; ten minutes at most.
 pub(in crate::daemon) fn request_deadline(request: &RequestContext, wait_ms: Option<u64>) -> Instant {
     let wait = Duration::from_millis(wait_ms.unwrap_or(request.shared.engine.config.search.wait_ms));
     Instant::now() + wait.min(MAX_WAIT)
 }
 
-/// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
+/// Returns the clock of a snapshot, `m1:<epoch>:<worktree>:<seq>`; empty if the worktree is not indexed.
 pub(in crate::daemon) fn format_clock(reader: &IndexReader, at: &Freshness) -> Result<String, DatabaseError> {
     let row = reader.find_view(at.worktree)?;
     Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))

@@ -1,4 +1,4 @@
-//! Reads the settings of the language model for each request: they may have been changed to switch it off.
+//! Reads the settings of the language model again for each request, because a user may have changed them to switch the model off.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use memod_llm::{Endpoint, NoEndpoint};
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Returns the settings as they are now, and the server that may be asked.
+/// Returns the settings as they are now, and the server to ask, or why none can be asked.
 pub(in crate::daemon) async fn read_settings(
     request: &Arc<RequestContext>,
 ) -> RpcResult<(LlmSettings, Result<Endpoint, NoEndpoint>)> {

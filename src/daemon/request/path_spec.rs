@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use memod_base::types::{Definition, with_dots};
 
-/// Number of names suggested if a file does not define the symbol.
+/// Maximum number of names that a hint lists if a file does not define a symbol.
 const MOST_NAMES: usize = 8;
 
-/// The part of a file.
+/// The part of a file that a target names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum PathPart<'a> {
     Whole,
@@ -16,12 +16,12 @@ pub(in crate::daemon) enum PathPart<'a> {
     Symbol(&'a str),
 }
 
-/// Returns whether a target names a range of lines, even of one, and not the place around a line.
+/// Returns whether a target names a range of lines, as `PATH:3-3` does, rather than one line, which means the definition around it.
 pub(in crate::daemon) fn is_range(target: &str) -> bool {
     target.rsplit_once(':').is_some_and(|(_, lines)| lines.contains('-'))
 }
 
-/// Returns the possible readings of a target, the likeliest first: file names may contain `:` and `#`.
+/// Returns the possible meanings of a target, the likeliest first, because file names may contain `:` and `#`.
 pub(in crate::daemon) fn parse_target(target: &str) -> Vec<(&str, PathPart<'_>)> {
     let mut parse = vec![(target, PathPart::Whole)];
     if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
@@ -42,8 +42,8 @@ fn parse_lines(text: &str) -> Option<PathPart<'static>> {
     (first > 0 && last >= first).then_some(PathPart::Lines(first, last))
 }
 
-/// Returns the definitions that match a name: the exact one, or else those whose qualified names end with it. The parts may
-/// be joined in any style (`Type::method`, `Type.method`).
+/// Returns the definitions that match a name: those with exactly that qualified name, or else those whose qualified names end with
+/// the name. Its parts may be joined in any style (`Type::method`, `Type.method`).
 pub(in crate::daemon) fn find_named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a Definition> {
     let name = with_dots(name);
     let exact: Vec<_> =
@@ -61,13 +61,14 @@ pub(in crate::daemon) fn find_named<'a>(definitions: &'a [Definition], name: &st
         .collect()
 }
 
-/// Returns why a file with this number of lines has not all of these.
+/// Returns the message for a span of lines that goes beyond the end of a file with `n_lines` lines; `None` if the file has them
+/// all.
 pub(in crate::daemon) fn why_beyond_end((first, last): (u32, u32), n_lines: u32) -> Option<String> {
     let what = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
     (last > n_lines).then(|| format!("has {n_lines} lines, no {what}"))
 }
 
-/// Returns a hint that lists what a file defines.
+/// Returns a hint that lists the definitions of a file; `None` if there are none.
 pub(in crate::daemon) fn list_defined_names(definitions: &[Definition]) -> Option<String> {
     let mut names: BTreeSet<&str> = definitions.iter().map(|definition| definition.title.as_str()).collect();
     let n_more = names.len().saturating_sub(MOST_NAMES);

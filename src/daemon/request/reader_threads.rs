@@ -19,13 +19,13 @@ use crate::daemon::request::request_context::RequestContext;
 
 /// Minimum time that a file system gets to find the worktree around a directory.
 pub(super) const LOCATE_WAIT: Duration = Duration::from_secs(1);
-/// Time after which a request that reads a worktree gives up its turn, because it probably waits for the file system.
+/// Time after which a request that reads a worktree no longer counts as working, because it probably waits for the file system.
 const TURN: Duration = Duration::from_millis(500);
-/// Time after which such a request fails; history is searched for ten seconds.
+/// Time after which such a request fails; it is longer than the ten seconds for which history is searched.
 const READ_WAIT: Duration = Duration::from_secs(20);
-/// Number of places that do not answer after which an answer is given up, one after the other.
+/// Number of files that do not answer, one after the other, after which a request fails.
 const MOST_STUCK: u32 = 4;
-/// The places of a thread that reads, until it ends or is given up.
+/// The places in the gates that a reading thread holds until it ends, or until its request no longer waits for it.
 type ReaderPlaces = Arc<Mutex<Option<(GatePass, Option<GatePass>)>>>;
 
 /// Runs blocking code on another thread. Use [`run_reading`] for code that reads a worktree.
@@ -38,7 +38,7 @@ pub(in crate::daemon) async fn run_blocking<T: Send + 'static>(
     spawn_blocking(move || run(&request)).await.map_err(|panic| panic_error(&panic))?
 }
 
-/// Waits for a place to read files of a worktree. Requests of the socket go first.
+/// Waits for a place to read files of a worktree. Requests from the socket go first.
 async fn wait_for_places(
     request: &RequestContext,
     root: &Path,
@@ -54,8 +54,8 @@ async fn wait_for_places(
     Ok((gates.enter_worktree(root, until).await.map_err(full)?, behind))
 }
 
-/// Runs code that looks at files of a worktree on another thread. It mostly waits for the file system, so it takes no turn: looks
-/// that hang elsewhere are not in front of it.
+/// Runs code that examines files of a worktree on another thread. Such code mostly waits for the file system, so it does not count
+/// against the number of working threads, and examinations that hang in other worktrees do not delay it.
 pub(in crate::daemon) async fn run_look<T: Send + 'static>(
     request: &Arc<RequestContext>,
     root: &Path,
@@ -65,7 +65,7 @@ pub(in crate::daemon) async fn run_look<T: Send + 'static>(
     let places = wait_for_places(request, root, until).await?;
     let request = Arc::clone(request);
     let done = spawn_blocking(move || {
-        let _places = places; // as long as the thread has it
+        let _places = places; // held until the thread ends
         run(&request)
     });
     let done = timeout_at(until.into(), done).await.map_err(|_| unanswered_error(root, READ_WAIT))?;
@@ -82,8 +82,8 @@ pub(in crate::daemon) async fn run_reading<T: Send + 'static>(
     run_reading_in(request, root, &ReaderPlaces::default(), run).await
 }
 
-/// Runs code that reads a snapshot and, through [`Freshness::disk`], files. Where one of these does not answer in time, the answer is
-/// made without that file, and says so; the thread that hangs delays no other request.
+/// Runs code that reads a snapshot and, through [`Freshness::disk`], files. If a file does not answer in time, the code runs again
+/// without that file, and a caveat is noted; the thread that hangs delays no other request.
 pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
     request: &Arc<RequestContext>,
     mut at: Freshness,
@@ -107,7 +107,7 @@ pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
     Err(unanswered_error(&root, MOST_STUCK * SLOW))
 }
 
-/// Like [`run_reading`], with the places to hold while it reads.
+/// Like [`run_reading`]; puts the places that the thread holds into `places`, so that the caller can release them early.
 async fn run_reading_in<T: Send + 'static>(
     request: &Arc<RequestContext>,
     root: &Path,
@@ -136,8 +136,8 @@ async fn run_reading_in<T: Send + 'static>(
     done.map_err(|panic| panic_error(&panic))?
 }
 
-/// Runs code that examines a file system on another thread, until the deadline but for at least [`LOCATE_WAIT`]. The wait at
-/// our own gates does not count.
+/// Runs code that examines a file system on another thread, and waits for the result until the deadline, but at least for
+/// [`LOCATE_WAIT`], because the request may have waited at the gates until now.
 pub(super) async fn run_on_disk<T: Send + 'static>(
     path: &Path,
     until: Instant,
@@ -153,7 +153,7 @@ pub(super) fn admission_error(full: GateError, path: &Path, waited: Duration) ->
     match full {
         GateError::Stuck => unanswered_error(path, waited),
         GateError::Busy => busy_error(format!(
-            "{}: too many requests wait for it, over {} ms",
+            "{}: too many requests wait for this worktree; gave up after {} ms",
             path.display(),
             waited.as_millis()
         )),

@@ -1,4 +1,4 @@
-//! Holds what one request is made of: the shared state, its origin, its worktree, and the caveats of its answer.
+//! Holds the context of one request: the shared state, its origin, its worktree, and the caveats of its answer.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -11,16 +11,17 @@ use crate::daemon::shared::Shared;
 use crate::daemon::shared::client_connection::ClientConnection;
 use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
 
-/// One request, or work of the daemon itself. It is made once, and handed on to every thread that works for it.
+/// The context of one request, or of work of the daemon itself. It is created once, and passed to every thread that works for the
+/// request.
 pub(in crate::daemon) struct RequestContext {
-    /// The engine, and what requests keep between them.
+    /// The engine, and the state that requests share.
     pub(in crate::daemon) shared: Arc<Shared>,
-    /// Why parts of the answer may be old or missing.
+    /// The caveats of the answer.
     pub(in crate::daemon) caveats: NotedCaveats,
     origin: RequestOrigin,
-    /// Number of the worktree whose memories the request reads; none before its files were looked at.
+    /// Number of the worktree whose memories the request reads; not set before the files of memories there were examined.
     worktree: OnceLock<i64>,
-    /// The first directory that was asked for, and the worktree around it.
+    /// The first directory that the request named, and the worktree around that directory.
     pub(super) located: OnceCell<(String, RepoLayout)>,
 }
 
@@ -48,7 +49,7 @@ impl RequestContext {
         matches!(self.origin, RequestOrigin::Socket(_))
     }
 
-    /// Returns a reference to the connection, which cannot be upgraded if there is none, or once it has ended.
+    /// Returns a weak reference to the connection of the request, which cannot be upgraded if there is none or it has ended.
     pub(in crate::daemon) fn connection(&self) -> Weak<ClientConnection> {
         match &self.origin {
             RequestOrigin::Socket(connection) => Weak::clone(connection),
@@ -56,12 +57,12 @@ impl RequestContext {
         }
     }
 
-    /// Binds the request to the memories of a worktree; the first call counts.
+    /// Binds the request to the memories of a worktree; later calls have no effect.
     pub(in crate::daemon) fn set_worktree(&self, worktree: i64) {
         let _ = self.worktree.set(worktree);
     }
 
-    /// Returns the memories as the worktree of the request has them, or those of the whole repository.
+    /// Returns access to the memories as the worktree of the request has them, or to those of the whole repository.
     pub(in crate::daemon) fn memories(&self) -> WorktreeMemories<'_> {
         let worktree = self.worktree.get().copied().unwrap_or(WHOLE_REPOSITORY);
         WorktreeMemories { thread: &self.shared.memories, worktree }

@@ -1,4 +1,4 @@
-//! Maps errors to the replies of the protocol, each with its remedy.
+//! Builds the errors that many methods return, and finds hints for errors.
 
 use std::path::Path;
 
@@ -9,23 +9,26 @@ use memod_proto::{METHODS, RpcError, code};
 use crate::daemon::process::descriptors::TooFew;
 use crate::daemon::process::memory_limit::TooLow;
 
+/// Returns the error for params that a method does not accept.
 pub(in crate::daemon) fn bad_params_error(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
 }
 
+/// Returns the error for a directory in another repository than that of this daemon.
 pub(in crate::daemon) fn wrong_repository_error(cwd: &Path, ours: &RepoLayout) -> RpcError {
     let (cwd, ours) = (cwd.display(), ours.common_dir.as_ref().unwrap_or(&ours.root).display());
     let message = format!("{cwd}: belongs to another repository than this daemon's, {ours}");
     RpcError::new(code::WRONG_REPOSITORY, message)
 }
 
+/// Returns the error for a method that does not exist, with all that do.
 pub(in crate::daemon) fn unknown_method_error(method: &str) -> RpcError {
     let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
     let hint = format!("methods: {}", names.join(", "));
     RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 
-/// Returns what to do about an error, if one of its causes suggests a remedy.
+/// Returns what the user can do about an error, if that is known for one of its causes.
 pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
     let limit = error.chain().find_map(|cause| {
         let memory = cause.downcast_ref().map(TooLow::hint);

@@ -1,4 +1,4 @@
-//! Finds the worktree of a request, and who commits there.
+//! Finds the worktree of a request, and the author of commits there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::{bad_params_error, wrong_repository_error};
 use crate::daemon::shared::Shared;
 
-/// Finds the worktree of this repository around a directory; that of the first directory of a request is kept in it.
+/// Finds the worktree of this repository around a directory. The request keeps the worktree of its first directory.
 ///
-/// The disk is examined after the request arrived, on another thread. If the file system hangs, the request fails at its
-/// deadline, but not within the first second.
+/// The disk is examined on another thread, and only after the request has arrived. If the file system hangs, the request fails at
+/// its deadline, but not within the first second.
 pub(in crate::daemon) async fn locate_worktree(
     request: &RequestContext,
     cwd: &str,
@@ -42,14 +42,14 @@ async fn look_for_worktree(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -
     let for_thread = Arc::clone(shared);
     let dir = cwd.clone();
     run_on_disk(&cwd, until, move || {
-        let _places = places; // as long as the thread has it
+        let _places = places; // held until the thread ends
         locate_in_repository(&for_thread, &dir)
     })
     .await?
 }
 
-/// Reads the author of commits in a worktree, and the name of the repository. If the settings are unreadable or hang, both are
-/// unknown, because storing a memory matters more than its author's name.
+/// Returns the author of commits in a worktree, and the name of the repository. If git's settings cannot be read or their file
+/// system hangs, both are unknown, because storing a memory matters more than the name of its author.
 pub(in crate::daemon) async fn read_identity(
     shared: &Shared,
     layout: &RepoLayout,
@@ -62,7 +62,7 @@ pub(in crate::daemon) async fn read_identity(
     };
     let (root, layout) = (layout.root.clone(), layout.clone());
     Ok(run_on_disk(&root, until, move || {
-        let _place = place; // as long as the thread has it
+        let _place = place; // held until the thread ends
         memod_git::identity(&layout, &memod_git::UserDirs::read())
     })
     .await
@@ -74,7 +74,7 @@ fn locate_in_repository(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
     if found.as_ref().is_ok_and(|layout| layout.state_dir == shared.engine.layout.state_dir) {
         return Ok(found?);
     }
-    // The repository has moved with this daemon, or its state is written elsewhere now, where clients look for it.
+    // The repository was moved while this daemon runs, or its state dir is elsewhere now, where clients look for a daemon.
     if !shared.engine.is_reachable() {
         shared.engine.stop(own_files::LOST);
         return Err(stopping_error());

@@ -1,4 +1,4 @@
-//! Reads and changes the memories as one worktree has them.
+//! Gives access to the memories as one worktree has them.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::daemon::shared::memory_thread::MemoryThread;
 
-/// The memories of a worktree, or of the whole repository.
+/// Access to the memories of a worktree, or of the whole repository.
 #[derive(Clone, Copy)]
 pub(in crate::daemon) struct WorktreeMemories<'a> {
     pub(in crate::daemon) thread: &'a MemoryThread,
@@ -47,7 +47,7 @@ impl WorktreeMemories<'_> {
         self.thread.finder.read(now_ms(), self.worktree, read)
     }
 
-    /// Returns how many more files than could be listed the directory of memories has.
+    /// Returns the number of files in the directory of memories that are not listed one by one, because there are too many.
     pub(in crate::daemon) fn n_unlisted(self) -> usize {
         self.thread.files.n_unlisted(self.worktree)
     }
@@ -70,7 +70,7 @@ impl WorktreeMemories<'_> {
         }
     }
 
-    /// Checks the database, and reports a repair that nobody has acknowledged.
+    /// Checks the database; returns the result, and a notice about a repair that nobody has acknowledged.
     pub(in crate::daemon) async fn check_database(self) -> Vec<Check> {
         let checked = self.run_job(|store| {
             let now_ms = now_ms();
@@ -95,7 +95,7 @@ impl WorktreeMemories<'_> {
     }
 }
 
-/// The words of the memories; none while no database is open.
+/// The words of the memories; no words while no database is open.
 impl Vocabulary for WorktreeMemories<'_> {
     fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
         self.read_rows(|rows, _| rows.words().count_with_term(term)).unwrap_or(Ok(0))
@@ -106,13 +106,13 @@ impl Vocabulary for WorktreeMemories<'_> {
     }
 }
 
-/// Reports a repair that nobody has acknowledged.
+/// Returns the notice about a repair of a database that nobody has acknowledged.
 pub(in crate::daemon) fn repair_notice(database: &str, event: String) -> Check {
-    let hint = "if no memory is missing, you may delete the kept file; `memo doctor --ack` ends this notice";
+    let hint = "if no memory is missing, you may delete the old file; `memo doctor --ack` ends this notice";
     Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
 }
 
-/// Reports the result of a check.
+/// Returns the result of a check as a text.
 fn render_check(checked: &IntegrityReport) -> String {
     let IntegrityReport { faults, living, vectorless } = checked;
     match faults.as_slice() {

@@ -9,10 +9,10 @@ use crate::daemon::request::llm_settings::read_settings;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::shared::language_model::ModelLane;
 
-/// Returns other words for a query, from the model or as it named them before.
+/// Returns other words for a query, from the cache or from the model.
 ///
 /// # Errors
-/// Why there are none.
+/// When there are no words; the error says why.
 pub(in crate::daemon) async fn ask_for_words(
     request: &Arc<RequestContext>,
     query: &Query,
@@ -31,22 +31,22 @@ pub(in crate::daemon) async fn ask_for_words(
     let prompt = expand::build_prompt(text, endpoint.secret());
     let answer = request.shared.llm.ask(&llm, endpoint, prompt, ModelLane::Search).await?;
     let words = expand::read_words(&answer, text);
-    // An answer without words is kept too: it would be the same again, and cost as much.
+    // An answer without words is cached too, because asking again would cost as much and give the same.
     request.shared.llm.keep_words(key, words.clone().unwrap_or_default());
     Ok(words?)
 }
 
-/// Returns the part of a query that is sent: its words without filters.
+/// Returns the part of a query that is sent to the model: its words without filters.
 ///
 /// # Errors
-/// Why the query is searched as it is.
+/// When the query is not expanded; the error says why.
 pub(in crate::daemon) fn words_to_send(query: &Query) -> Result<&str, String> {
     if query.with_words(&[]).is_none() {
         return Err("a query of names, operators and filters is not expanded".to_owned());
     }
     let text = query.text().trim();
     if text.len() > expand::MOST_QUERY {
-        return Err(format!("a text of over {} bytes has words enough", expand::MOST_QUERY));
+        return Err(format!("a query of over {} bytes is not expanded", expand::MOST_QUERY));
     }
     Ok(text)
 }

@@ -1,7 +1,7 @@
-//! Compares the first hits of an answer with the query by a cross-encoder.
+//! Reorders the first hits of an answer with a cross-encoder, which compares their texts with the query.
 //!
-//! The scores of the answer are kept and given to its hits in another order, so thresholds and what follows the first hits are
-//! not affected. If the model cannot run, or not in time, the order stays.
+//! The first hits exchange their scores, so that thresholds and the hits after them are not affected. If the model cannot run, or
+//! not in time, the order stays as it is.
 
 use std::iter::repeat;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use memod_proto::{Hit, Signal};
 
 use crate::daemon::shared::Shared;
 
-/// Hits that are compared.
+/// Number of first hits that are compared with the query.
 pub(in crate::daemon) const FIRST: usize = 20;
 
-/// Longest time for that.
+/// Time limit of the comparison.
 const LIMIT: Duration = Duration::from_secs(3);
 
-/// Reorders the first hits. Of a hit without a text the snippet is read.
+/// Reorders the first hits. A hit without a text in `texts` is compared by its snippet.
 ///
 /// # Errors
-/// Why they have the order that they had.
+/// When the order is unchanged; the error says why.
 pub(in crate::daemon) fn rerank_hits(
     shared: &Shared,
     query: &str,
@@ -29,7 +29,7 @@ pub(in crate::daemon) fn rerank_hits(
     let n_first = hits.len().min(FIRST);
     let first = &mut hits[..n_first];
     if first.is_empty() || query.trim().is_empty() {
-        return Ok(()); // a query of filters alone asks nothing
+        return Ok(()); // a query of filters alone has nothing to compare with
     }
     let reranker = shared.engine.models.load_reranker().map_err(|why| format!("rerank: {why}"))?;
     let passages: Vec<String> = first
@@ -53,7 +53,7 @@ fn render_passage(hit: &Hit, text: Option<&str>) -> String {
     format!("{path} {title}\n{text}").trim().to_owned()
 }
 
-/// Sorts hits by their scores of the cross-encoder; the best one gets the largest of their scores, and so on.
+/// Sorts hits by the scores of the cross-encoder; the best hit gets the largest of the former scores, and so on.
 fn reorder_hits(hits: &mut [Hit]) {
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
     hits.sort_by(|left, right| right.arms.rerank.partial_cmp(&left.arms.rerank).expect("scores are finite")); // stable

@@ -25,7 +25,7 @@ use crate::daemon::search::verify_hits::{VerifiedHits, verify_hits};
 use crate::daemon::shared::Shared;
 use crate::daemon::status::embed_failures;
 
-/// A search counts pending embeddings up to this many; `sync` and `status` count exactly.
+/// A search counts pending embeddings only up to this number; `sync` and `status` count them exactly.
 const MOST_PENDING: u32 = 1_000;
 
 /// The answer of one snapshot of the index.
@@ -35,15 +35,15 @@ struct IndexAnswer {
     again: Option<SearchAnswer>,
     /// Number of chunks without a vector.
     n_unembedded: u64,
-    /// Why some have none.
+    /// Why some chunks have no vector.
     why_not_embedded: Option<String>,
     clock: String,
-    /// Whether every file is indexed.
+    /// Whether every file of the worktree is indexed.
     is_whole: bool,
     notes: Vec<String>,
 }
 
-/// Searches a snapshot, and again with a corrected query where `n_exact` memories and the hits are few.
+/// Searches a snapshot; if the exact hits there and the `n_exact` memories together are few, also searches for the corrected query.
 fn search_snapshot(
     request: &RequestContext,
     reader: &IndexReader,
@@ -100,7 +100,7 @@ pub(super) fn search_index(
     };
     let mut found = shared.engine.read(read)?;
     if [Some(&found.answer), found.again.as_ref()].into_iter().flatten().any(|answer| answer.is_outdated) {
-        found = shared.engine.read(read)?; // the snapshot was taken before the switch to another model
+        found = shared.engine.read(read)?; // that snapshot was taken before the switch to another model
     }
     let IndexAnswer { mut answer, again, n_unembedded, why_not_embedded, clock, is_whole, notes } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
@@ -144,7 +144,7 @@ pub(super) fn search_index(
     Ok(((result, unread), stale))
 }
 
-/// Adds why files are missing, and commits if the filter allows them.
+/// Adds the reasons why files are missing from the index, and why commits are if the filter allows commits.
 fn add_source_notes(degraded: &mut Vec<String>, at: &Freshness, filter: &SearchFilter) {
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
     if filter.kinds.contains(&ChunkKind::Commit) || (at.lacks_commits && has_commits(filter)) {
@@ -152,14 +152,14 @@ fn add_source_notes(degraded: &mut Vec<String>, at: &Freshness, filter: &SearchF
     }
 }
 
-/// Adds why vectors are missing, unless it is there already that no model answers.
+/// Adds the reason why vectors are missing, unless the list already has a reason why vectors were not searched.
 fn add_knn_notes(degraded: &mut Vec<String>, at: &Freshness, embed_failed: Option<&str>) {
     let is_told = degraded.iter().any(|why| why.starts_with("knn: "));
     let note = at.embed_note.as_deref().filter(|_| !is_told);
     degraded.extend(note.into_iter().chain(embed_failed).map(|why| format!("knn: {why}")));
 }
 
-/// Returns notes for the user: globs that match nothing, and requested commits that are not indexed.
+/// Returns notes for the user: on globs that match nothing, and on requested commits that are not indexed.
 fn list_notes(shared: &Shared, scope: &SearchScope, chunks: &WorktreeChunks, at: &Freshness) -> Vec<String> {
     let are_asked = scope.index.as_ref().is_some_and(|filter| filter.kinds.contains(&ChunkKind::Commit));
     let older = if are_asked { note_older_commits(shared, at) } else { None };
@@ -185,15 +185,15 @@ fn correct_words(
     correct_query(ask.query, &[&words, &request.memories()])
 }
 
-/// Merges two sorted lists. At equal scores the memory comes first; hits with the only word of the query come first if it is rare.
-/// Returns the hits, and the text of each if it was kept.
+/// Merges two sorted lists. At equal scores, memories come first. If the query is one rare word, hits that contain the word come
+/// first. Returns the hits, and the text of each hit that has one.
 fn merge_hits(
     memories: Vec<Hit>,
     hits: impl Iterator<Item = (Hit, Option<String>)>,
     is_one_word: bool,
     limit: usize,
 ) -> (Vec<Hit>, Vec<Option<String>>) {
-    // A memory without the word that is ranked before one with it supersedes that one, and keeps its place.
+    // A memory without the word that is ranked before a memory with the word supersedes that memory, and keeps its place.
     let n_meant = memories.iter().rposition(|hit| hit.arms.has_word()).map_or(0, |last| last + 1);
     let memories = memories.into_iter().enumerate().map(|(nth, hit)| (hit, None, nth < n_meant));
     let files = hits.map(|(hit, text)| {

@@ -18,13 +18,13 @@ pub(super) struct SearchQuestion {
     pub(super) params: SearchParams,
     pub(super) layout: RepoLayout,
     pub(super) scope: SearchScope,
-    /// Query for the memories; `None` leaves them out.
+    /// Query for the memories; `None` if memories are not searched.
     pub(super) memories: Option<MemorySearchRequest>,
     pub(super) limit: usize,
 }
 
 impl SearchQuestion {
-    /// Returns the question with other words beside those of its query.
+    /// Returns the question with other words added to its query; `None` if the query cannot be expanded.
     pub(super) fn with_words(&self, shared: &Shared, words: &[String]) -> Option<Self> {
         let scope = SearchScope { query: self.scope.query.with_words(words)?, ..self.scope.clone() };
         let params = SearchParams { rerank: false, ..self.params.clone() };
@@ -32,12 +32,14 @@ impl SearchQuestion {
         Some(Self { params, layout: self.layout.clone(), scope, memories, limit: self.limit })
     }
 
+    /// Returns the parts that each hit of the answer shows.
     pub(super) fn hit_options(&self) -> HitOptions {
         let SearchParams { explain, rerank, .. } = self.params;
         let most_texts = if rerank { reranking::FIRST } else { 0 };
         HitOptions { explains: explain, extent: self.snippet_extent(), most_texts }
     }
 
+    /// Returns how much of its text each hit shows.
     pub(super) fn snippet_extent(&self) -> SnippetExtent {
         let SearchParams { full, texts, lines_before, lines_after, .. } = self.params;
         match (lines_before, lines_after) {
@@ -51,14 +53,15 @@ impl SearchQuestion {
     }
 }
 
-/// The result on one snapshot and why memories could not be searched, with the paths whose content on disk differs.
+/// The result on one snapshot and the reason why memories could not be searched, with the paths whose content on disk differs.
 pub(super) type SnapshotHits = ((SearchResult, Option<String>), Vec<SourceKey>);
 
-/// Lists notes on memories that may be old, or need a person.
+/// Returns notices about memories that may be out of date, or that need the attention of the user.
 pub(super) fn list_memory_notes(request: &RequestContext) -> impl Iterator<Item = String> {
     request.memories().files_notice().into_iter().chain(request.shared.team.stale_notice())
 }
 
+/// Returns whether a filter allows commits as hits.
 pub(super) fn has_commits(filter: &SearchFilter) -> bool {
     filter.kinds.is_empty() || filter.kinds.contains(&ChunkKind::Commit)
 }

@@ -1,4 +1,4 @@
-//! Searches the memories for a search of everything.
+//! Searches the memories as a part of `search`.
 
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
@@ -20,7 +20,7 @@ pub(in crate::daemon) struct SearchedMemories<'a> {
     wanted: MemorySearchRequest,
     pub(in crate::daemon) found: FoundMemories,
     pub(in crate::daemon) error: Option<RpcError>,
-    /// Why the states of some are not known.
+    /// Why the anchor states of some memories are not known.
     pub(in crate::daemon) unsure: Option<String>,
     /// The worktree that anchors are checked against; `None` if they are not checked.
     at: Option<&'a Freshness>,
@@ -29,7 +29,7 @@ pub(in crate::daemon) struct SearchedMemories<'a> {
 }
 
 impl<'a> SearchedMemories<'a> {
-    /// Without `wanted` nothing is searched.
+    /// Searches the memories; finds none if `wanted` is `None`. Anchors are checked against `at`, if it is given.
     pub(in crate::daemon) fn from_ask(
         request: &RequestContext,
         wanted: Option<&MemorySearchRequest>,
@@ -41,7 +41,7 @@ impl<'a> SearchedMemories<'a> {
         memories
     }
 
-    /// Returns why vectors did not find memories, if the model could not run.
+    /// Returns why memories were not searched by vectors, if the model could not run.
     pub(in crate::daemon) fn why_no_vector(&self) -> Option<&str> {
         self.wanted.why_no_vector.as_deref()
     }
@@ -56,7 +56,7 @@ impl<'a> SearchedMemories<'a> {
         }
     }
 
-    /// Searches again once the states of anchors are known, because they lower the rank of memories.
+    /// Searches, and searches again once the states of anchors are known, because some states lower the rank of memories.
     fn try_ask(&mut self, request: &RequestContext) -> RpcResult<()> {
         self.found = request.memories().find_memories(&self.wanted)?;
         let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
@@ -69,8 +69,8 @@ impl<'a> SearchedMemories<'a> {
         Ok(())
     }
 
-    /// Adds the hits of a corrected query, `again` in the index and those among the memories, below the exact hits of both.
-    /// Returns the corrected query if it has found a word where the typed one has not.
+    /// Adds the hits of a corrected query, those of the index in `again` and those among the memories, below all exact hits.
+    /// Returns the corrected query if it has found words that the typed query has not; otherwise adds nothing.
     pub(in crate::daemon) fn add_corrected(
         &mut self,
         request: &RequestContext,
@@ -97,6 +97,7 @@ impl<'a> SearchedMemories<'a> {
         Some(text)
     }
 
+    /// Returns the found memories as hits, best first.
     pub(in crate::daemon) fn build_hits(
         &self,
         layout: &RepoLayout,

@@ -1,4 +1,4 @@
-//! Reads the file of each hit again before it is shown, and counts near copies with what they repeat.
+//! Reads the file of each hit again before the hit is shown, and counts near copies with the hit that they repeat.
 //!
 //! At every level of freshness, the file of each hit is read and hashed, and the snippet is cut from the same bytes. So no
 //! stale line is shown, even if the watcher is dead.
@@ -22,29 +22,29 @@ use crate::daemon::shared::known_texts::{KnownText, KnownTexts};
 /// Longest signature, in characters.
 const MOST_SIGNATURE: usize = 200;
 
-/// Verified hits, and stale paths.
+/// Verified hits, and paths whose content on disk differs from the snapshot.
 #[derive(Debug, Default)]
 pub(in crate::daemon) struct VerifiedHits {
     pub(in crate::daemon) hits: Vec<Hit>,
-    /// Beginnings of the texts of the first hits, as many as were asked for.
+    /// Beginnings of the texts of the first hits, as many as [`HitOptions::most_texts`].
     pub(in crate::daemon) texts: Vec<String>,
     pub(in crate::daemon) stale: Vec<SourceKey>,
 }
 
-/// Longest text that is kept, bytes: more than the tokens that a cross-encoder takes.
+/// Longest text of a hit that is returned, bytes: more than a cross-encoder reads.
 const MOST_TEXT: usize = 2_000;
 
 /// The parts that each hit shows.
 #[derive(Clone, Copy)]
 pub(in crate::daemon) struct HitOptions {
     pub(in crate::daemon) explains: bool,
-    /// How much of their texts hits show.
+    /// How much of its text each hit shows.
     pub(in crate::daemon) extent: SnippetExtent,
     /// Number of hits whose texts are returned too.
     pub(in crate::daemon) most_texts: usize,
 }
 
-/// Verifies candidates in order until `limit` of them hold. A near copy of one is counted with it.
+/// Verifies candidates in order until `limit` hits are found. A near copy of a hit is counted with that hit.
 pub(in crate::daemon) fn verify_hits(
     answer: &SearchAnswer,
     at: &Freshness,
@@ -99,7 +99,7 @@ pub(in crate::daemon) fn verify_hits(
             }
             None if is_full => {}
             None => {
-                // A list leaves nothing out.
+                // A list of all matches shows near copies too.
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
                 counted.insert(hits.len(), list_paths(found).collect());
                 keep(&text);
@@ -113,7 +113,7 @@ pub(in crate::daemon) fn verify_hits(
     VerifiedHits { hits, texts, stale: files.stale }
 }
 
-/// Returns the name that a copy of a hit has in common with it.
+/// Returns the name that a hit has in common with its copies.
 fn name_for_copies(found: &FoundChunk) -> Option<&str> {
     let ChunkCandidate { kind, symbol, title, path, .. } = &found.ranked.candidate;
     match kind {
@@ -123,12 +123,12 @@ fn name_for_copies(found: &FoundChunk) -> Option<&str> {
     }
 }
 
-/// Returns the files that have the text of a hit: its own, and those of the same content.
+/// Returns the paths of the files that have the text of a hit: its own, and files with the same content.
 fn list_paths(found: &FoundChunk) -> impl Iterator<Item = &str> {
     std::iter::once(found.ranked.candidate.path.as_str()).chain(found.other_paths.iter().map(String::as_str))
 }
 
-/// Counts the files of a copy that are not `counted` yet: one file may say the same in several places.
+/// Counts the files of a copy that are not in `counted` yet, because one file may contain the same text in several places.
 fn add_copies<'a>(original: &mut Hit, counted: &mut HashSet<&'a str>, copy: &'a FoundChunk) {
     for path in list_paths(copy) {
         if counted.insert(path) {
@@ -142,13 +142,13 @@ struct HitFiles<'a> {
     at: &'a Freshness,
     max_file_bytes: u64,
     known: &'a KnownTexts,
-    /// `None` if the content has changed meanwhile.
+    /// Texts by path; `None` if the content has changed meanwhile.
     texts: HashMap<&'a str, Option<KnownText>>,
     stale: Vec<SourceKey>,
 }
 
 impl<'a> HitFiles<'a> {
-    /// Returns the text of a hit, and its position as a share of the file; `None` if the file has changed.
+    /// Returns the text of a hit, and its position in the file, 0 to 1; `None` if the file has changed.
     fn read_span(&mut self, found: &'a FoundChunk) -> Option<(Cow<'_, str>, f64)> {
         let ChunkCandidate { path, lines, .. } = &found.ranked.candidate;
         if !self.texts.contains_key(path.as_str()) {
@@ -168,7 +168,7 @@ impl<'a> HitFiles<'a> {
         Some((text.whole_lines(found.bytes.0..found.bytes.1).unwrap_or_default(), position))
     }
 
-    /// Returns so many lines before and after the text of a hit whose file was read; none unless they are `wanted`.
+    /// Returns the lines before and after the text of a hit whose file was read, as many as `wanted`; no lines if that is `None`.
     fn lines_around(&mut self, found: &FoundChunk, wanted: Option<(usize, usize)>) -> (String, String) {
         let Some((before, after)) = wanted else { return Default::default() };
         let known = self.texts.get_mut(found.ranked.candidate.path.as_str()).and_then(Option::as_mut);
@@ -203,7 +203,7 @@ fn build_hit(found: &FoundChunk, snippet: Snippet, at: &Freshness, text: &str, e
         text: snippet.text,
         signature_line: signature.as_ref().map(|(line, _)| *line),
         signature: signature.map(|(_, text)| text),
-        rank: 0, // known once all hits are
+        rank: 0, // set once all hits are known
         score: found.ranked.score,
         copies: list_copies(found),
         arms: ranks_by_arm(&candidate.signals),
@@ -219,14 +219,14 @@ fn build_hit(found: &FoundChunk, snippet: Snippet, at: &Freshness, text: &str, e
     }
 }
 
-/// Returns the files with the same content.
+/// Returns the other files with the same content as the file of a hit; `None` if there are none.
 fn list_copies(found: &FoundChunk) -> Option<Copies> {
     let mut copies = Copies::default();
     found.other_paths.iter().for_each(|path| copies.add(path));
     (copies.count > 0).then_some(copies)
 }
 
-/// Returns the line that names a definition, with its number in the file.
+/// Returns the number in the file and the text of the line that names a definition.
 fn find_signature(candidate: &ChunkCandidate, text: &str) -> Option<(u32, String)> {
     let name = candidate
         .symbol

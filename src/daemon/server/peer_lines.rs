@@ -9,13 +9,14 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::daemon::process::memory_limit;
 
+/// Maximum length of a line, bytes.
 const MAX_LINE_BYTES: usize = 8 << 20;
 /// Time limit for a line, from its first byte to its last.
 const LINE_TIME: Duration = Duration::from_secs(30);
-/// Time for which the rest of a line that was given up is read: after its last byte, and in all.
+/// Time limits for reading the rest of a rejected line: since its last byte, and in all.
 const REST_TIME: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
 
-/// The lines of a peer, within limits of size and time.
+/// Reads the lines of a peer, within limits of size and time.
 pub(in crate::daemon) struct PeerLines<R> {
     reader: BufReader<R>,
     line_time: Duration,
@@ -50,7 +51,7 @@ impl<R: AsyncRead + Unpin> PeerLines<R> {
         Ok(Some(line))
     }
 
-    /// Reads to the end of the line. In each case, line break, end of stream or error, it has no further bytes. Cancel safe.
+    /// Reads until the line is complete, which a line break, the end of the stream or an error of the stream ends. Cancel safe.
     async fn read_line(&mut self) -> Result<(), RpcError> {
         while let Ok(bytes) = self.reader.fill_buf().await {
             let line_end = bytes.iter().position(|byte| *byte == b'\n');
@@ -70,7 +71,8 @@ impl<R: AsyncRead + Unpin> PeerLines<R> {
         Ok(())
     }
 
-    /// Reads the rest of a line that was given up, for a while: a peer that still writes does not read why.
+    /// Reads and drops the rest of a rejected line for a limited time, because a peer that is still writing does not read the
+    /// error.
     pub(in crate::daemon) async fn drop_rest(&mut self) {
         let (pause, at_most) = REST_TIME;
         let end = Instant::now() + at_most;

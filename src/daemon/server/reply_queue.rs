@@ -11,11 +11,11 @@ use tokio::time::timeout;
 
 use memod_engine::errors::busy_error;
 
-/// Most requests of one connection in progress.
+/// Maximum number of requests of one connection in progress.
 pub(in crate::daemon) const MAX_IN_FLIGHT: usize = 64;
-/// Most bytes of replies that wait for one peer, unless a single reply is longer.
+/// Maximum number of bytes in replies that wait for one peer, unless a single reply is longer.
 const MAX_UNREAD: usize = 4 << 20;
-/// Length up to which a reply fits next to those of all other requests in progress.
+/// Length up to which a reply fits next to those of all other requests in progress, bytes.
 const SHORT: usize = MAX_UNREAD / MAX_IN_FLIGHT;
 /// Time limit for a peer to read one reply.
 const UNREAD: Duration = Duration::from_secs(10);
@@ -27,8 +27,8 @@ pub(in crate::daemon) struct ReplyQueue {
     room: Arc<Semaphore>,
 }
 
-/// A line, the room that it takes until it has been written, and the place of its request, which is released when the line
-/// is sent: a peer that does not read soon gets no further requests served, and no further events queued here.
+/// A line, the room that it takes until it has been written, and the place of its request, which is released when writing the
+/// line begins. So for a peer that does not read, soon no further requests are served and no further events are queued.
 struct QueuedReply {
     line: Vec<u8>,
     _room: OwnedSemaphorePermit,
@@ -36,7 +36,8 @@ struct QueuedReply {
 }
 
 impl ReplyQueue {
-    /// Starts the task that writes. It ends once every clone is dropped, or when the peer does not read.
+    /// Starts the task that writes the replies. The task ends once every clone of the queue is dropped, or when the peer does not
+    /// read.
     pub(in crate::daemon) fn start(
         writer: impl AsyncWrite + Unpin + Send + 'static,
     ) -> (Self, JoinHandle<()>) {
@@ -66,7 +67,7 @@ impl ReplyQueue {
         }
     }
 
-    /// Queues an event once there is room for it. `place` is released when it is being written.
+    /// Queues an event once there is room for it. `place` is released when writing the event begins.
     pub(in crate::daemon) async fn send_event(&self, json: &str, place: OwnedSemaphorePermit) {
         let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{json}}}\n");
         self.wait_for_room(line.into_bytes(), Some(place)).await;
@@ -83,7 +84,7 @@ impl ReplyQueue {
         room: OwnedSemaphorePermit,
         place: Option<OwnedSemaphorePermit>,
     ) {
-        let _ = self.queue.send(QueuedReply { line, _room: room, place }).await; // the peer may have gone
+        let _ = self.queue.send(QueuedReply { line, _room: room, place }).await; // the peer may be gone
     }
 }
 
@@ -97,19 +98,19 @@ async fn write_replies(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::R
     shut_down(writer).await;
 }
 
-/// Writes one reply to a peer that gets no other, and ignores failures.
+/// Writes one reply to a peer that gets no other reply, and closes the connection; ignores failures.
 pub(in crate::daemon) async fn send_last(mut writer: impl AsyncWrite + Unpin, response: &Response) {
     if write_line(&mut writer, &render_reply(response)).await {
         shut_down(writer).await;
     }
 }
 
-/// Ends what the peer gets. A pipe of Windows waits until the peer has read it.
+/// Closes the sending side of the connection. A pipe of Windows waits until the peer has read everything.
 async fn shut_down(mut writer: impl AsyncWrite + Unpin) {
     let _ = timeout(UNREAD, writer.shutdown()).await;
 }
 
-/// Returns whether the peer read the line in time.
+/// Writes a line; returns whether the peer read it in time.
 async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> bool {
     matches!(timeout(UNREAD, writer.write_all(line)).await, Ok(Ok(())))
 }
@@ -120,7 +121,7 @@ fn render_reply(response: &Response) -> Vec<u8> {
     line
 }
 
-/// Returns the room that a line takes; a very long line takes all.
+/// Returns the room that a line takes, bytes; a very long line takes all the room.
 fn line_weight(line: &[u8]) -> u32 {
     u32::try_from(line.len().min(MAX_UNREAD)).expect("the limit fits")
 }

@@ -15,7 +15,7 @@ mod unix {
 
     type Stream = tokio::net::UnixStream;
 
-    /// A bound socket that only we may connect to.
+    /// A bound socket that only this user may connect to.
     pub(in crate::daemon) struct SocketListener {
         listener: UnixListener,
         path: PathBuf,
@@ -23,8 +23,8 @@ mod unix {
     }
 
     impl SocketListener {
-        /// Binds a temporary name, restricts its permissions, and renames it to `path`. So no client ever sees a socket with
-        /// wider permissions, and a stale socket is replaced atomically.
+        /// Binds a socket with a temporary name, restricts its permissions, and renames it to `path`. So no client ever sees a
+        /// socket with wider permissions, and a stale socket is replaced atomically.
         pub(in crate::daemon) fn bind(path: &Path) -> io::Result<Self> {
             let aside = path.with_extension("new");
             let _ = std::fs::remove_file(&aside); // absent, or left by a daemon that died here
@@ -35,7 +35,7 @@ mod unix {
             Ok(Self { listener, path: path.to_owned(), inode })
         }
 
-        /// Waits for the next peer of our own user and rejects others.
+        /// Waits for the next connection of this user, and rejects those of other users.
         pub(in crate::daemon) async fn accept(&mut self) -> io::Result<Stream> {
             loop {
                 let (stream, _) = self.listener.accept().await?;
@@ -73,8 +73,8 @@ mod windows {
 
     /// The daemon's end of a connection.
     ///
-    /// A shutdown waits until the client has read everything. Without one the drop takes away what is unread, because a client
-    /// that writes and does not read would else wait for ever, and so would the thread that waits for it.
+    /// A shutdown waits until the client has read everything. Dropping the stream without a shutdown discards unread bytes:
+    /// otherwise a client that writes and does not read would wait for ever, and so would the thread that waits for the client.
     pub(in crate::daemon) struct PipeStream {
         pipe: DuplexPipeStream<pipe_mode::Bytes>,
         has_unread: bool,
@@ -101,7 +101,7 @@ mod windows {
         }
 
         fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(())) // waiting until the client has read all is not wanted before the end
+            Poll::Ready(Ok(())) // only a shutdown waits until the client has read everything
         }
 
         fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -122,15 +122,17 @@ mod windows {
         }
     }
 
-    /// A named pipe that only our user can open, from this machine. Nobody else can have made one of its name: interprocess
-    /// makes the first instance, or none.
+    /// A named pipe that only this user can open, from this machine. No other server can have a pipe of this name, because
+    /// interprocess creates the first instance of a pipe, or fails.
     pub(in crate::daemon) struct SocketListener {
         listener: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
     }
 
     impl SocketListener {
+        /// Creates the pipe at `path`.
         pub(in crate::daemon) fn bind(path: &Path) -> io::Result<Self> {
-            // The owner by name: what an administrator makes would else belong to the group of administrators.
+            // The owner is named, because a pipe that an administrator creates would otherwise belong to the group of
+            // administrators.
             let user = memod_base::paths::user_sid()?;
             let owner_only = widestring::U16CString::from_str(format!("O:{user}D:P(A;;GA;;;{user})"))
                 .map_err(io::Error::other)?;
@@ -141,6 +143,7 @@ mod windows {
             Ok(Self { listener: options.create_tokio_duplex()? })
         }
 
+        /// Waits for the next connection.
         pub(in crate::daemon) async fn accept(&mut self) -> io::Result<PipeStream> {
             let pipe = self.listener.accept().await?;
             Ok(PipeStream { pipe, has_unread: false })

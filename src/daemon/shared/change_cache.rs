@@ -9,19 +9,19 @@ use memod_proto::ChangedFile;
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
-/// Memory of the changes of all worktrees together, bytes.
+/// Maximum memory of the changes of all worktrees together, bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// The changes of worktrees.
+/// Caches the changes of worktrees.
 pub(in crate::daemon) struct ChangeCache(WorktreeCache<Option<CachedChanges>>);
 
-/// The changes of a worktree with their inputs.
+/// The changes of a worktree, with the inputs from which they follow.
 #[derive(Clone)]
 pub(in crate::daemon) struct CachedChanges {
     pub(in crate::daemon) source: ChangeInputs,
-    /// Submodules and paths that the manifest does not list, so no clock covers them.
+    /// Submodules and paths that the manifest does not list, so that the clock does not cover them.
     pub(in crate::daemon) on_disk: Arc<[(String, OnDisk)]>,
-    /// Files of attributes: the manifest need not list them.
+    /// The attribute files that were read; the manifest need not list them.
     pub(in crate::daemon) attributes: Arc<[AttributeFile]>,
     pub(in crate::daemon) changes: Arc<[ContentChange]>,
 }
@@ -29,37 +29,37 @@ pub(in crate::daemon) struct CachedChanges {
 /// The inputs from which the changes of a worktree follow.
 #[derive(Clone, PartialEq, Eq)]
 pub(in crate::daemon) struct ChangeInputs {
-    /// Of the worktree.
+    /// Clock of the worktree's snapshot.
     pub(in crate::daemon) clock: String,
-    /// The commit.
+    /// The commit with which the worktree is compared.
     pub(in crate::daemon) base: Option<ObjectId>,
-    /// Signature of git's index.
+    /// [`Stat`] of the file of git's index.
     pub(in crate::daemon) index: Option<Stat>,
     pub(in crate::daemon) settings: Settings,
     pub(in crate::daemon) outside: OutsideAttributes,
 }
 
-/// The kind of a path in the worktree.
+/// What is at a path in the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum OnDisk {
     /// Nothing that git would see.
     Nothing,
-    /// A directory, and the commit that is checked out if it is that of another repository.
+    /// A directory; if it is a repository of its own, with the commit that is checked out there.
     Directory(Option<ObjectId>),
     /// A file, a link or anything else.
     Other,
 }
 
-/// A changed file.
+/// A changed file, with its old and new contents.
 #[derive(Clone, Debug)]
 pub(in crate::daemon) struct ContentChange {
-    /// Without its definitions.
+    /// The file, without its changed definitions.
     pub(in crate::daemon) file: ChangedFile,
-    /// Its old content.
+    /// Object id of the old content.
     pub(in crate::daemon) old: Option<ObjectId>,
-    /// Its new content.
+    /// Object id of the new content.
     pub(in crate::daemon) new: Option<ObjectId>,
-    /// blake3 of its present content, where it is indexed.
+    /// blake3 of the present content, if that is indexed.
     pub(in crate::daemon) hash: Option<[u8; 32]>,
 }
 
@@ -82,13 +82,13 @@ impl Default for ChangeCache {
 }
 
 impl ChangeCache {
-    /// Returns the kept changes of a worktree.
+    /// Returns the cached changes of a worktree, if there are any.
     pub(in crate::daemon) fn find_changes(&self, view: WorktreeId) -> Option<CachedChanges> {
         let Ok(kept) = self.0.update_value(view, |former| Ok::<_, Infallible>(former.flatten()));
         kept
     }
 
-    /// Keeps the changes of a worktree in place of the former ones.
+    /// Caches the changes of a worktree in place of the former ones.
     pub(in crate::daemon) fn keep_changes(&self, view: WorktreeId, kept: CachedChanges) {
         let Ok(_) = self.0.update_value(view, |_| Ok::<_, Infallible>(Some(kept)));
     }

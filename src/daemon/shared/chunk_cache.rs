@@ -1,4 +1,4 @@
-//! Caches the chunks of each worktree, and updates them by their changes.
+//! Caches the chunks of each worktree, and updates them when its files change.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,20 +11,20 @@ use memod_search::worktree_chunks::{ChangedPath, WorktreeChunks};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
-/// Memory of the chunks of all worktrees together, bytes: some five million chunks.
+/// Maximum memory of the chunks of all worktrees together, bytes: enough for some five million chunks.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Most paths that are changed one by one, and most changes of a worktree that are remembered.
+/// Maximum number of paths in a change that are updated one by one, and of changes that are remembered for a worktree.
 const MOST_CHANGED: usize = 32;
 const MOST_CHANGES: usize = 16;
 
-/// The chunks of worktrees.
+/// Caches the chunks of worktrees.
 pub(in crate::daemon) struct ChunkCache {
     views: WorktreeCache<CachedChunks>,
     changes: Mutex<HashMap<WorktreeId, RecentChanges>>,
 }
 
-/// The last changes of a worktree: its sequence number afterwards, and the paths.
+/// The last changes of a worktree, newest first: its sequence number after each, and the changed paths.
 type RecentChanges = VecDeque<(u64, Vec<SourceKey>)>;
 
 /// The chunks of a worktree as they are in a snapshot.
@@ -32,7 +32,7 @@ type RecentChanges = VecDeque<(u64, Vec<SourceKey>)>;
 struct CachedChunks {
     /// Epoch and sequence number of the worktree.
     clock: Option<(i64, u64)>,
-    /// Contents that were extracted again until then.
+    /// Number of contents that had been extracted again by then.
     n_replaced: u64,
     chunks: Arc<WorktreeChunks>,
 }
@@ -60,8 +60,8 @@ impl ChunkCache {
         lock(&self.changes)
     }
 
-    /// Notes that changes were committed, and the sequence number of the worktree since. Of a change that is not noted, all paths
-    /// are read.
+    /// Notes the paths that a write to the index has changed, and the sequence number of the worktree after it. If a change is not
+    /// noted, all paths are read again.
     pub(in crate::daemon) fn note_changes(&self, view: WorktreeId, seq: u64, changes: &[ManifestChange]) {
         if changes.len() > MOST_CHANGED {
             return;
@@ -72,7 +72,7 @@ impl ChunkCache {
         noted.push_front((seq, changes.iter().map(|change| change.key().clone()).collect()));
     }
 
-    /// Returns the paths that changed between two sequence numbers, if all were noted.
+    /// Returns the paths that changed between two sequence numbers; `None` if a change between them was not noted.
     fn changed_between(&self, view: WorktreeId, from: u64, to: u64) -> Option<BTreeSet<SourceKey>> {
         let views = self.lock_changes();
         let n_changes = usize::try_from(to.checked_sub(from)?).ok()?;
@@ -90,7 +90,8 @@ impl ChunkCache {
 
     /// Returns the chunks of a worktree in the snapshot of `reader`.
     ///
-    /// Each change of a worktree's files changes its clock. A content may be extracted again for another worktree, which is counted.
+    /// Cached chunks are current if the clock of the worktree, which every change of its files moves, and the number of contents
+    /// that were extracted again, perhaps for another worktree, are the same.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -121,7 +122,7 @@ impl ChunkCache {
         Ok(kept.chunks)
     }
 
-    /// Returns the paths that changed since the chunks were read, if these are all that has changed.
+    /// Returns the paths that changed since the chunks were read; `None` if they are unknown or something else has changed too.
     fn changed_since(
         &self,
         view: WorktreeId,
@@ -135,7 +136,7 @@ impl ChunkCache {
     }
 }
 
-/// Returns the chunks with these paths made equal to the index.
+/// Returns the former chunks after those of the changed paths were read from the index again.
 fn patch_chunks(
     reader: &IndexReader,
     view: WorktreeId,
@@ -153,7 +154,7 @@ fn patch_chunks(
     Ok(chunks)
 }
 
-/// Returns the chunks made equal to the index.
+/// Returns the chunks after all paths were compared with the index.
 fn update_chunks(
     reader: &IndexReader,
     view: WorktreeId,
@@ -161,7 +162,7 @@ fn update_chunks(
 ) -> Result<Arc<WorktreeChunks>, DatabaseError> {
     let mut list = Vec::new();
     reader.each_path(view, |path, first| list.push((path.into(), first)))?;
-    // A search that still ranks the former chunks keeps them; then this is a copy.
+    // If a search still uses the former chunks, they stay as they are, and a copy is updated.
     Arc::make_mut(&mut chunks).update(list, |first| reader.read_content(first))?;
     Ok(chunks)
 }

@@ -7,7 +7,7 @@ use memod_engine::events::subscriptions::{EventBroker, Subscription, TopicSet};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-/// One connection; its subscription ends with it.
+/// One connection of the socket. Its subscription ends with the connection.
 #[derive(Default)]
 pub(in crate::daemon) struct ClientConnection {
     feed: Mutex<EventFeed>,
@@ -24,6 +24,7 @@ enum EventFeed {
     Sending(EventSending),
 }
 
+/// A subscription whose events a task sends.
 struct EventSending {
     number: u64,
     events: Arc<EventBroker>,
@@ -31,7 +32,7 @@ struct EventSending {
 }
 
 impl ClientConnection {
-    /// Begins a subscription, in place of the one that there is. Its events wait for [`Self::send_events`].
+    /// Begins a subscription, which replaces the present one. Its events wait until [`Self::send_events`] is called.
     pub(in crate::daemon) async fn subscribe(
         &self,
         events: &Arc<EventBroker>,
@@ -77,7 +78,7 @@ impl ClientConnection {
 }
 
 impl EventSending {
-    /// Waits until the last event is on its way. The subscription must have ended.
+    /// Waits until the task has sent the last event. The subscription must have ended.
     async fn wait_for_end(&mut self) {
         let _ = (&mut self.task).await; // a panic is in the log already
     }

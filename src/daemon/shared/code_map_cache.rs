@@ -1,4 +1,4 @@
-//! Caches the code maps of worktrees, and updates them by their changes.
+//! Caches the code maps of worktrees, and updates them when files change.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ pub(in crate::daemon) const SECONDARY_CLASSES: [FileClass; 7] = [
     FileClass::Vendored,
 ];
 
-/// Memory of all kept maps together, bytes.
+/// Maximum memory of all cached maps together, bytes.
 pub(in crate::daemon) const MOST_MAP_BYTES: usize = 48 << 20;
 
-/// Code maps of worktrees.
+/// Caches the code maps of worktrees.
 pub(in crate::daemon) type CodeMapCache = WorktreeCache<CachedCodeMap>;
 
-/// The map of a worktree as it was in the index.
+/// The code map of a worktree as it is in a snapshot.
 #[derive(Clone)]
 pub(in crate::daemon) struct CachedCodeMap {
     pub(in crate::daemon) clock: String,
-    /// Contents that were extracted again until then.
+    /// Number of contents that had been extracted again by then.
     n_replaced: u64,
     pub(in crate::daemon) map: Arc<CodeMap>,
 }
@@ -43,9 +43,10 @@ impl CacheValue for CachedCodeMap {
 }
 
 impl CachedCodeMap {
-    /// Returns the map of a worktree in the snapshot of `reader`, where the worktree has this clock.
+    /// Returns the map of a worktree in the snapshot of `reader`, where the worktree has this clock; updates the former map.
     ///
-    /// Each change of a worktree's files changes its clock. A content may be extracted again for another worktree, which is counted.
+    /// A cached map is current if the clock of the worktree, which every change of its files moves, and the number of contents that
+    /// were extracted again, perhaps for another worktree, are the same.
     pub(in crate::daemon) fn bring_up_to_date(
         former: Option<Self>,
         reader: &IndexReader,
@@ -61,7 +62,7 @@ impl CachedCodeMap {
     }
 }
 
-/// Returns a map made equal to the index.
+/// Returns a map after all files were compared with the index.
 fn update_code_map(
     reader: &IndexReader,
     view: WorktreeId,
@@ -73,7 +74,7 @@ fn update_code_map(
         let is_aside = classes.intersects(ClassSet::from_classes(&SECONDARY_CLASSES));
         list.push(CodeFile { path, hash, content: chunk.0, is_aside });
     })?;
-    // A request that still prints the former map keeps it; then this is a copy.
+    // If a request still uses the former map, that stays as it is, and a copy is updated.
     Arc::make_mut(&mut map).update(list, |content| read_outline(reader, ChunkId(content)))?;
     Ok(map)
 }

@@ -1,7 +1,7 @@
 //! Remembers the advice that each session of an agent was given.
 //!
-//! It is a small file in the state dir, because a session outlives a daemon that is idle. Names of sessions are hashed. Without
-//! the file, advice is given again.
+//! The record is a small file in the state dir, because a session may outlive a daemon that is idle. Names of sessions are hashed.
+//! Without the file, advice is delivered again.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use memod_base::threads::lock;
 use memod_proto::Beginning;
 use serde::{Deserialize, Serialize};
 
-/// Most sessions; the one with the oldest advice is forgotten first.
+/// Maximum number of sessions; the one with the oldest advice is forgotten first.
 const MOST_SESSIONS: usize = 64;
-/// Most memories of a session; the earliest is forgotten first.
+/// Maximum number of memories that are remembered for a session; the earliest is forgotten first.
 const MOST_MEMORIES: usize = 256;
 /// Age at which a session is forgotten, ms.
 const MAX_AGE_MS: i64 = 30 * 86_400_000;
-/// Largest file that is read, bytes; ours is smaller.
+/// Largest file that is read, bytes; a file that this module has written is smaller.
 const MAX_FILE: usize = 2 << 20;
 
 /// Identifies a session without its name.
@@ -27,6 +27,7 @@ const MAX_FILE: usize = 2 << 20;
 pub(in crate::daemon) struct SessionKey(u64);
 
 impl SessionKey {
+    /// Returns the key of the session with a name.
     pub(in crate::daemon) fn from_name(name: &str) -> Self {
         let hash = blake3::hash(name.as_bytes());
         let mut bytes = [0; 8];
@@ -35,13 +36,13 @@ impl SessionKey {
     }
 }
 
-/// The advice of one session.
+/// The advice that one session was given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct AdvisedSession {
     key: SessionKey,
     /// Time of the last change, unix ms.
     at: i64,
-    /// Whether it was given the brief.
+    /// Whether the session was given the brief.
     #[serde(default)]
     brief: bool,
     /// Ids of memories, the earliest first.
@@ -49,10 +50,10 @@ struct AdvisedSession {
     memories: VecDeque<String>,
 }
 
-/// The advice of all sessions. Reads its file at the first use.
+/// The advice that all sessions were given. The file is read at the first use.
 pub(in crate::daemon) struct DeliveredAdvice {
     file: PathBuf,
-    /// The session that changed last is the last one.
+    /// The sessions, the one that changed last at the end; `None` before the file was read.
     sessions: Mutex<Option<Vec<AdvisedSession>>>,
     pending: Mutex<PendingReceipts>,
 }
@@ -60,9 +61,9 @@ pub(in crate::daemon) struct DeliveredAdvice {
 /// Advice in answers that the caller has not confirmed yet.
 #[derive(Default)]
 struct PendingReceipts {
-    /// Number of receipts so far.
+    /// Number of receipts that were issued so far.
     n_receipts: u64,
-    /// By receipt, the oldest first.
+    /// For each receipt, the oldest first: the session, the ids, and whether the answer was the brief.
     answers: VecDeque<(String, SessionKey, Vec<String>, bool)>,
 }
 
@@ -75,7 +76,8 @@ impl DeliveredAdvice {
         Self { file, sessions: Mutex::default(), pending: Mutex::default() }
     }
 
-    /// Forgets what a session no longer knows; returns whether it still has the brief, perhaps summarised. Blocks.
+    /// Forgets the advice that the agent no longer remembers; returns whether the session still has the brief, perhaps summarised.
+    /// Blocks.
     pub(in crate::daemon) fn begin_session(&self, key: SessionKey, beginning: Beginning) -> bool {
         let mut sessions = self.lock_sessions();
         let sessions = sessions.get_or_insert_default();
@@ -89,14 +91,14 @@ impl DeliveredAdvice {
         beginning == Beginning::Compact && sessions[at].brief
     }
 
-    /// Returns the ids that a session was given. Blocks.
+    /// Returns the ids of the advice that a session was given. Blocks.
     pub(in crate::daemon) fn list_ids(&self, key: SessionKey) -> Vec<String> {
         let sessions = self.lock_sessions();
         let found = sessions.iter().flatten().find(|session| session.key == key);
         found.map(|session| session.memories.iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// Keeps the ids of an answer until its receipt arrives; without one they are given again.
+    /// Keeps the ids of an answer until its receipt arrives, and returns that receipt. Without it, the advice is delivered again.
     pub(in crate::daemon) fn expect_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
         let mut pending = lock(&self.pending);
         pending.n_receipts += 1;
@@ -108,7 +110,7 @@ impl DeliveredAdvice {
         receipt
     }
 
-    /// Adds the ids of the answer with this receipt. Blocks.
+    /// Adds the ids of the answer with this receipt to those that its session was given. Blocks.
     pub(in crate::daemon) fn take_receipt(&self, receipt: &str) {
         let mut pending = lock(&self.pending);
         let found = pending.answers.iter().position(|(known, ..)| known == receipt);
@@ -119,7 +121,7 @@ impl DeliveredAdvice {
         }
     }
 
-    /// Forgets ids of a session. Blocks.
+    /// Forgets the ids of a session that `is_meant` selects. Blocks.
     pub(in crate::daemon) fn forget_ids(&self, key: SessionKey, is_meant: impl Fn(&str) -> bool) {
         let mut sessions = self.lock_sessions();
         let sessions = sessions.get_or_insert_default();
@@ -131,7 +133,7 @@ impl DeliveredAdvice {
         self.save_sessions(sessions);
     }
 
-    /// Adds ids to a session. Blocks.
+    /// Adds ids to those that a session was given, and whether it was given the brief. Blocks.
     pub(in crate::daemon) fn add_ids(&self, key: SessionKey, ids: Vec<String>, brief: bool) {
         let now = now_ms();
         let mut sessions = self.lock_sessions();

@@ -15,14 +15,14 @@ use memod_engine::errors::busy_error;
 /// Longest time that a request waits for an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The status of the exchange.
+/// The status of the exchange with a team.
 #[derive(Clone, Debug, Default)]
 pub(in crate::daemon) struct ExchangeStatus {
     /// The server and the rights of the role; `None` while there is no connection.
     pub(in crate::daemon) about: Option<ServerAccess>,
     /// Why the last exchange failed.
     pub(in crate::daemon) failure: Option<TeamError>,
-    /// The failure for other repositories, while the exchange of this one works.
+    /// The failure that concerns other repositories only, while the exchange of this one works.
     pub(in crate::daemon) trouble: Option<TeamError>,
     /// Number of the team's texts that are not shown.
     pub(in crate::daemon) n_hidden: usize,
@@ -32,14 +32,14 @@ pub(in crate::daemon) struct ExchangeStatus {
     pub(in crate::daemon) is_connecting: bool,
     /// Number of requests for an exchange.
     n_requested: u64,
-    /// Number of those requests after which an exchange was complete.
+    /// Number of these requests that a complete exchange has fulfilled.
     n_fulfilled: u64,
 }
 
-/// The exchange with a team.
+/// The exchange with a team, as requests and the task that exchanges share it.
 pub(in crate::daemon) struct TeamExchange {
     status: Mutex<ExchangeStatus>,
-    /// Rung when an exchange is requested.
+    /// Notified when an exchange is requested.
     pub(in crate::daemon) asked: Notify,
     /// Incremented after each exchange, whether it failed or not.
     ended: watch::Sender<u64>,
@@ -52,11 +52,12 @@ impl Default for TeamExchange {
 }
 
 impl TeamExchange {
+    /// Returns a copy of the present status.
     pub(in crate::daemon) fn exchange_status(&self) -> ExchangeStatus {
         lock(&self.status).clone()
     }
 
-    /// Records that an exchange failed, or the connection has ended.
+    /// Records that an exchange failed, or that the connection has ended.
     pub(in crate::daemon) fn note_failure(&self, failure: TeamError) {
         let mut status = lock(&self.status);
         (status.about, status.failure) = (None, Some(failure));
@@ -69,7 +70,7 @@ impl TeamExchange {
         lock(&self.status).n_requested
     }
 
-    /// Records that the repository no longer takes part.
+    /// Records that the repository has left the team.
     pub(in crate::daemon) fn note_left(&self) {
         let mut status = lock(&self.status);
         (status.about, status.failure, status.is_connecting) = (None, None, false);
@@ -88,7 +89,7 @@ impl TeamExchange {
         let as_of =
             synced_ms.map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", rfc3339(at)));
         let why = failure.map(|failure| failure.message);
-        let why = why.or_else(|| is_connecting.then(|| "the first exchange is not over".to_owned()));
+        let why = why.or_else(|| is_connecting.then(|| "the first exchange is not complete".to_owned()));
         why.map(|why| format!("team: {as_of}: {why}"))
             .or_else(|| trouble.map(|trouble| format!("team: other repositories: {}", trouble.message)))
             .or_else(|| {
@@ -103,7 +104,7 @@ impl TeamExchange {
         lock(&self.status).n_hidden = n;
     }
 
-    /// Records that an exchange was complete, apart from a failure with other repositories.
+    /// Records that an exchange was complete, apart from `trouble`, a failure that concerns other repositories only.
     pub(in crate::daemon) fn note_complete(
         &self,
         about: &ServerAccess,

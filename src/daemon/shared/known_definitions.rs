@@ -1,29 +1,29 @@
-//! Caches the definitions of compared versions of files, since mostly one file changes between two questions.
+//! Caches the definitions of compared versions of files, because mostly one file changes between two questions.
 
 use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
 use memod_search::recent_cache::RecentCache;
 
-/// Most versions whose definitions are kept, a few kilobytes each as a rule, 32 MB if each had the most.
+/// Maximum number of versions whose definitions are cached: usually a few kilobytes each, 32 MB if each had the maximum.
 const MOST_KEPT: usize = 1_000;
-/// Most bytes of the names and hashes of a version that is kept.
+/// Maximum number of bytes in the names and hashes of a version that is cached.
 const MOST_BYTES: usize = 32 << 10;
 
 /// Qualified names in the order of the file, each with the blake3 of its text.
 pub(in crate::daemon) type DefinitionHashes = Vec<(String, [u8; 32])>;
 
-/// The definitions of versions of files, by blake3 of path and text: a path may decide on the language.
+/// The definitions of versions of files, by the blake3 of path and text, because the path may determine the language.
 #[derive(Default)]
 pub(in crate::daemon) struct KnownDefinitions(Mutex<RecentCache<[u8; 32], Arc<DefinitionHashes>, MOST_KEPT>>);
 
 impl KnownDefinitions {
-    /// Returns the definitions of a version, if they are kept.
+    /// Returns the definitions of a version, if they are cached.
     pub(in crate::daemon) fn find_version(&self, path: &str, text: &str) -> Option<Arc<DefinitionHashes>> {
         lock(&self.0).get(&version_key(path, text)).cloned()
     }
 
-    /// Keeps the definitions of a version, unless there are very many, and returns them.
+    /// Caches the definitions of a version, unless there are very many, and returns them.
     pub(in crate::daemon) fn keep_version(
         &self,
         path: &str,
@@ -39,13 +39,13 @@ impl KnownDefinitions {
         named
     }
 
-    /// Forgets all.
+    /// Forgets all definitions.
     pub(in crate::daemon) fn clear(&self) {
         *lock(&self.0) = RecentCache::default();
     }
 }
 
-/// No path has the byte between the two.
+/// Returns the hash of path and text, with a byte between them that no path contains.
 fn version_key(path: &str, text: &str) -> [u8; 32] {
     *blake3::Hasher::new().update(path.as_bytes()).update(b"\0").update(text.as_bytes()).finalize().as_bytes()
 }

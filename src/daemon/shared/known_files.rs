@@ -1,4 +1,4 @@
-//! Keeps the last look at the files of shared memories in each worktree.
+//! Keeps the result of the last examination of the files of shared memories in each worktree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,24 +17,24 @@ use tokio::sync::Semaphore;
 use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
 use crate::daemon::shared::watched_files::WatchedFiles;
 
-/// Most requests that look for other worktrees at a time.
+/// Maximum number of requests that search for other worktrees at a time.
 const MOST_SEARCHES: usize = 4;
 
-/// Most files without a memory that are examined one by one at each look.
+/// Maximum number of files without a memory that an examination reads one by one.
 pub(in crate::daemon) const MOST_WITHOUT_MEMORY: usize = 1_000;
 
-/// The contents of the directory of memories.
+/// The files in the directory of memories, as an examination listed them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::daemon) struct FileListing {
-    /// Files named by an id, and the first few other files, by name.
+    /// Files whose name is an id, and the first few other files, by name.
     pub(in crate::daemon) files: BTreeMap<String, Stat>,
     /// Number of other files that are not in `files`.
     pub(in crate::daemon) n_unlisted: usize,
-    /// Whether there is a temporary file of `memo sync-notes`, which may be running.
+    /// Whether there is a temporary file of `memo sync-notes`, which may still be running.
     pub(in crate::daemon) has_temporary: bool,
     /// Whether git was rebasing, which swaps the sides of a conflict.
     pub(in crate::daemon) is_rebasing: bool,
-    /// The signature of the directory before it was listed; `None` if there is no directory.
+    /// The directory's [`Stat`] before the files were listed; `None` if there is no directory.
     pub(in crate::daemon) dir: Option<Stat>,
     /// Files that exist and could not be examined or read, with the reason.
     pub(in crate::daemon) unread: BTreeMap<String, String>,
@@ -65,7 +65,7 @@ impl FileListing {
         self.without_memory.len() >= MOST_WITHOUT_MEMORY && !self.without_memory.contains(name)
     }
 
-    /// Returns the reason if some files could not be read.
+    /// Returns a message about the files that could not be read; `None` if all could.
     pub(in crate::daemon) fn explain_failure(&self) -> Option<String> {
         let first = self.unread.values().next().map(|first| match self.unread.len() - 1 {
             0 => first.clone(),
@@ -80,15 +80,15 @@ impl FileListing {
     }
 }
 
-/// One look at the files of a worktree.
+/// The result of examining the files of memories in a worktree.
 pub(in crate::daemon) struct WorktreeLook {
     pub(in crate::daemon) worktree: i64,
-    /// The generation of the rows.
+    /// The generation of the rows in memory.db to which the files belong.
     pub(in crate::daemon) generation: u64,
     listing: FileListing,
-    /// The counters of writes and takes when the files were listed.
+    /// The counters of writes and updates when the files were listed.
     state: FilesState,
-    /// Time before the files were read, ns since the epoch.
+    /// Time before the files were read, ns since the Unix epoch.
     read_at_ns: i64,
     has_racy: bool,
 }
@@ -105,8 +105,8 @@ impl WorktreeLook {
         Self { worktree, generation, listing, state, read_at_ns, has_racy }
     }
 
-    /// Returns whether the rows still fit the worktree, provided that its files are unchanged: no file was written or taken since,
-    /// according to `state`, and the memories are linked as its files say if `links`.
+    /// Returns whether the rows still match the worktree, provided that its files are unchanged: according to `state`, no file was
+    /// written or applied to the rows since; and, if `links`, the memories are linked as the files of the worktree say.
     pub(in crate::daemon) fn is_current(
         &self,
         state: FilesState,
@@ -117,7 +117,7 @@ impl WorktreeLook {
             && (self.worktree == UNKNOWN_WORKTREE || !links || counters.is_linked(self.worktree))
     }
 
-    /// Returns whether no file has changed since the look.
+    /// Returns whether no file has changed since the examination.
     pub(in crate::daemon) fn is_unchanged_in(&self, listing: &FileListing) -> bool {
         !self.has_racy && self.listing.has_same_files(listing)
     }
@@ -127,12 +127,12 @@ impl WorktreeLook {
         self.listing.is_rebasing == listing.is_rebasing
     }
 
-    /// Returns whether one file has not changed since the look.
+    /// Returns whether a file has not changed since the examination.
     pub(in crate::daemon) fn has_read(&self, name: &str, stat: &Stat) -> bool {
         self.listing.files.get(name) == Some(stat) && !may_change_unseen(stat, self.read_at_ns)
     }
 
-    /// Returns whether a file contained a memory.
+    /// Returns whether a file contained a memory when it was examined.
     pub(in crate::daemon) fn showed_memory(&self, name: &str) -> bool {
         self.listing.files.contains_key(name) && !self.listing.without_memory.contains(name)
     }
@@ -146,10 +146,11 @@ impl WorktreeLook {
             .map(|known| names.iter().filter(|name| known.contains(*name)).collect())
     }
 
-    /// Returns the individually known names and the number of the others, if there were others and the directory is unchanged.
+    /// Returns the names that are known individually and the number of other files, if the directory is unchanged since and has too
+    /// many files to list them at each request; otherwise `None`.
     pub(in crate::daemon) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
         let is_same = self.listing.dir.as_ref() == Some(dir) && !is_racy(dir, self.read_at_ns);
-        // Not every file system updates the time of a directory at all changes.
+        // Not every file system updates the time of a directory at each change.
         let is_worth_it =
             (self.listing.n_unlisted > 0 || !self.listing.skipped.is_empty()) && !self.listing.has_temporary;
         (is_same && is_worth_it)
@@ -157,21 +158,21 @@ impl WorktreeLook {
     }
 }
 
-/// Returns whether a file may have changed after the read and kept its signature, also if its time was set back.
+/// Returns whether a file may have changed after it was read without a change of its [`Stat`], even if its time was set back.
 fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
     let as_changed = Stat { mtime_ns: stat.ctime_ns, ..*stat };
     is_racy(stat, read_at_ns) || is_racy(&as_changed, read_at_ns)
 }
 
-/// Counters that change when files are written, or when files of a worktree are taken into the rows. Files that were read at
-/// another state may be outdated.
+/// Counters that change when files are written, or when files of a worktree are applied to the rows. Files that were read while
+/// the counters had other values may be outdated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::daemon) struct FilesState {
     pub(in crate::daemon) n_written: u64,
     pub(in crate::daemon) n_taken: u64,
 }
 
-/// Counters that the thread which owns the memories shares with the looks at files.
+/// Counters that the thread which owns the memories shares with the requests that examine files.
 #[derive(Clone, Default)]
 pub(in crate::daemon) struct FileCounters {
     /// Incremented before and after files are written.
@@ -185,25 +186,29 @@ pub(in crate::daemon) struct FileCounters {
 /// Counters of the files of one worktree.
 #[derive(Clone, Copy, Default)]
 struct WorktreeCounters {
-    /// Number of times that files were taken into the rows.
+    /// Number of times that changed files were applied to the rows.
     n_taken: u64,
     /// Number of times that a request has listed the files.
     n_looks: u64,
 }
 
 impl FileCounters {
+    /// Returns the counter of writes, which changes before and after files are written.
     pub(in crate::daemon) fn n_written(&self) -> u64 {
         self.n_written.load(Ordering::Acquire)
     }
 
+    /// Records that files are about to be written, or were written.
     pub(in crate::daemon) fn note_write(&self) {
         self.n_written.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// Returns the counters of writes and updates for the worktree with a git dir.
     pub(in crate::daemon) fn state_of(&self, key: &str) -> FilesState {
         FilesState { n_written: self.n_written(), n_taken: self.counters_of(key).n_taken }
     }
 
+    /// Returns how often requests have listed the files of the worktree with a git dir.
     pub(in crate::daemon) fn n_looks(&self, key: &str) -> u64 {
         self.counters_of(key).n_looks
     }
@@ -212,6 +217,7 @@ impl FileCounters {
         lock(&self.worktrees).get(key).copied().unwrap_or_default()
     }
 
+    /// Records that changed files of the worktree with a git dir were applied to the rows.
     pub(in crate::daemon) fn note_taken(&self, key: &str) {
         lock(&self.worktrees).entry(key.to_owned()).or_default().n_taken += 1;
     }
@@ -222,8 +228,8 @@ impl FileCounters {
         self.state_of(key)
     }
 
-    /// Records that files are being taken, unless a request has listed the files since: a file that it did not find must not get
-    /// into its answer. Returns whether they are being taken.
+    /// Records that changed files are being applied to the rows, unless a request has listed the files since `n_looks` was read: a
+    /// file that the request did not find must not appear in its answer. Returns whether the files may be applied.
     pub(in crate::daemon) fn begin_take(&self, key: &str, n_looks: u64) -> bool {
         let mut worktrees = lock(&self.worktrees);
         let counters = worktrees.entry(key.to_owned()).or_default();
@@ -237,27 +243,27 @@ impl FileCounters {
         self.linked_worktree.load(Ordering::Acquire) == worktree
     }
 
-    /// Records that the memories are linked as the files of a worktree say. Returns whether that is a change.
+    /// Records that the memories are linked as the files of a worktree say. Returns whether they were linked differently before.
     pub(in crate::daemon) fn set_linked(&self, worktree: i64) -> bool {
         self.linked_worktree.swap(worktree, Ordering::AcqRel) != worktree
     }
 }
 
-/// The last looks at worktrees, by git dir.
+/// The results of the last examinations of worktrees, by git dir.
 pub(in crate::daemon) struct KnownFiles {
     looks: Mutex<HashMap<String, Arc<WorktreeLook>>>,
-    /// Why the last look at a worktree was incomplete, by git dir.
+    /// Why the last examination of a worktree was incomplete, by git dir.
     failures: Mutex<HashMap<String, String>>,
     counters: FileCounters,
-    /// Running looks, by git dir.
+    /// Running examinations, by git dir.
     running: Mutex<HashMap<String, Vec<Weak<FileAccessProgress>>>>,
     /// Limits concurrent searches for other worktrees.
     search_slots: Arc<Semaphore>,
     /// The directories that are watched for edits.
     watched: Mutex<WatchedFiles>,
-    /// Worktrees whose edits are being taken, by root. Contains whether more edits were made since that began.
+    /// Worktrees whose edited files are being stored, by root, each with whether more edits were made since that began.
     taking: Mutex<HashMap<PathBuf, bool>>,
-    /// Whether a request has looked for other worktrees.
+    /// Whether a request has searched for other worktrees.
     has_searched: AtomicBool,
 }
 
@@ -277,15 +283,17 @@ impl Default for KnownFiles {
 }
 
 impl KnownFiles {
+    /// Returns the result of the last examination of the worktree with a git dir, if there was one.
     pub(in crate::daemon) fn last_look(&self, key: &str) -> Option<Arc<WorktreeLook>> {
         lock(&self.looks).get(key).cloned()
     }
 
+    /// Keeps the result of the last examination of the worktree with a git dir.
     pub(in crate::daemon) fn set_last_look(&self, key: String, look: WorktreeLook) {
         lock(&self.looks).insert(key, Arc::new(look));
     }
 
-    /// Begins a look, which counts as running as long as its progress is held.
+    /// Records that an examination begins; it counts as running until the returned progress is dropped.
     pub(in crate::daemon) fn begin_look(&self, key: &str) -> Arc<FileAccessProgress> {
         let progress = Arc::new(FileAccessProgress::default());
         let mut running = lock(&self.running);
@@ -295,14 +303,14 @@ impl KnownFiles {
         progress
     }
 
-    /// Returns a path of a worktree whose file system has not answered for at least `limit`.
+    /// Returns a path for which the file system of a worktree has not answered for at least `limit`, if there is one.
     pub(in crate::daemon) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
         let running = lock(&self.running);
         let looks = running.get(key)?.iter().filter_map(Weak::upgrade);
         looks.into_iter().find_map(|look| look.unanswered_for(limit))
     }
 
-    /// Logs why a look was incomplete, unless the reason is that of the last look: every request takes a look.
+    /// Logs why an examination was incomplete, unless the last one has logged the same reason: every request examines the files.
     pub(in crate::daemon) fn log_failure(&self, key: &str, failure: Option<&String>) {
         let mut failures = lock(&self.failures);
         let former = match failure {
@@ -310,11 +318,11 @@ impl KnownFiles {
             None => failures.remove(key),
         };
         if let Some(why) = failure.filter(|why| former.as_ref() != Some(*why)) {
-            tracing::warn!(why, "files of memories");
+            tracing::warn!(why, "files of memories cannot be read");
         }
     }
 
-    /// Returns the number of files without a memory that the last look at a worktree did not examine individually.
+    /// Returns the number of files without a memory that the last examination of a worktree did not read one by one.
     pub(in crate::daemon) fn n_unlisted(&self, worktree: i64) -> usize {
         let looks = lock(&self.looks);
         let look = looks.values().find(|look| look.worktree == worktree);
@@ -326,15 +334,17 @@ impl KnownFiles {
         Arc::clone(&self.search_slots)
     }
 
+    /// Returns a handle to the shared counters.
     pub(in crate::daemon) fn counters(&self) -> FileCounters {
         self.counters.clone()
     }
 
+    /// Locks and returns the directories of memories that are watched.
     pub(in crate::daemon) fn watched_files(&self) -> MutexGuard<'_, WatchedFiles> {
         lock(&self.watched)
     }
 
-    /// Returns whether the last look found a directory of memories that is not watched.
+    /// Returns whether the last examination found a directory of memories that is not watched.
     pub(in crate::daemon) fn is_unwatched(&self, key: &str, layout: &RepoLayout) -> bool {
         let dir = self.last_look(key).and_then(|look| look.listing.dir);
         dir.is_some_and(|dir| !self.watched_files().is_watched(key, layout, &dir))
@@ -345,8 +355,8 @@ impl KnownFiles {
         !self.has_searched.swap(true, Ordering::AcqRel)
     }
 
-    /// Records that edits in a worktree must be taken. Returns whether the caller has to take them; otherwise a thread
-    /// already does.
+    /// Records that the edited files of a worktree must be stored. Returns whether the caller has to do that; otherwise another
+    /// thread will store them.
     pub(in crate::daemon) fn begin_taking(&self, root: &Path) -> bool {
         let mut taking = lock(&self.taking);
         match taking.get_mut(root) {
@@ -358,7 +368,8 @@ impl KnownFiles {
         }
     }
 
-    /// Records that the edits in a worktree were taken. Returns whether the thread is done; otherwise more edits were made.
+    /// Records that the edited files of a worktree were stored. Returns whether the thread is done; otherwise more edits were
+    /// made meanwhile, and it must store them too.
     pub(in crate::daemon) fn end_taking(&self, root: &Path) -> bool {
         let mut taking = lock(&self.taking);
         let goes_on = taking.get_mut(root).is_some_and(std::mem::take);
@@ -368,7 +379,7 @@ impl KnownFiles {
         !goes_on
     }
 
-    /// Records that no thread takes edits in a worktree.
+    /// Records that no thread stores the edited files of a worktree.
     pub(in crate::daemon) fn forget_taking(&self, root: &Path) {
         lock(&self.taking).remove(root);
     }

@@ -1,7 +1,6 @@
-//! Caches facts about the texts of hits.
+//! Caches where the texts of hits have credentials, and how many lines they have.
 //!
-//! The file of a hit is read and hashed each time. What follows from its bytes alone is the same as before: how many lines
-//! there are, and where credentials.
+//! The file of a hit is read and hashed each time. If the hash is known, these two facts follow from an earlier search.
 
 use std::sync::Mutex;
 
@@ -10,17 +9,17 @@ use memod_search::recent_cache::RecentCache;
 use memod_text::redact::{RedactedText, SearchedSecrets};
 use memod_text::secrets::Syntax;
 
-/// Most texts whose facts are kept, some 200 bytes each.
+/// Maximum number of texts whose facts are cached, some 200 bytes each.
 const MOST_TEXTS: usize = 20_000;
 
 /// Identifies a text: blake3 of its bytes, and whether it is read as code.
 type Key = ([u8; 32], bool);
 
-/// Facts about texts.
+/// For each text, the number of its lines, and the credentials that were found so far.
 #[derive(Default)]
 pub(in crate::daemon) struct KnownTexts(Mutex<RecentCache<Key, (usize, SearchedSecrets), MOST_TEXTS>>);
 
-/// The text of a file.
+/// The text of a file, with what is known about it.
 pub(in crate::daemon) struct KnownText {
     key: Key,
     pub(in crate::daemon) n_lines: usize,
@@ -28,7 +27,7 @@ pub(in crate::daemon) struct KnownText {
 }
 
 impl KnownTexts {
-    /// Takes a text with the hash of its bytes.
+    /// Returns a text with what is known about it. `hash` is the blake3 of its bytes.
     pub(in crate::daemon) fn open_text(&self, text: String, syntax: Syntax, hash: &[u8; 32]) -> KnownText {
         let key = (*hash, syntax == Syntax::Code);
         let known = lock(&self.0).get(&key).cloned();
@@ -36,7 +35,7 @@ impl KnownTexts {
         KnownText { key, n_lines, text: RedactedText::new(text, syntax).with_searched(searched) }
     }
 
-    /// Keeps the facts about texts.
+    /// Caches what was found out about texts.
     pub(in crate::daemon) fn keep_texts(&self, texts: impl Iterator<Item = KnownText>) {
         let mut known = lock(&self.0);
         for KnownText { key, n_lines, text } in texts {

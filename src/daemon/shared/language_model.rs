@@ -1,6 +1,7 @@
-//! Asks the language model on separate threads, within the tokens of a day.
+//! Asks the language model on separate threads, within the daily limit of tokens.
 //!
-//! Searches and all else wait in separate lanes, so a long task does not delay a search. No database is locked meanwhile.
+//! Requests for searches and all other requests wait in separate queues, so that a long task does not delay a search. No database
+//! is locked while a request waits.
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -15,11 +16,11 @@ use memod_search::recent_cache::RecentCache;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
-/// Most requests of a lane that wait.
+/// Maximum number of requests that wait in one queue.
 const MOST_WAITING: usize = 8;
-/// Most queries whose words are kept.
+/// Maximum number of queries whose words are cached.
 const MOST_KEPT: usize = 512;
-/// How long searches do without the model after it has failed.
+/// Time for which searches do not ask the model after it has failed.
 const PAUSE: Duration = Duration::from_secs(30);
 /// Time for an answer to get from its thread to the caller.
 const LEEWAY: Duration = Duration::from_millis(100);
@@ -29,15 +30,15 @@ const LEEWAY: Duration = Duration::from_millis(100);
 pub(in crate::daemon) enum ModelLane {
     /// For a search, which also works without an answer.
     Search,
-    /// For a caller that asked for nothing else.
+    /// For a caller that needs only this answer, such as `llm.summarise`.
     Task,
 }
 
-/// The language model of the settings, with its state.
+/// Asks the language model that the settings name, and keeps the state of its server.
 pub(in crate::daemon) struct LanguageModel {
     /// The tokens spent so far.
     pub(in crate::daemon) spending: SpendingFile,
-    /// The lanes that were used.
+    /// The queues, search first; `None` until a queue is used.
     lanes: Mutex<[Option<SyncSender<ModelJob>>; 2]>,
     chat: Arc<ChatClient>,
     state: Arc<Mutex<ModelState>>,
@@ -45,16 +46,16 @@ pub(in crate::daemon) struct LanguageModel {
     stopping: watch::Receiver<bool>,
 }
 
-/// The state that the last answers have shown.
+/// The state of the server, as the last answers have shown it.
 #[derive(Default)]
 struct ModelState {
     /// Address of the server.
     url: String,
-    /// No request before this time, because the server asked for a pause.
+    /// No request is sent before this time, because the server asked for a pause.
     not_before: Option<Instant>,
-    /// No request for a search before this time.
+    /// No request for a search is sent before this time.
     no_search_before: Option<Instant>,
-    /// The last failure, and when it was, unix ms.
+    /// The last failure, and its time, unix ms.
     last_error: Option<(String, i64)>,
 }
 
@@ -68,7 +69,7 @@ struct ModelJob {
     reply: oneshot::Sender<Result<String, String>>,
 }
 
-/// The parts that the thread of a lane needs.
+/// The state that the thread of a queue needs.
 struct LaneWorker {
     chat: Arc<ChatClient>,
     spending: SpendingFile,
@@ -76,8 +77,8 @@ struct LaneWorker {
 }
 
 impl LanguageModel {
-    /// Takes the directory of the spending records, and what tells that the daemon is stopping, which ends all waiting. Nothing
-    /// is opened or started yet.
+    /// Takes the directory of the spending records, and a receiver that becomes true when the daemon is stopping, which ends all
+    /// waiting. Opens no file and starts no thread yet.
     pub(in crate::daemon) fn new(dir: &Path, stopping: watch::Receiver<bool>) -> Self {
         Self {
             spending: SpendingFile::new(dir),
@@ -89,10 +90,10 @@ impl LanguageModel {
         }
     }
 
-    /// Returns the answer of the model.
+    /// Sends a prompt to the model, and returns its answer.
     ///
     /// # Errors
-    /// Why there is no answer, in time or at all.
+    /// When there is no answer in time or at all; the error says why.
     pub(in crate::daemon) async fn ask(
         &self,
         settings: &LlmSettings,
@@ -113,29 +114,29 @@ impl LanguageModel {
         tokio::select! {
             answer = timeout_at((deadline + LEEWAY).into(), answer) => match answer {
                 Ok(Ok(answer)) => answer,
-                Ok(Err(_)) => Err("the daemon gave the request up".to_owned()),
+                Ok(Err(_)) => Err("the daemon gave up the request".to_owned()),
                 Err(_) => Err(format!("no answer within {} ms", patience.as_millis())),
             },
             _ = stopping.wait_for(|is_stopping| *is_stopping) => Err("the daemon is stopping".to_owned()),
         }
     }
 
-    /// Returns the body of a request.
+    /// Returns the body of the HTTP request for a prompt.
     pub(in crate::daemon) fn render_body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
         self.chat.render_body(endpoint, prompt)
     }
 
-    /// Returns the last failure, and when it was, unix ms.
+    /// Returns the last failure, and its time, unix ms.
     pub(in crate::daemon) fn last_error(&self) -> Option<(String, i64)> {
         lock(&self.state).last_error.clone()
     }
 
-    /// Returns the words that a model has named for a query.
+    /// Returns the cached words that a model has named for a query; empty words mean that it named none.
     pub(in crate::daemon) fn kept_words(&self, key: &str) -> Option<Vec<String>> {
         lock(&self.words).get(key).cloned()
     }
 
-    /// Keeps the words for a query.
+    /// Caches the words that a model has named for a query.
     pub(in crate::daemon) fn keep_words(&self, key: String, named: Vec<String>) {
         lock(&self.words).put(key, named);
     }
@@ -176,7 +177,7 @@ impl LanguageModel {
         };
         sender.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => format!("{MOST_WAITING} requests wait for the language model already"),
-            TrySendError::Disconnected(_) => "the thread that asks it has ended".to_owned(),
+            TrySendError::Disconnected(_) => "the thread that asks the language model has ended".to_owned(),
         })
     }
 }
@@ -190,10 +191,14 @@ impl LaneWorker {
             let outcome =
                 catch_panic(|| self.ask_chat(&job)).unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
             if let Err(why) = &outcome {
-                tracing::warn!(purpose = job.prompt.purpose.as_str(), why, "no answer of the language model");
+                tracing::warn!(
+                    purpose = job.prompt.purpose.as_str(),
+                    why,
+                    "no answer from the language model"
+                );
                 lock(&self.state).last_error = Some((why.clone(), now_ms()));
             }
-            let _ = job.reply.send(outcome); // it may be too late
+            let _ = job.reply.send(outcome); // the caller may have given up
         }
     }
 
@@ -229,7 +234,7 @@ impl LaneWorker {
     }
 }
 
-/// Returns the day that is counted, as `2026-11-25`.
+/// Returns the day for which tokens are counted now, in local time, as `2026-11-25`.
 pub(in crate::daemon) fn current_day() -> String {
     to_local_time(now_ms()).date().to_string()
 }

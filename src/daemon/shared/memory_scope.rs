@@ -1,7 +1,7 @@
-//! Names the worktree numbers that are not the number of one worktree.
+//! Names the worktree numbers with a special meaning.
 
-/// The memories of the whole repository.
+/// Means the memories of the whole repository.
 pub(in crate::daemon) const WHOLE_REPOSITORY: i64 = 0;
 
-/// The worktree of a request, while no file of it was ever seen: nothing that is shared is there.
+/// Means a worktree in which no file of a shared memory was ever seen, so that it has no shared memories.
 pub(in crate::daemon) const UNKNOWN_WORKTREE: i64 = -1;

@@ -37,15 +37,15 @@ pub(in crate::daemon) struct OpenForeign {
     pub(in crate::daemon) path: PathBuf,
     /// Name of the system.
     pub(in crate::daemon) system: String,
-    /// The connection that reads it.
+    /// The connection whose client reads the database.
     pub(in crate::daemon) connection: Weak<ClientConnection>,
-    /// The copy that is read.
+    /// The copy of the database that is read.
     pub(in crate::daemon) copy: ImportSource,
 }
 
-/// Minimum time between two backups, and so the most that is lost if the file is deleted while no daemon runs.
+/// Minimum time between two backups, and so the longest time whose changes are lost if the file is deleted while no daemon runs.
 const BACKUP_INTERVAL: Duration = Duration::from_secs(600);
-/// Maximum share of time for making backups.
+/// Minimum time between two backups, in multiples of the time that the first of them took.
 const BACKUP_SHARE: u32 = 100;
 /// Delay after a failure to compute or store vectors, or while a model is loading, before they are tried again.
 const EMBED_RETRY: Duration = Duration::from_secs(2);
@@ -58,11 +58,11 @@ pub(in crate::daemon) struct MemoryThread {
     events: Arc<EventBroker>,
     /// The database of another system that is being read.
     pub(in crate::daemon) foreign: Mutex<Option<OpenForeign>>,
-    /// The last look at the files of each worktree.
+    /// The last examinations of the files of memories in each worktree.
     pub(in crate::daemon) files: KnownFiles,
     /// The generation of the rows, see [`MemoryStore::file_generation`].
     pub(in crate::daemon) generation: Arc<AtomicU64>,
-    /// Rung when there may be something to send to the team.
+    /// Notified when there may be changes to send to the team.
     pub(in crate::daemon) outbox_bell: Arc<Notify>,
     pub(in crate::daemon) panics: Arc<PanicLog>,
     /// Whether the state dir is gone, or is that of another repository.
@@ -71,7 +71,7 @@ pub(in crate::daemon) struct MemoryThread {
 }
 
 impl MemoryThread {
-    /// Starts the thread, which opens the database. `functions` derive data from its records.
+    /// Starts the thread, which opens the database. `functions` derive data from the records of memories.
     pub(in crate::daemon) fn start(engine: &Engine, functions: RecordFunctions) -> anyhow::Result<Self> {
         let Engine { layout, env, config, .. } = engine;
         let purges_expired = config.memory.on_expiry == "purge";
@@ -79,7 +79,7 @@ impl MemoryThread {
         let (jobs, queue) = channel();
         remove_left_copies(&layout.state_dir);
         let left_in = layout.state_dir.clone();
-        // It may be on a file system that hangs.
+        // On a separate thread, because the state dir may be on a file system that hangs.
         drop(spawn_thread("left-backup", move || remove_unfinished(&left_in))?);
         let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_states(env));
         let for_store = Arc::clone(&models);
@@ -124,7 +124,7 @@ impl MemoryThread {
 
     /// Makes the thread check whether another model was chosen.
     pub(in crate::daemon) fn note_choice(&self) {
-        let _ = self.jobs.send(MemoryJob::Run(Box::new(|_| Ok(())))); // it may have ended
+        let _ = self.jobs.send(MemoryJob::Run(Box::new(|_| Ok(())))); // the thread may have ended
     }
 
     /// Returns the identity of the model whose vectors memories have.
@@ -153,7 +153,7 @@ impl MemoryThread {
         self.send_job_in(WHOLE_REPOSITORY, run)
     }
 
-    /// Sends a job to the thread that sees the memories as a worktree has them.
+    /// Sends a job to the thread. The job sees the memories as a worktree has them.
     pub(in crate::daemon) fn send_job_in<T: Send + 'static>(
         &self,
         worktree: i64,
@@ -167,7 +167,8 @@ impl MemoryThread {
             store.enter_worktree(worktree);
             let value = run(store);
             generation.store(store.file_generation(), Ordering::Release);
-            // The copy is updated before the answer, so that acknowledged changes are found. The answer is sent in any case.
+            // The copy in the finder is updated before the answer is sent, so that acknowledged changes are found. The answer is
+            // sent even if that panics.
             let followed = catch_unwind(AssertUnwindSafe(|| finder.follow_changes(store)));
             drop(reply.send(value));
             events.publish_memory_changes(store.take_changes());
@@ -182,7 +183,7 @@ impl MemoryThread {
         self.panics.restart_refusal(Instant::now()).unwrap_or_else(|| {
             RpcError::new(
                 code::INTERNAL,
-                "an internal error, which the log describes; nothing was changed, and the daemon keeps running",
+                "internal error, see the log; nothing was changed, and the daemon keeps running",
             )
         })
     }
@@ -192,9 +193,9 @@ impl MemoryThread {
         self.is_lost.store(is_lost, Ordering::Release);
     }
 
-    /// Ends the thread after its queued jobs.
+    /// Lets the thread end after its queued jobs, and waits for that.
     pub(in crate::daemon) fn stop(&self) {
-        let _ = self.jobs.send(MemoryJob::Stop); // it may have ended
+        let _ = self.jobs.send(MemoryJob::Stop); // the thread may have ended
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let _ = thread.join(); // a panic is in the log already
@@ -208,11 +209,11 @@ enum MemoryJob {
     Stop,
 }
 
-/// A job that returns the panic of the work after its answer, if any.
+/// A job; returns the panic of the work after its answer, if there was one.
 type JobFn = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
 
-/// Runs jobs until the last, and then `close_store`. After a panic outside of a job it continues with a reopened store, a limited
-/// number of times; then jobs fail with the reason.
+/// Runs jobs until the thread is stopped, and then `close_store`. After a panic outside of a job, the thread continues with a
+/// reopened store, a limited number of times; after that, jobs fail with the reason.
 fn run_thread(
     (new_store, close_store): (impl Fn() -> MemoryStore, impl Fn(&mut MemoryStore)),
     finder: &MemoryFinder,
@@ -236,18 +237,18 @@ fn run_thread(
         }
         finder.close();
         panics.note_panic(why, Instant::now());
-        tracing::error!("the thread that keeps the memories panicked");
+        tracing::error!("the thread that owns the memories panicked");
         while panics.restart_refusal(Instant::now()).is_some() {
             match queue.recv() {
                 Ok(MemoryJob::Stop) | Err(_) => return,
-                // Otherwise the dropped channel reports the failure.
+                // Dropping a job closes the channel of its answer, which reports the failure to the caller.
                 Ok(job) => first = panics.restart_refusal(Instant::now()).is_none().then_some(job),
             }
         }
     }
 }
 
-/// Runs jobs until the last. Vectors and backups are made while the queue is empty, so that no job waits for them.
+/// Runs jobs until the thread is stopped. Vectors and backups are made while the queue is empty, so that no job waits for them.
 fn serve_jobs(
     store: &mut MemoryStore,
     mut first: Option<MemoryJob>,
@@ -256,7 +257,8 @@ fn serve_jobs(
     queue: &Receiver<MemoryJob>,
 ) {
     let (mut backup_at, mut embed_at): (Option<Instant>, Option<Instant>) = (None, None);
-    let _ = store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
+    let _ =
+        store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memory.db cannot be opened"));
     finder.follow_changes(store);
     loop {
         let job = match first.take().ok_or(()).or_else(|()| queue.recv_timeout(Duration::ZERO)) {
@@ -310,7 +312,8 @@ fn is_switching(store: &MemoryStore, models: &ModelRegistry) -> bool {
     models.chosen_id().is_ok_and(|chosen| chosen != store.model_id() && models.is_usable(&chosen))
 }
 
-/// Computes some vectors with the chosen model, and switches to it when none is missing. Returns whether there is more to do.
+/// Computes some vectors with the chosen model, and switches to the model when no vector is missing. Returns whether there may be
+/// more to do.
 fn prepare_model(store: &mut MemoryStore, finder: &MemoryFinder, models: &ModelRegistry) -> bool {
     let Ok(chosen) = models.chosen_id() else { return false };
     if !models.is_usable(&chosen) {
@@ -320,7 +323,7 @@ fn prepare_model(store: &mut MemoryStore, finder: &MemoryFinder, models: &ModelR
         Ok(ModelPreparation::Some) => true,
         Ok(ModelPreparation::Switched) => {
             finder.follow_changes(store);
-            tracing::info!(model = chosen, "memories have the vectors of another model");
+            tracing::info!(model = chosen, "memories are now searched with the vectors of another model");
             true
         }
         Ok(ModelPreparation::Idle) | Err(_) => false,
@@ -328,9 +331,9 @@ fn prepare_model(store: &mut MemoryStore, finder: &MemoryFinder, models: &ModelR
 }
 
 fn warn_of_vectors(error: &DatabaseError) {
-    tracing::warn!(%error, "vectors of memories could not be kept");
+    tracing::warn!(%error, "vectors of memories could not be computed or stored");
 }
 
 fn warn_of_backup(error: &DatabaseError) {
-    tracing::warn!(%error, "no copy of the memories could be made");
+    tracing::warn!(%error, "no backup of the memories could be made");
 }

@@ -1,7 +1,7 @@
-//! Remembers the object ids of contents, so that an unchanged file is not read again.
+//! Caches the object ids that git gives to contents, so that an unchanged file is not read again.
 //!
-//! Git's index knows the ids of most files. It does not vouch for those that were written in the same second as the index
-//! itself, which are all files of a new clone.
+//! Git's index has the ids of most files. Its entries are not reliable for files that were written in the same second as the index
+//! itself, as all files of a new clone are.
 
 use std::sync::Mutex;
 
@@ -11,34 +11,36 @@ use memod_git::{ObjectHash, ObjectId, blob_id};
 use memod_index_db::ManifestEntry;
 use memod_search::recent_cache::RecentCache;
 
-/// Most contents whose object ids are kept.
+/// Maximum number of contents whose object ids are cached.
 const MOST_CONTENTS: usize = 1 << 17;
 
 /// Identifies the content of a file.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(in crate::daemon) enum ContentKey {
-    /// blake3 of its bytes.
+    /// blake3 of the bytes.
     Hash([u8; 32]),
-    /// Its path and signature, where the file is not indexed.
+    /// Path and [`Stat`] of a file that is not indexed.
     Stat(SourceKey, Stat),
 }
 
 impl ContentKey {
+    /// Returns the key of the content that a manifest entry describes.
     pub(in crate::daemon) fn from_entry(key: &SourceKey, entry: &ManifestEntry) -> Self {
         entry.hash.map_or_else(|| Self::Stat(key.clone(), entry.stat), Self::Hash)
     }
 }
 
-/// The object ids of one content.
+/// The object ids that git may give to one content.
 #[derive(Clone, Copy)]
 pub(in crate::daemon) struct ObjectIds {
-    /// Of its bytes.
+    /// Object id of the bytes as they are.
     pub(in crate::daemon) raw: ObjectId,
-    /// With `\n` for each `\r\n`, as `core.autocrlf` stores it.
+    /// Object id of the bytes with `\n` for each `\r\n`, as `core.autocrlf` stores them.
     pub(in crate::daemon) lf: ObjectId,
 }
 
 impl ObjectIds {
+    /// Computes the object ids of a content.
     pub(in crate::daemon) fn from_bytes(object_hash: ObjectHash, bytes: &[u8]) -> Self {
         let raw = blob_id(object_hash, bytes);
         let has_crlf = bytes.windows(2).any(|pair| pair == b"\r\n");
@@ -47,15 +49,17 @@ impl ObjectIds {
     }
 }
 
-/// Object ids of contents.
+/// Caches the object ids of contents.
 #[derive(Default)]
 pub(in crate::daemon) struct KnownObjectIds(Mutex<RecentCache<ContentKey, ObjectIds, MOST_CONTENTS>>);
 
 impl KnownObjectIds {
+    /// Returns the object ids of a content, if they are cached.
     pub(in crate::daemon) fn find_ids(&self, content: &ContentKey) -> Option<ObjectIds> {
         lock(&self.0).get(content).copied()
     }
 
+    /// Caches the object ids of a content.
     pub(in crate::daemon) fn add_ids(&self, content: ContentKey, ids: ObjectIds) {
         lock(&self.0).put(content, ids);
     }

@@ -10,15 +10,15 @@ use memod_search::paths::class_rules::{self, FormatGroup};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
-/// Memory of all surveys together, bytes.
+/// Maximum memory of all surveys together, bytes.
 const MOST_BYTES: usize = 4 << 20;
-/// Most paths of a list: a project has fewer, unless it wants to be a nuisance.
+/// Maximum number of paths in a list; only a hostile project has more.
 const MOST_PATHS: usize = 1_000;
-/// Manifests below the top that are of interest; a README may replace one at the top.
+/// Names of files that are listed even below the top: manifests, and READMEs in case the top has none.
 const BELOW: [&str; 5] = ["Cargo.toml", "package.json", "pyproject.toml", "README.md", "README.rst"];
-/// Deepest folder of such a manifest.
+/// Maximum number of folders above such a file.
 const MOST_DEPTH: usize = 3;
-/// Folders and files of services that build and test.
+/// Folders and files that configure CI services.
 const CI: [&str; 7] = [
     ".github/workflows/",
     ".gitlab-ci.yml",
@@ -28,26 +28,26 @@ const CI: [&str; 7] = [
     ".woodpecker.yml",
     ".forgejo/workflows/",
 ];
-/// Languages whose programs begin at a function `main`.
+/// Languages whose programs begin with a function `main`.
 const WITH_MAIN: [&str; 9] = ["c", "c-sharp", "cpp", "go", "haskell", "java", "kotlin", "rust", "zig"];
-/// Classes of files that are not what the project consists of.
+/// Classes of files that are not the project's own code.
 const OF_OTHERS: [FileClass; 5] =
     [FileClass::Fixture, FileClass::Generated, FileClass::Lock, FileClass::Snapshot, FileClass::Vendored];
-/// Classes of files whose programs are not those of the project.
+/// Classes of files whose programs and manifests are only for the developers of the project.
 const FOR_DEVELOPERS: [FileClass; 3] = [FileClass::Benchmark, FileClass::Example, FileClass::Test];
 
-/// Languages, manifests and programs of a project, from the index.
+/// The languages, manifests and programs of a project, from the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::daemon) struct ProjectSurvey {
-    /// Bytes of its own code in each language, most first.
+    /// Bytes of the project's own code in each language, the largest number first.
     pub(in crate::daemon) languages: Vec<(String, u64)>,
-    /// Files at the top, manifests below it, and those of CI, by path.
+    /// Files at the top, manifests below it, and files that configure CI services, ordered by path.
     pub(in crate::daemon) manifests: Vec<String>,
-    /// Files at which a program begins, with their languages, by path.
+    /// Files with the entry point of a program, and their languages.
     pub(in crate::daemon) programs: Vec<(String, String)>,
 }
 
-/// Surveys of worktrees.
+/// Caches the surveys of worktrees.
 pub(in crate::daemon) struct SurveyCache(WorktreeCache<CachedSurvey>);
 
 /// The survey of a worktree as it is in a snapshot.
@@ -55,14 +55,14 @@ pub(in crate::daemon) struct SurveyCache(WorktreeCache<CachedSurvey>);
 struct CachedSurvey {
     /// Epoch and sequence number of the worktree.
     clock: Option<(i64, u64)>,
-    /// Contents that were extracted again until then.
+    /// Number of contents that had been extracted again by then.
     n_replaced: u64,
     survey: Arc<ProjectSurvey>,
 }
 
 impl CacheValue for CachedSurvey {
     fn size_bytes(&self) -> usize {
-        const PATH: usize = 64;
+        const PATH: usize = 64; // estimated memory of one path
         PATH * (self.survey.manifests.len() + 2 * self.survey.programs.len() + self.survey.languages.len())
     }
 }
@@ -74,7 +74,7 @@ impl Default for SurveyCache {
 }
 
 impl SurveyCache {
-    /// Forgets all.
+    /// Forgets all surveys.
     pub(in crate::daemon) fn clear(&self) {
         self.0.retain(&[]);
     }
@@ -146,14 +146,14 @@ fn add_size(sizes: &mut HashMap<String, u64>, file: SourceFile<'_>) {
     }
 }
 
-/// Returns whether a file may say how the project is built.
+/// Returns whether a file may describe the project or say how it is built.
 fn is_manifest(path: &str) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else { return true };
     let is_below = BELOW.contains(&name) && folder.split('/').count() <= MOST_DEPTH;
     is_below && !is_fuzz(path) || CI.iter().any(|ci| path.starts_with(ci))
 }
 
-/// Returns whether a path is of programs that feed random input to the others.
+/// Returns whether a path is that of a fuzz target.
 fn is_fuzz(path: &str) -> bool {
     path.split('/').any(|part| part == "fuzz")
 }

@@ -1,4 +1,4 @@
-//! Keeps track of the watched directories of memories.
+//! Tracks which directories of memories are watched.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,10 +12,11 @@ use memod_memory::file;
 #[derive(Default)]
 pub(in crate::daemon) struct WatchedFiles(HashMap<String, WatchedDir>);
 
+/// The directory of memories in one worktree.
 struct WatchedDir {
     view: WorktreeId,
     layout: RepoLayout,
-    /// Device and inode; `None` where no directory is watched.
+    /// Device and inode of the directory; `None` if no directory is watched.
     identity: Option<(u64, u64)>,
 }
 
@@ -35,7 +36,7 @@ impl WatchedFiles {
         layout: &RepoLayout,
         dir: Option<&Stat>,
     ) -> Option<WorktreeId> {
-        // Negative, unlike the ids of the index.
+        // The id is negative, unlike the ids of worktrees in the index.
         let next = WorktreeId(-1 - i64::try_from(self.0.len()).expect("there are not so many worktrees"));
         let new = WatchedDir { view: next, layout: layout.clone(), identity: dir.map(dir_identity) };
         let Some(known) = self.0.get_mut(key) else {
@@ -48,7 +49,8 @@ impl WatchedFiles {
         (!is_same).then_some(view)
     }
 
-    /// Returns the worktree in whose directory a path was changed. If the path is the directory itself, it counts as unwatched.
+    /// Returns the worktree in whose directory a path has changed. If the path is the directory itself, the directory counts as
+    /// unwatched from now on.
     pub(in crate::daemon) fn layout_of_change(
         &mut self,
         view: WorktreeId,

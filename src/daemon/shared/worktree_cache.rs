@@ -1,4 +1,4 @@
-//! Caches values that follow from the index, one for each worktree.
+//! Caches values that are derived from the index, one for each worktree.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,17 +7,18 @@ use memod_base::types::WorktreeId;
 
 /// A value in a cache.
 pub(in crate::daemon) trait CacheValue: Clone {
-    /// Returns the memory that it takes, bytes.
+    /// Returns the memory that the value takes, bytes.
     fn size_bytes(&self) -> usize;
 }
 
-/// Values of worktrees, the one used last at the end.
+/// Caches one value for each worktree, up to a limit of memory.
 ///
-/// Invariant: the lock of all of them is held only inside these functions; that of one worktree is held while index.db is read,
-/// so that two requests do not make the same value, but never while files of a worktree are read.
+/// Invariant: the lock of the list is held only inside these functions. The lock of one worktree's value is held while index.db is
+/// read, so that two requests do not compute the same value, but never while files of a worktree are read.
 pub(in crate::daemon) struct WorktreeCache<T> {
-    /// Memory of all values together; one that is larger alone is made for each request.
+    /// Maximum memory of all values together, bytes. A single larger value is not cached, so each request computes it again.
     most_bytes: usize,
+    /// The slots, the one used last at the end.
     slots: Mutex<Vec<CacheSlot<T>>>,
 }
 
@@ -35,7 +36,7 @@ impl<T: CacheValue> WorktreeCache<T> {
         Self { most_bytes, slots: Mutex::default() }
     }
 
-    /// Returns the value of a worktree, which `make` makes of the former one.
+    /// Returns the value of a worktree, which `make` computes from the former value.
     pub(in crate::daemon) fn update_value<E>(
         &self,
         view: WorktreeId,
@@ -50,7 +51,7 @@ impl<T: CacheValue> WorktreeCache<T> {
         Ok(value)
     }
 
-    /// Forgets the values of all but these worktrees.
+    /// Forgets the values of all worktrees except these.
     pub(in crate::daemon) fn retain(&self, views: &[WorktreeId]) {
         lock(&self.slots).retain(|slot| views.contains(&slot.view));
     }
@@ -65,7 +66,7 @@ impl<T: CacheValue> WorktreeCache<T> {
         slot
     }
 
-    /// Puts a slot at the end, and forgets the first ones while all of them are too large.
+    /// Moves a slot to the end, and removes the least recently used ones until the rest fits into the limit of memory.
     fn keep_slot(&self, used: CacheSlot<T>) {
         let mut slots = lock(&self.slots);
         slots.retain(|slot| slot.view != used.view);

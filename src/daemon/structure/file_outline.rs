@@ -18,11 +18,11 @@ use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::structure::show_code::{MOST_PARTS, TargetSpan, find_spans, read_shown_text};
 
-/// Items in a result when the caller names no number.
+/// Default maximum number of items in a result.
 const LIMIT: usize = 1_000;
 /// Longest signature that is shown, in characters.
 const MOST_CHARS: usize = 240;
-/// Between the headings of a section.
+/// Separates the headings in the title of a section.
 const HEADINGS: &str = " > ";
 
 /// Answers `outline`.
@@ -46,7 +46,7 @@ pub(in crate::daemon) async fn answer_outline(
     Ok(result)
 }
 
-/// Something of a file that has a place in its outline.
+/// A definition, block or section in the outline of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OutlineEntry {
     title: String,
@@ -58,7 +58,7 @@ struct OutlineEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryForm {
     Definition,
-    /// A block such as an `impl`.
+    /// A block of definitions such as an `impl`.
     Scope,
     Section,
 }
@@ -81,7 +81,7 @@ type TargetOutline = (ManifestEntry, TargetSpan, FileOutline);
 /// The outline of a file or of one of its definitions.
 struct FileOutline {
     items: Vec<OutlineEntry>,
-    /// Whether the file has more definitions than are kept.
+    /// Whether the file has more definitions than the index keeps for a file.
     lacks_some: bool,
 }
 
@@ -140,7 +140,7 @@ fn read_file_outline(
     at: &Freshness,
     span: &TargetSpan,
 ) -> Result<FileOutline, DatabaseError> {
-    // Overloads of one name are one definition to memories and changes, but each has its place in the structure.
+    // For memories and changes, the overloads of a name are one definition; the structure of the file has each of them.
     let structure = reader.read_structure(at.worktree, &span.key)?.unwrap_or_default();
     let lacks_some = structure.lacks_definitions;
     let declared = structure.declared.into_iter();
@@ -170,12 +170,12 @@ fn read_file_outline(
     Ok(FileOutline { items, lacks_some })
 }
 
-/// Whether an item is a member of a type, or a block of its members.
+/// Returns whether an item is a member of the type with this title, or a block of its members.
 fn belongs_to(item: &OutlineEntry, title: &str) -> bool {
     is_inside(&item.title, title) || item.title.strip_prefix(title).is_some_and(|rest| rest.starts_with(' '))
 }
 
-/// Sets the depths of items that are sorted by lines.
+/// Sets the depths of items, which are sorted by lines: the number of items around each.
 fn set_depths(items: &mut [OutlineEntry]) {
     let mut around: Vec<(u32, u32)> = Vec::new();
     for item in items {
@@ -187,7 +187,7 @@ fn set_depths(items: &mut [OutlineEntry]) {
     }
 }
 
-/// Makes one item of each section, and of each heading that has no text of its own.
+/// Returns an item for each section, and for each heading that has no text of its own.
 fn list_sections(parts: Vec<(String, (u32, u32))>) -> Vec<OutlineEntry> {
     let mut items: Vec<OutlineEntry> = Vec::new();
     for (title, lines) in parts {
@@ -234,7 +234,7 @@ fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
     text.trim_end_matches([' ', '{']).to_owned()
 }
 
-/// Leaves out what is deeper than asked for, and of too many the innermost.
+/// Removes items that are deeper than requested, and the deepest ones as long as there are more than `limit`.
 fn drop_deepest_items(items: &mut Vec<OutlineItem>, depth: Option<u32>, limit: usize) {
     items.retain(|item| depth.is_none_or(|depth| item.depth < depth));
     while items.len() > limit {

@@ -18,10 +18,10 @@ use crate::daemon::shared::code_map_cache::CachedCodeMap;
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;
 
-/// Number of files with a listed name.
+/// Maximum number of files of which the main name is listed.
 const MOST_NAMES: usize = 10;
 
-/// Ranks the files of a worktree and prints as many as fit.
+/// Answers `map`: ranks the files of a worktree, and shows as many as fit the budget.
 pub(in crate::daemon) fn answer_map(
     shared: &Shared,
     params: &MapParams,
@@ -49,7 +49,7 @@ pub(in crate::daemon) fn answer_map(
     let rendered = render_map(&map, &ranking, budget, &dir, |file| {
         read_unchanged_text(map.file_at(file), at, shared.engine.config.index.max_file_bytes)
     });
-    // A mask is shorter than its credential.
+    // A mask is shorter than its credential, so the text still fits the budget.
     let text = redact(&rendered.text, Syntax::Code).into_owned();
     Ok(MapResult {
         text,
@@ -65,7 +65,8 @@ pub(in crate::daemon) fn answer_map(
     })
 }
 
-/// Returns the most used name of each of the first files, those of several words first: they are hardly anything else's.
+/// Returns the most used name of each of the first files. Names of several words come first, because they rarely mean anything
+/// else.
 fn list_main_names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for &file in ranking.files.iter().take(MOST_NAMES) {

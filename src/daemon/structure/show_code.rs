@@ -25,15 +25,15 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
-/// Most definitions of one name that are shown.
+/// Maximum number of definitions of one name that are shown.
 pub(in crate::daemon) const MOST_PARTS: usize = 10;
 
-/// Most lines of the definition around a line.
+/// Maximum number of lines of a definition around a line that is shown whole.
 const MOST_LINES: u32 = 80;
-/// Lines before and after a line of a longer one.
+/// Number of lines that are shown before and after a line of a longer definition.
 const AROUND: u32 = 15;
 
-/// Lines of a file, with the title of their definition; without lines the whole file.
+/// A span of lines in a file, with the title of the definition there; without lines, the whole file.
 pub(in crate::daemon) struct TargetSpan {
     pub(in crate::daemon) key: SourceKey,
     pub(in crate::daemon) lines: Option<(u32, u32)>,
@@ -88,7 +88,7 @@ fn build_show_result(
     Ok((ShowResult { parts, left_out, fresh, reason, trust, took_ms: 0.0 }, stale))
 }
 
-/// Returns the spans that a target names: a path comes before a definition of that name.
+/// Returns the spans that a target names. If a file and a definition have that name, the file is meant.
 pub(in crate::daemon) fn find_spans(
     request: &RequestContext,
     reader: &IndexReader,
@@ -163,7 +163,7 @@ fn build_span(key: &SourceKey, lines: Option<(u32, u32)>, title: Option<String>)
     TargetSpan { key: key.clone(), lines, title }
 }
 
-/// Returns the definitions of a name in all files of the worktree, by path.
+/// Returns the spans of the definitions of a name in all files of the worktree, ordered by path.
 fn find_spans_by_name(
     shared: &Shared,
     reader: &IndexReader,
@@ -178,7 +178,7 @@ fn find_spans_by_name(
     Ok(spans)
 }
 
-/// Returns the text of a file, without its credentials; `None` if the disk differs from the snapshot.
+/// Returns the text of a file with its credentials masked; `None` if the disk differs from the snapshot.
 pub(in crate::daemon) fn read_shown_text(
     shared: &Shared,
     at: &Freshness,
@@ -235,7 +235,7 @@ fn target_not_found_error(caveats: &NotedCaveats, (target, cwd): (&str, &str), a
         at.disk.lstat(&key.path_in(&at.layout.root)).ok()
     });
     match on_disk {
-        Some(stat) if stat.is_dir() => not_found_error(target, "a directory").with_hint(
+        Some(stat) if stat.is_dir() => not_found_error(target, "is a directory").with_hint(
             "name a file in it; `memo map DIR` shows what its files define, `memo status --files` lists all files",
         ),
         Some(_) if !at.fresh => caveats.add_missing_changes(not_found_error(target, "not indexed yet")),

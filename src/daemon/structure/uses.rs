@@ -36,11 +36,11 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 pub(in crate::daemon) use use_questions::UseQuestion;
 
-/// Uses in a result when the caller names no number.
+/// Default maximum number of uses in a result.
 const LIMIT: usize = 100;
-/// Time for following uses; what is found until then is the answer.
+/// Time limit for following uses; the answer has what was found by then.
 const BUDGET: Duration = Duration::from_secs(8);
-/// How often an answer about changes is made again.
+/// Maximum number of times that an answer about changes is computed again.
 const RERUNS: usize = 3;
 
 /// Answers `refs`.
@@ -78,10 +78,10 @@ pub(in crate::daemon) async fn answer_use_question(
     let mut result = match (&params.since, &params.target) {
         (Some(_), Some(_)) => {
             let hint = "leave one of them out";
-            return Err(bad_params_error("a target and a revision together".to_owned()).with_hint(hint));
+            return Err(bad_params_error("target and since: only one is possible".to_owned()).with_hint(hint));
         }
         (None, None) if !question.allows_changes() => {
-            let hint = "PATH, PATH#SYMBOL, PATH:LINE or a name";
+            let hint = "give PATH, PATH#SYMBOL, PATH:LINE or a name";
             return Err(bad_params_error("target: missing".to_owned()).with_hint(hint));
         }
         (None, Some(_)) => answer_at_snapshot(request, question, &params, None).await?.0,
@@ -97,8 +97,8 @@ pub(in crate::daemon) async fn answer_use_question(
     Ok(result)
 }
 
-/// Answers a question about the changes since a revision. Changes and answer are of two snapshots, so both are made again if a
-/// changed definition is gone by then.
+/// Answers a question about the changes since a revision. The changes and the answer come from two snapshots, so both are computed
+/// again if a changed definition does not exist in the second one.
 async fn answer_about_changes(
     request: &Arc<RequestContext>,
     question: UseQuestion,
@@ -121,7 +121,7 @@ async fn answer_about_changes(
     }
 }
 
-/// Answers a question from one snapshot; also returns how many changed definitions are not there.
+/// Answers a question from one snapshot; also returns how many changed definitions do not exist there.
 async fn answer_at_snapshot(
     request: &Arc<RequestContext>,
     question: UseQuestion,
@@ -153,7 +153,7 @@ fn build_snapshot_ask(
     }
 }
 
-/// A use with its file and the title of the definition around it.
+/// A use, with its file and the title of the definition around the use.
 struct LocatedUse {
     key: SourceKey,
     within: Option<String>,
@@ -161,7 +161,7 @@ struct LocatedUse {
 }
 
 impl LocatedUse {
-    /// Returns file, line and column.
+    /// Returns the file, line and column of the use.
     fn position(&self) -> (SourceKey, u32, u32) {
         (self.key.clone(), self.found.line, self.found.column)
     }
@@ -221,7 +221,7 @@ fn count_uses(found: &[LocatedUse], certainty: Certainty) -> usize {
     found.iter().filter(|located| located.found.certainty == certainty).count()
 }
 
-/// Returns the uses of definitions: the files with the surest uses first, in a file by line.
+/// Returns the uses of definitions: those in the files with the surest uses first, and in each file by line.
 fn list_uses(
     structures: &WorktreeStructures<'_>,
     wanted: &[DefinitionCandidate],
@@ -249,7 +249,7 @@ fn list_uses(
     Ok(all)
 }
 
-/// Returns the uses with their lines, and the files whose text has changed since.
+/// Returns the uses with the text of their lines, and the files whose text has changed since.
 fn add_lines_to_uses(
     found: &[LocatedUse],
     mut texts: AnswerTexts<'_>,

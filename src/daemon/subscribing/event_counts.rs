@@ -1,7 +1,7 @@
-//! Counts missing vectors, and memories whose code has changed, for subscribers.
+//! Counts missing vectors, and memories whose code has changed, for the events of subscribers.
 //!
-//! Each count rests four times as long as it took, so that listening costs a fifth of a processor at most. Requests
-//! meanwhile are counted once afterwards.
+//! After each count, counting pauses for four times as long as the count took, so that subscribers cost at most a fifth of a
+//! processor. All requests for a count that arrive during the pause are answered by one count afterwards.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::shared::Shared;
 
-/// How long a count rests, in times that it took.
+/// Pause after a count, in multiples of the time that the count took.
 const REST: u32 = 4;
 
-/// Counts whenever a subscriber needs it.
+/// Counts whenever a subscriber needs a count.
 pub(in crate::daemon) async fn run_counts(shared: Arc<Shared>) {
     tokio::join!(count_vectors(&shared), count_drift(&shared));
 }
 
-/// Counts missing vectors whenever the loop asks for it.
+/// Counts missing vectors whenever the engine requests it.
 async fn count_vectors(shared: &Arc<Shared>) {
     loop {
         shared.engine.events.count_vectors.notified().await;
         let began = Instant::now();
         for (root, view, turn) in shared.engine.events.take_vector_counts() {
-            // A request that reads the index gets the error.
+            // An error is ignored here: a request that reads the index gets it too.
             let work = RequestContext::new(shared, RequestOrigin::Other);
             if let Ok(Some(progress)) = run_blocking(&work, move |work| {
                 work.shared.engine.read(|reader: &IndexReader| {
@@ -52,7 +52,7 @@ async fn count_vectors(shared: &Arc<Shared>) {
     }
 }
 
-/// Compares memories with the code whenever one of them has changed.
+/// Compares memories with the code whenever memories or code have changed.
 async fn count_drift(shared: &Arc<Shared>) {
     loop {
         shared.engine.events.count_drift.notified().await;
@@ -64,17 +64,17 @@ async fn count_drift(shared: &Arc<Shared>) {
     }
 }
 
-/// Compares the memories that a worktree has with its code, as `status` does, and sends an event about differences. Later counts
-/// are compared with the first one.
+/// Counts the memories of a worktree whose code has changed or is gone, as `status` does, and sends an event if the numbers differ
+/// from those of the last count.
 pub(in crate::daemon) async fn publish_drift(shared: &Arc<Shared>, root: &Path) {
     let events = &shared.engine.events;
-    let _turn = events.drift_turn.lock().await; // an older count must not be told after a newer one
+    let _turn = events.drift_turn.lock().await; // an older count must not be published after a newer one
     let Some(root_text) = root.to_str() else { return };
     let work = RequestContext::new(shared, RequestOrigin::Other);
     let status = Method::find_method("status").expect("each daemon has it");
     let Ok(worktree) = enter_worktree(&work, status, &json!({ "cwd": root_text })).await else { return };
     work.set_worktree(worktree);
-    // A request that compares them gets the error.
+    // An error is ignored here: a request that compares memories with the code gets it too.
     let Ok(judged) = anchor_states::count_states_with_reason(&work, root_text).await else { return };
     let (counts, is_final) = (judged.value, judged.reason.is_none());
     // Files that change meanwhile are counted again once they are indexed.

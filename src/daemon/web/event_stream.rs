@@ -3,8 +3,8 @@
 //! The format is that of the HTML standard, section 9.2 (<https://html.spec.whatwg.org/multipage/server-sent-events.html>), which
 //! browsers read with `EventSource`.
 //!
-//! A peer that does not read is treated as on the socket: hyper takes 64 KiB, then states replace each other and changes of
-//! memories are counted as lost, and the time limit of the connection ends it.
+//! A peer that does not read is treated as on the socket: hyper buffers 64 KiB; after that, newer states replace older ones,
+//! changes of memories are counted as lost, and the time limit for unread data ends the connection.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -26,14 +26,14 @@ use super::response::{Body, HttpFailure, body_response};
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::subscribing;
 
-/// Pause after which a comment is sent, so that a peer that is gone is noticed. The specification suggests 15 s.
+/// Time without an event after which a comment is sent, which shows whether the peer is gone. The standard suggests 15 s.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// The name of the event that says how many were dropped.
+/// Name of the event that says how many events were dropped.
 const LOST: &str = "lost";
-/// The first line, with the time that `EventSource` waits before it asks again, ms.
+/// First line of a stream: the time that `EventSource` waits before it connects again, ms.
 const FIRST: &str = "retry: 2000\n\n";
 
-/// Begins a stream. It ends when the peer goes, or when the site is stopped.
+/// Answers `GET /v1/events`: begins a stream, which ends when the peer is gone or the site is stopped.
 pub(super) async fn answer_events(
     site: &HttpSite,
     query: Option<&str>,
@@ -53,7 +53,7 @@ pub(super) async fn answer_events(
     Ok(body_response(StatusCode::OK, "text/event-stream", EventBody(frames).boxed()))
 }
 
-/// Reads `topics=a,b`, which may be given several times, and `cwd`; without that, `root` is meant.
+/// Parses `topics=a,b`, which may occur several times, and `cwd`, whose default is `root`.
 fn parse_event_params(query: Option<&str>, root: &str) -> Result<SubscribeParams, HttpFailure> {
     let (mut topics, mut cwd) = (Vec::new(), root.to_owned());
     for (name, text) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
@@ -86,7 +86,7 @@ fn usage_failure(message: String) -> HttpFailure {
     HttpFailure::new(StatusCode::BAD_REQUEST, "usage", message)
 }
 
-/// Sends events, each once the peer has taken those before, until it goes or `stop` is set.
+/// Sends events, each once the peer has taken the ones before, until the peer is gone or `stop` is set.
 async fn send_events(
     mut subscription: Subscription,
     frames: mpsc::Sender<Bytes>,
@@ -94,8 +94,8 @@ async fn send_events(
     _place: OwnedSemaphorePermit,
 ) {
     let sending = async {
-        let _ = frames.send(Bytes::from_static(FIRST.as_bytes())).await; // the peer may have gone
-        // The room comes before the event, which newer ones may replace until then.
+        let _ = frames.send(Bytes::from_static(FIRST.as_bytes())).await; // the peer may be gone
+        // Room is reserved before the event is taken, because newer events may replace it until then.
         while let Ok(room) = frames.reserve().await {
             let Some(bytes) = next_frame(&mut subscription).await else { return };
             room.send(bytes);
@@ -108,7 +108,7 @@ async fn send_events(
     }
 }
 
-/// Returns the next event as it is sent, or a comment if none comes for long; `None` once the subscription has ended.
+/// Returns the bytes of the next event, or of a comment if no event comes for a while; `None` once the subscription has ended.
 async fn next_frame(subscription: &mut Subscription) -> Option<Bytes> {
     match timeout(HEARTBEAT, subscription.next()).await {
         Ok(event) => event.map(|event| frame_of(&event)),
@@ -116,13 +116,13 @@ async fn next_frame(subscription: &mut Subscription) -> Option<Bytes> {
     }
 }
 
-/// JSON has no line breaks outside of texts, and inside they are escaped, so an event is one line of data.
+/// Returns the bytes of an event. Its JSON is a single line, because JSON escapes line breaks in texts and needs none elsewhere.
 fn frame_of(event: &EventMessage) -> Bytes {
     let name = event.topic.map_or(LOST, Topic::as_str);
     format!("event: {name}\ndata: {}\n\n", event.json).into()
 }
 
-/// The body of a stream. The stream ends with it.
+/// The body of a stream. The stream ends when the body is dropped.
 struct EventBody(mpsc::Receiver<Bytes>);
 
 impl HttpBody for EventBody {

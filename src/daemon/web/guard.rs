@@ -1,7 +1,7 @@
-//! Decides from the head of a request whether it comes from our own page or from a program that was given the token.
+//! Decides from the head of a request whether it comes from this server's page or from a program that was given the token.
 //!
-//! A page of another site can make a browser send requests to this computer. Such a request names another origin, or
-//! another host where its name was made to point here (DNS rebinding), and it cannot read the token.
+//! A page of another site can make a browser send requests to this computer. Such a request names another origin, or, if the
+//! name of the site was made to point here (DNS rebinding), another host; and the page does not know the token.
 
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
@@ -16,7 +16,7 @@ pub(super) const MAX_HEAD_BYTES: usize = 64 << 10;
 /// A header of browsers that says which site a request comes from (<https://www.w3.org/TR/fetch-metadata/>).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The names under which this server may be addressed.
+/// The values of the `Host` header with which this server may be addressed.
 pub(super) struct AllowedHosts(Vec<String>);
 
 impl AllowedHosts {
@@ -24,7 +24,7 @@ impl AllowedHosts {
         let names = ["127.0.0.1", "localhost", "[::1]"];
         let mut hosts: Vec<_> = names.iter().map(|name| format!("{name}:{port}")).collect();
         if port == 80 {
-            hosts.extend(names.map(str::to_owned)); // browsers leave it out
+            hosts.extend(names.map(str::to_owned)); // browsers omit this port
         }
         Self(hosts)
     }
@@ -36,7 +36,7 @@ impl AllowedHosts {
     /// Refuses a request that is addressed to another host.
     pub(super) fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), HttpFailure> {
         let host = single_header(headers, &HOST).filter(|host| self.allows_host(host));
-        // A proxy is asked with the whole address, which then counts.
+        // A request may name the whole address, as for a proxy; then the host there must be allowed too.
         let authority_is_ours = uri.authority().is_none_or(|authority| self.allows_host(authority.as_str()));
         if host.is_some() && authority_is_ours {
             return Ok(());
@@ -61,20 +61,19 @@ impl AllowedHosts {
             return Ok(());
         }
         let message = "this request comes from a page of another origin";
-        Err(HttpFailure::new(StatusCode::FORBIDDEN, "forbidden", message).with_hint(
-            "only the page that this server has itself may send requests, and programs with the token",
-        ))
+        Err(HttpFailure::new(StatusCode::FORBIDDEN, "forbidden", message)
+            .with_hint("only this server's own page, and programs with the token, may send requests"))
     }
 }
 
-/// The proof of access that a request brings.
+/// The proof of access that a request has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessProof {
-    /// The token, or the cookie of a session.
+    /// The right token, or the cookie of a session.
     Right,
     /// Another token or cookie.
     Wrong,
-    /// Nothing.
+    /// Neither a token nor a cookie.
     Absent,
 }
 
@@ -84,7 +83,7 @@ impl AccessProof {
     }
 }
 
-/// Compares the token in `Authorization`, or else the cookies of this name, with the secrets.
+/// Compares the token in `Authorization`, or else the cookies with this name, with the secrets.
 pub(super) fn read_proof(headers: &HeaderMap, cookie_name: &str, secrets: &HttpSecrets) -> AccessProof {
     if headers.contains_key(AUTHORIZATION) {
         return AccessProof::from_match(bearer_token(headers).is_some_and(|token| secrets.is_token(token)));
@@ -105,7 +104,7 @@ pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// Refuses a head that is too long. The reader of HTTP asks for its limit only before it reads on, so it takes up to twice as much.
+/// Refuses a head that is too long. hyper checks its own limit only before it reads on, so it accepts up to twice as much.
 pub(super) fn check_length(head: &Parts) -> Result<(), HttpFailure> {
     let line = head.method.as_str().len() + head.uri.to_string().len() + "  HTTP/1.1\r\n".len();
     let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
@@ -117,7 +116,7 @@ pub(super) fn check_length(head: &Parts) -> Result<(), HttpFailure> {
         .with_hint("send long values in the body"))
 }
 
-/// Refuses a change whose body is not JSON. A form of another site can send only what is not.
+/// Refuses a request other than GET whose body is not JSON: a form on another site can send only other types.
 pub(super) fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), HttpFailure> {
     let media = single_header(headers, &CONTENT_TYPE).and_then(|value| value.split(';').next());
     let is_json = media.is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"));
@@ -129,7 +128,7 @@ pub(super) fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), Htt
         .with_hint("send the params as a JSON object; {} if there are none"))
 }
 
-/// Returns the value of a header that is there exactly once.
+/// Returns the value of a header that a request has exactly once.
 fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

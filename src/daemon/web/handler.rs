@@ -1,4 +1,4 @@
-//! Answers a request with a file of the page, or with the result of a method of the socket.
+//! Answers an HTTP request with a file of the page, or with the result of a method that the socket has too.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,14 +25,14 @@ use super::router::{self, NoRoute, RouteTarget};
 use crate::daemon::dispatch;
 use crate::daemon::request::request_context::RequestOrigin;
 
-/// Longest body, as long as a line of the socket.
+/// Longest body, bytes: as long as a line of the socket.
 const MAX_BODY_BYTES: usize = 8 << 20;
-/// Longest body of a caller without proof of access.
+/// Longest body of a caller without proof of access, bytes.
 const MAX_SESSION_BYTES: usize = 4 << 10;
-/// Time limit for a body.
+/// Time limit for receiving a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The description of the API, which a test makes from the types of `proto`.
+/// The description of the API, which a test generates from the types of `proto`.
 const DESCRIPTION: &[u8] = include_bytes!("openapi.json");
 
 /// Answers one request.
@@ -59,9 +59,9 @@ async fn route_request(site: &HttpSite, head: &Parts, body: Incoming) -> Result<
         RouteTarget::Method(method, route) => {
             if let Some(why) = memod_proto::Method::find_method(method).and_then(|method| method.socket_only)
             {
-                let message = format!("{method}: not over HTTP, because {why}");
+                let message = format!("{method}: not available over HTTP, because {why}");
                 return Err(HttpFailure::new(StatusCode::FORBIDDEN, "forbidden", message)
-                    .with_hint("`memo` and the socket have it"));
+                    .with_hint("use `memo` or the socket"));
             }
             let bytes = read_body(body, MAX_BODY_BYTES).await?;
             call_method(site, method, route, id, head.uri.query(), &bytes).await
@@ -109,7 +109,7 @@ fn not_found_failure(path: &str, nothing: NoRoute) -> HttpFailure {
     }
 }
 
-/// Refuses a caller that has not proved to have the token.
+/// Returns an error for a caller that has not proved to have the token.
 fn check_proof(site: &HttpSite, proof: AccessProof) -> Result<(), HttpFailure> {
     if proof == AccessProof::Right {
         return Ok(());
@@ -121,8 +121,8 @@ fn check_proof(site: &HttpSite, proof: AccessProof) -> Result<(), HttpFailure> {
         return Err(HttpFailure::new(StatusCode::TOO_MANY_REQUESTS, "too-many", message).with_retry(time));
     }
     let message = match proof {
-        AccessProof::Wrong => "this token or cookie is not of this server, or from before it was started",
-        _ => "neither a token nor the cookie of a session",
+        AccessProof::Wrong => "wrong token or cookie; it may be from before this server was started",
+        _ => "the request has neither a token nor the cookie of a session",
     };
     Err(HttpFailure::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
         .with_hint(
@@ -131,7 +131,7 @@ fn check_proof(site: &HttpSite, proof: AccessProof) -> Result<(), HttpFailure> {
         .with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
 }
 
-/// Exchanges the token for a cookie, which scripts cannot read and other sites cannot send.
+/// Exchanges the token in a request for a cookie, which scripts cannot read and other sites cannot send.
 async fn open_session(
     site: &HttpSite,
     headers: &HeaderMap,
@@ -161,7 +161,7 @@ fn check_token(site: &HttpSite, token: &str) -> AccessProof {
     if site.secrets.opens_session(token, Instant::now()) { AccessProof::Right } else { AccessProof::Wrong }
 }
 
-/// Reads a body, but not one that says at once that it is too long.
+/// Reads a body; refuses at once a body whose announced length is over the limit.
 async fn read_body(body: Incoming, max_bytes: usize) -> Result<Bytes, HttpFailure> {
     if body.size_hint().lower() > max_bytes as u64 {
         return Err(too_long_failure(max_bytes));
@@ -183,12 +183,12 @@ async fn read_body(body: Incoming, max_bytes: usize) -> Result<Bytes, HttpFailur
 }
 
 fn too_long_failure(max_bytes: usize) -> HttpFailure {
-    let message = format!("a body over {max_bytes} bytes");
+    let message = format!("the body is longer than {max_bytes} bytes");
     HttpFailure::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
         .with_hint("send it in several requests")
 }
 
-/// Runs a method as the socket does. What was created has its own status.
+/// Runs a method as the socket does. A request that creates something is answered with the status 201.
 async fn call_method(
     site: &HttpSite,
     method: &'static str,

@@ -18,12 +18,12 @@ use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 /// Longest wait for both databases.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Time for which an answer is repeated.
+/// Time for which an answer is repeated without reading the databases again.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// Answers `/health`. It needs no token, so it costs little and says little.
+/// Answers `/health`. A request needs no token, so answering costs little and reveals little.
 ///
-/// It does not count as a use: a program that asks every minute does not keep an idle daemon running.
+/// The request does not count as a use: a program that asks every minute does not keep an idle daemon running.
 pub(super) async fn answer_health(site: &HttpSite) -> Response<Body> {
     let mut known = site.health.lock().await;
     let why_not = match &*known {
@@ -42,7 +42,7 @@ pub(super) async fn answer_health(site: &HttpSite) -> Response<Body> {
     }
 }
 
-/// Returns a word for the failure, if there is one.
+/// Returns a word for the reason why the daemon cannot answer requests; `None` if it can.
 async fn find_failure(site: &HttpSite) -> Option<&'static str> {
     let Ok(_place) = site.in_work.try_acquire() else { return Some("busy") };
     let Ok(read) = timeout(PATIENCE, read_both(site)).await else { return Some("slow") };
@@ -56,7 +56,7 @@ async fn find_failure(site: &HttpSite) -> Option<&'static str> {
     })
 }
 
-/// Reads a little of the memories and of the index.
+/// Reads a little of the memories and of the index, to check that both databases answer.
 async fn read_both(site: &HttpSite) -> RpcResult<()> {
     let request = RequestContext::new(&site.shared, RequestOrigin::Other);
     memories::call_method(&request, "memory.containers", json!({ "cwd": site.root })).await?;

@@ -22,11 +22,11 @@ use super::http_site::{HttpSite, OpenPeer};
 use super::response::{Body, HEADERS, HttpFailure};
 use crate::daemon::process::descriptors;
 
-/// Time limit for the head of a request, which is also that for the pause between two requests of one connection.
+/// Time limit for the head of a request, and for the pause between two requests of one connection.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// Time limit for a peer to take some of its response, or for one who is turned away to take all.
+/// Time limit for a peer to read a part of its response, or, for a peer that is turned away, all of it.
 const UNREAD: Duration = Duration::from_secs(10);
-/// Longest wait for running requests at the end.
+/// Longest wait for running requests when the site is stopped.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// Accepts connections until `stop` is set, then lets running requests finish.
@@ -61,13 +61,13 @@ pub(super) async fn accept_connections(
     while connections.join_next().await.is_some() {}
 }
 
-/// Answers a peer that is one too many, without reading what it asks.
+/// Answers a peer over the maximum number of connections, without reading its request.
 async fn turn_away(mut stream: TcpStream) {
     let headers: String = HEADERS.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let busy = format!(
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n{headers}\r\n"
     );
-    let _ = timeout(UNREAD, stream.write_all(busy.as_bytes())).await; // it may be gone
+    let _ = timeout(UNREAD, stream.write_all(busy.as_bytes())).await; // the peer may be gone
     let _ = stream.shutdown().await;
 }
 
@@ -88,14 +88,14 @@ async fn serve_peer(
     let mut connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = Pin::new(&mut connection);
     tokio::select! {
-        // An error is the peer's: it sent no HTTP, was too slow, or went away.
+        // An error is caused by the peer, which sent no HTTP, was too slow, or went away.
         _ = connection.as_mut() => return,
         _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
     }
     let _ = timeout(DRAIN, connection).await;
 }
 
-/// Answers on a task of its own, so that a panic ends no more than the request, and a change is made whole if the peer goes.
+/// Answers on a separate task, so that a panic ends only the request, and a change is completed even if the peer goes away.
 async fn answer_or_fail(answering: impl Future<Output = Response<Body>> + Send + 'static) -> Response<Body> {
     tokio::spawn(answering).await.unwrap_or_else(|panic| {
         tracing::error!(%panic, "a request over HTTP panicked");

@@ -1,4 +1,4 @@
-//! Makes the secrets that requests prove themselves with, compares them, and counts wrong ones.
+//! Creates the secrets with which requests prove their access, compares them, and counts wrong ones.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -10,53 +10,57 @@ use subtle::ConstantTimeEq;
 
 /// Length of a secret, bytes: 256 bits, so that no number of guesses finds one.
 const N_BYTES: usize = 32;
-/// Wrong secrets that are answered as such within [`WINDOW`].
+/// Number of wrong secrets within [`WINDOW`] that are reported as wrong; further ones are only refused.
 const MAX_WRONG: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
-/// How long a browser may take to start.
+/// Time for which a one-time token is valid: a browser may take that long to start.
 const ONCE_WITHIN: Duration = Duration::from_secs(60);
 
-/// The token of the address, and the secret that the cookie of a session has. They differ, so that who sees a cookie
-/// cannot open sessions. Neither can be printed by accident.
+/// The token in the address of the page, and the secret in the cookie of a session. They differ, so that a program that sees a
+/// cookie cannot open sessions. The type implements no `Debug`, so that secrets are not printed by accident.
 pub(super) struct HttpSecrets {
     token: String,
     session: String,
-    /// A token that opens one session, until then: other users can see what a browser is started with.
+    /// A token that opens a single session, and when it expires. A browser is started with this token, because other users can see
+    /// the arguments of a process.
     once: Mutex<Option<(String, Instant)>>,
 }
 
 impl HttpSecrets {
-    /// Makes secrets from random bytes of the system.
+    /// Creates secrets from random bytes of the system.
     ///
     /// # Errors
-    /// When the system gives none.
+    /// When the system provides no random bytes.
     pub(super) fn random() -> Result<Self, String> {
         Ok(Self { token: random_secret()?, session: random_secret()?, once: Mutex::default() })
     }
 
+    /// Returns the token in the address of the page.
     pub(super) fn token(&self) -> &str {
         &self.token
     }
 
+    /// Returns the secret in the cookie of a session.
     pub(super) fn session(&self) -> &str {
         &self.session
     }
 
+    /// Returns whether a text is the token.
     pub(super) fn is_token(&self, given: &str) -> bool {
         is_same(&self.token, given)
     }
 
-    /// Makes a token that opens one session, in the place of the last such.
+    /// Creates a token that opens a single session, and replaces the former one.
     ///
     /// # Errors
-    /// When the system gives no random bytes.
+    /// When the system provides no random bytes. The former token stays valid then.
     pub(super) fn offer_once(&self, now: Instant) -> Result<String, String> {
         let token = random_secret()?;
         *lock(&self.once) = Some((token.clone(), now + ONCE_WITHIN));
         Ok(token)
     }
 
-    /// Returns whether a session may be opened with this token.
+    /// Returns whether a session may be opened with a token. A token that opens a single session is used up by this.
     pub(super) fn opens_session(&self, given: &str, now: Instant) -> bool {
         let mut once = lock(&self.once);
         let is_once = once.as_ref().is_some_and(|(token, until)| is_same(token, given) && now < *until);
@@ -66,6 +70,7 @@ impl HttpSecrets {
         is_once || self.is_token(given)
     }
 
+    /// Returns whether a text is the secret of a session.
     pub(super) fn is_session(&self, given: &str) -> bool {
         is_same(&self.session, given)
     }
@@ -73,18 +78,18 @@ impl HttpSecrets {
 
 fn random_secret() -> Result<String, String> {
     let mut bytes = [0; N_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;
+    getrandom::fill(&mut bytes).map_err(|error| format!("the system provides no random bytes: {error}"))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Takes the same time wherever the texts differ, so that it does not show how much of a guess is right.
+/// Compares two texts of one length in constant time, so that the time does not show how much of a guess is right.
 fn is_same(secret: &str, given: &str) -> bool {
     secret.as_bytes().ct_eq(given.as_bytes()).into()
 }
 
-/// Counts wrong secrets.
+/// Counts the wrong secrets within each [`WINDOW`].
 ///
-/// The right one is always accepted, so nobody can lock out the owner by guessing.
+/// The right secret is always accepted, so nobody can lock out the owner by guessing.
 #[derive(Default)]
 pub(super) struct WrongGuesses {
     since: Option<Instant>,
@@ -92,7 +97,7 @@ pub(super) struct WrongGuesses {
 }
 
 impl WrongGuesses {
-    /// Notes a wrong secret; returns for how long further ones are refused without saying that they are wrong.
+    /// Counts a wrong secret; if there were too many, returns the time after which the next one is reported as wrong again.
     pub(super) fn note_wrong(&mut self, now: Instant) -> Option<Duration> {
         let since = *self.since.get_or_insert(now);
         if now.duration_since(since) >= WINDOW {

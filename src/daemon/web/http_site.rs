@@ -1,4 +1,4 @@
-//! Holds the state that the connections of one address share.
+//! Holds the state that the HTTP connections of one address share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,11 @@ use super::http_secrets::{HttpSecrets, WrongGuesses};
 use crate::daemon::process::descriptors;
 use crate::daemon::shared::Shared;
 
-/// Most connections; a quarter of the daemon's where the limit of open files is low, so that the socket always has room.
+/// Maximum number of connections. If the limit of open files is low, a quarter of the daemon's connections, so that the socket
+/// always has room.
 const MAX_CONNECTIONS: usize = 128;
 
-/// One address with its secrets, from `serve.start` to `serve.stop`.
+/// The state of the HTTP server at one address, from `serve.start` to `serve.stop`.
 pub(super) struct HttpSite {
     pub(super) shared: Arc<Shared>,
     pub(super) in_work: Arc<Semaphore>,
@@ -22,18 +23,18 @@ pub(super) struct HttpSite {
     pub(super) guesses: Mutex<WrongGuesses>,
     pub(super) hosts: AllowedHosts,
     pub(super) port: u16,
-    /// Root of the worktree that requests without a `cwd` mean.
+    /// Root of the worktree that a request without a `cwd` is about.
     pub(super) root: String,
-    /// Cookies do not know ports, so the cookie of each daemon has its own name.
+    /// Name of the session cookie. Browsers send cookies to all ports, so the cookie of each daemon has its own name.
     pub(super) cookie_name: String,
-    /// When `/health` last read the databases, and why that failed. The lock is held during the read: requests of `/health` need
-    /// no token, and many of them must not cost more than one.
+    /// When `/health` last read the databases, and why that failed, if it did. The lock is held during the read: requests to
+    /// `/health` need no token, and many of them must not cost more than one.
     pub(super) health: tokio::sync::Mutex<Option<(Instant, Option<&'static str>)>>,
-    /// Most connections at a time.
+    /// Maximum number of connections at a time.
     pub(super) max_connections: usize,
-    /// Places of streams of events: a quarter of the connections, so that those who only listen leave room for requests.
+    /// Limits the number of event streams to a quarter of the connections, so that they leave room for requests.
     pub(super) streams: Arc<Semaphore>,
-    /// Set when nothing is served any more.
+    /// Becomes true when the site is stopped.
     pub(super) stopping: watch::Receiver<bool>,
     connections: AtomicU64,
 }
@@ -65,13 +66,14 @@ impl HttpSite {
         }
     }
 
+    /// Returns the number of open HTTP connections.
     pub(super) fn n_connections(&self) -> u64 {
         self.connections.load(Ordering::SeqCst)
     }
 }
 
-/// One of the open connections, until its end, be it by a panic. It is also one of the daemon's, which does not exit for
-/// being idle meanwhile.
+/// Counts an open HTTP connection until it is dropped, even by a panic. It also counts as a connection of the daemon, which
+/// therefore does not exit as idle.
 pub(super) struct OpenPeer(Arc<HttpSite>);
 
 impl OpenPeer {

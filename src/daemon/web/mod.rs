@@ -1,8 +1,8 @@
 //! Serves the methods of the socket over HTTP on the loopback interface, once `memo serve` asks for it.
 //!
-//! `http_listener` accepts connections within limits, `guard` refuses what does not come from the page or a program with the
-//! token, `router` finds the method of an address, and `handler` runs it as the socket does. Until it is asked for, nothing
-//! listens, and while nothing is connected, nothing runs.
+//! `http_listener` accepts connections within limits, `guard` refuses requests that come neither from the page nor from a program
+//! with the token, `router` finds the method of an address, and `handler` runs the method as the socket does. Before `memo serve`,
+//! no port is open, and while no client is connected, no code runs.
 //!
 //! Invariant: no file is read to answer a request, except by a method; the page is a part of this program.
 
@@ -42,11 +42,12 @@ use crate::daemon::shared::Shared;
 /// The HTTP API of the daemon, listening or not.
 pub(super) struct HttpServer {
     shared: Arc<Shared>,
-    /// Places of requests in progress, which the socket's requests take as well.
+    /// Limits the number of requests in progress, together with those of the socket.
     in_work: Arc<Semaphore>,
     serving: Mutex<Option<ServingSite>>,
 }
 
+/// A site that is served, with the task that accepts its connections.
 struct ServingSite {
     site: Arc<HttpSite>,
     stop: watch::Sender<bool>,
@@ -82,7 +83,7 @@ impl HttpServer {
         Ok(json!(result))
     }
 
-    /// Listens, unless it does already.
+    /// Starts to listen, unless the server listens already; returns the address.
     async fn start_serving(&self, params: ServeParams) -> RpcResult<ServeResult> {
         let root = self.locate_root(&params.cwd).await?;
         let mut serving = self.serving.lock().await;
@@ -103,7 +104,7 @@ impl HttpServer {
     /// Stops listening, and lets running requests finish within a limit.
     pub(super) async fn stop_serving(&self) {
         let Some(ServingSite { stop, accepting, .. }) = self.serving.lock().await.take() else { return };
-        let _ = stop.send(true); // it may have ended
+        let _ = stop.send(true); // the task may have ended
         let _ = accepting.await; // a panic is in the log already
         tracing::info!("no longer listening for HTTP");
     }

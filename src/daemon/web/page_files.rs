@@ -1,12 +1,12 @@
-//! Lists the files of the page that a browser shows. They are a part of this program.
+//! Lists the files of the page that a browser shows. The files are a part of this program.
 
 /// One file of the page.
 pub(super) struct PageFile {
-    /// Its address.
+    /// Path of the file in the address.
     pub(super) path: &'static str,
-    /// Its media type.
+    /// Media type of the file.
     pub(super) content_type: &'static str,
-    /// Its content.
+    /// Content of the file.
     pub(super) bytes: &'static [u8],
 }
 
@@ -18,7 +18,7 @@ const fn page_script(path: &'static str, bytes: &'static [u8]) -> PageFile {
     page_file(path, "text/javascript; charset=utf-8", bytes)
 }
 
-/// Every file. Their names say nothing secret, so they need no token.
+/// All files of the page. They contain no secrets, so requests for them need no token.
 pub(super) const FILES: &[PageFile] = &[
     page_file("/", "text/html; charset=utf-8", include_bytes!("page/index.html")),
     page_file("/app.css", "text/css; charset=utf-8", include_bytes!("page/app.css")),
@@ -46,7 +46,7 @@ pub(super) const FILES: &[PageFile] = &[
     page_script("/treemap.js", include_bytes!("page/treemap.js")),
 ];
 
-/// Returns the file at an address. Addresses are compared as they are, so no `..` leads anywhere.
+/// Returns the file at a path. Paths are compared as they are, so `..` in a path leads nowhere.
 pub(super) fn find_file(path: &str) -> Option<&'static PageFile> {
     FILES.iter().find(|file| file.path == path)
 }

@@ -1,4 +1,4 @@
-//! Makes the params of a method from the address and the body of a request.
+//! Builds the params of a method from the address and the body of a request.
 
 use memod_base::types::parse_with_metadata;
 use memod_proto::http::{ApiRoute, PathId, QueryType, SOCKET_ONLY_PARAMS};
@@ -16,7 +16,7 @@ fn body_error(message: &str) -> RpcError {
     RpcError::new(code::PARSE, format!("body: {message}"))
 }
 
-/// Reads a body: a JSON object, or nothing, which is an empty one.
+/// Parses a body as a JSON object; an empty body means an empty object.
 pub(super) fn parse_body(bytes: &[u8]) -> Result<Params, RpcError> {
     let text = std::str::from_utf8(bytes).map_err(|error| body_error(&format!("not UTF-8: {error}")))?;
     if text.trim_ascii().is_empty() {
@@ -32,7 +32,8 @@ pub(super) fn parse_body(bytes: &[u8]) -> Result<Params, RpcError> {
     }
 }
 
-/// Adds the params in the address of a route to those of the body; the address prevails.
+/// Adds the params in the address of a route to those of the body. The `id` in the path replaces that of the body, a list in the
+/// query is appended to that of the body, and any other param of the query that is in the body too is an error.
 pub(super) fn add_address_params(
     params: &mut Params,
     route: &ApiRoute,
@@ -65,7 +66,7 @@ pub(super) fn add_address_params(
     Ok(())
 }
 
-/// A filter with a typing error must not select everything, so unknown names are errors here.
+/// Returns the error for an unknown param in a query. It is not ignored, because a misspelt filter must not select everything.
 fn unknown_param_error(name: &str, route: &ApiRoute) -> RpcError {
     let hint = match route.query {
         [] => "the params of this address are in its body".to_owned(),
@@ -90,18 +91,18 @@ fn parse_value(kind: QueryType, text: &str) -> Option<Value> {
     }
 }
 
-/// Completes the params of a method: who asks, and the worktree unless one is named.
+/// Adds to the params of a method the client, and the worktree unless the params name one.
 pub(super) fn complete_params(params: &mut Params, method: &str, root: &str) -> Result<(), RpcError> {
     for (_, name, why) in SOCKET_ONLY_PARAMS.iter().filter(|(for_method, ..)| *for_method == method) {
         if params.get(*name).is_some_and(|value| !value.is_null() && value != false) {
-            return Err(bad_param_error(format!("{name}: not over HTTP, because {why}"))
+            return Err(bad_param_error(format!("{name}: not available over HTTP, because {why}"))
                 .with_hint("leave it out, or use `memo` or the socket"));
         }
     }
     if params.get("cwd").is_none_or(|cwd| cwd.is_null() || cwd == "") {
         params.insert("cwd".to_owned(), root.into());
     }
-    // Memories are stamped with it; what comes over HTTP is not typed at a terminal.
+    // Memories record the client; a request over HTTP was not typed at a terminal.
     params.insert("client".to_owned(), "http".into());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Makes responses: their bodies, their status, and the headers that all have.
+//! Builds HTTP responses: their bodies, their status, and the headers that all of them have.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(super) fn bytes_response(
     body_response(status, content_type, Full::new(bytes.into()).boxed())
 }
 
-/// As [`bytes_response`], with a body that may come in parts.
+/// Like [`bytes_response`], with a body that may come in parts.
 pub(super) fn body_response(status: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -56,11 +56,11 @@ pub(super) fn json_response(status: StatusCode, value: &Value) -> Response<Body>
     bytes_response(status, "application/json", value.to_string())
 }
 
-/// A request that is answered with an error.
+/// The error with which a request is answered.
 #[derive(Debug)]
 pub(super) struct HttpFailure {
     pub(super) status: StatusCode,
-    /// The word in `error.code`, as in the JSON of `memo`.
+    /// The word in `error.code`, as in the JSON output of `memo`.
     code: &'static str,
     message: String,
     hint: Option<String>,
@@ -72,33 +72,35 @@ impl HttpFailure {
         Self { status, code, message: message.into(), hint: None, header: None }
     }
 
+    /// Sets the hint about what the caller can do.
     pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
     /// Adds the time after which to try again.
     pub(super) fn with_retry(self, after: Duration) -> Self {
-        // A part of a second counts as one, because the header has whole ones.
+        // The header has whole seconds, so a part of a second is rounded up.
         let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
     }
 
-    /// Adds the only header that this status needs.
+    /// Sets the header that the status of this response needs; a response has only one such header.
     pub(super) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         Self { header: Some(Box::new((name, value))), ..self }
     }
 
-    /// Returns the error for a request that failed for a reason that only the log has.
+    /// Returns the error for a request that failed for a reason that only the log describes.
     pub(super) fn internal_failure() -> Self {
         let message = "the request failed; the daemon keeps running";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message).with_hint("`memo logs` says why")
     }
 
-    /// Returns the error for a request over a limit.
+    /// Returns the error for a request that exceeds a limit on concurrent requests or connections.
     pub(super) fn busy_failure(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).with_retry(Duration::from_secs(1))
     }
 
+    /// Returns the response with the error as JSON.
     pub(super) fn into_response(self) -> Response<Body> {
         let error = json!({ "code": self.code, "message": self.message, "hint": self.hint });
         let mut response = json_response(self.status, &json!({ "error": error }));
@@ -107,8 +109,8 @@ impl HttpFailure {
     }
 }
 
-/// Internal failures go to the log, because messages of the system and of SQLite name private files and states; errors that
-/// the caller can change are shown.
+/// Shows errors that the caller can avoid. The messages of other errors go to the log only, because those of the system and of
+/// SQLite name private files and states.
 impl From<RpcError> for HttpFailure {
     fn from(error: RpcError) -> Self {
         let data = error.data.unwrap_or_default();
@@ -131,12 +133,12 @@ impl From<RpcError> for HttpFailure {
             (code::BUSY, Some(after_ms)) => {
                 shown(StatusCode::SERVICE_UNAVAILABLE, "busy").with_retry(Duration::from_millis(after_ms))
             }
-            // It is not the daemon that is busy: something changed while it was read.
+            // Here the daemon is not busy: a file or memory changed while it was read.
             (code::BUSY, None) => shown(StatusCode::CONFLICT, "busy"),
             (code::STOPPING, _) => {
                 shown(StatusCode::SERVICE_UNAVAILABLE, "stopping").with_retry(Duration::from_secs(1))
             }
-            // Hints of these two are sentences without names.
+            // The hints of these two contain no names of files.
             (code::STORE, _) => hidden("store", "the database failed", data.hint.clone()),
             (code::IO, _) => hidden("io", "a file cannot be examined", data.hint.clone()),
             (code::GIT, _) => hidden("git", "a file of git's cannot be read or changed", None),

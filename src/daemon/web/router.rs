@@ -7,27 +7,27 @@ use matchit::Router;
 use memod_proto::METHODS;
 use memod_proto::http::{ApiRoute, PREFIX, ROUTES};
 
-/// The target of an address.
+/// The code that answers requests to an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RouteTarget {
-    /// A method, by its own address or by a route.
+    /// A method, addressed by its name or by a route.
     Method(&'static str, Option<&'static ApiRoute>),
     /// The description of the API.
     Description,
     /// A stream of events.
     Events,
-    /// Opens a session.
+    /// The function that opens a session.
     Session,
 }
 
-/// Verbs with their targets.
+/// HTTP verbs with their targets.
 type Verbs = Vec<(&'static str, RouteTarget)>;
 
-/// Where the description of the API is.
+/// Path of the description of the API.
 const DESCRIPTION: &str = "/v1/openapi.json";
-/// Where events are streamed.
+/// Path at which events are streamed.
 const EVENTS: &str = "/v1/events";
-/// Where a session is opened, which needs no session.
+/// Path at which a session is opened; requests need no session there.
 const SESSION: &str = "/v1/session";
 
 static ROUTER: LazyLock<Router<Verbs>> = LazyLock::new(|| {
@@ -53,12 +53,12 @@ fn list_addresses() -> BTreeMap<String, Verbs> {
     addresses
 }
 
-/// Why nothing answers.
+/// Why an address has no target.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoRoute {
     /// There is no such path.
     NoPath,
-    /// The path has only these verbs.
+    /// The path answers only these verbs.
     OnlyVerbs(Vec<&'static str>),
 }
 

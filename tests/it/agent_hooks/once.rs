@@ -70,7 +70,7 @@ fn explaining_is_not_telling() {
     let output = live.memo(&["hook", "prompt", "--explain", QUESTION]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
-    assert!(text.starts_with("told: ") && text.contains("rare-words"), "{text}");
+    assert!(text.starts_with("advice: ") && text.contains("rare-words"), "{text}");
     assert!(prompted(&live, "s", QUESTION).contains(TOKENS));
     let output = live.memo(&["hook", "prompt", "--explain", "thanks!"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -107,7 +107,7 @@ fn the_daemon_explains_its_decision() {
     let (sum, score) = (shares.sum::<f64>(), item["score"].as_f64().unwrap());
     assert!((sum - score).abs() < 1e-6 && score >= 0.0, "{item}");
     for (prompt, reason) in [
-        ("run the tests", "the prompt has no word to go by"),
+        ("run the tests", "the prompt has no word to search for"),
         ("is the sky blue", "no memory is clearly relevant"),
     ] {
         let result = call(prompt);

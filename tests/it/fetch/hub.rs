@@ -158,7 +158,7 @@ fn what_a_hub_refuses_is_named() {
         ("no model", "onnx/model.onnx", Reply::status(404), "/model.onnx: http"),
         ("forbidden", "config.json", Reply::status(401), "401"),
         ("down", "config.json", Reply::status(500), "500"),
-        ("damaged", "storage", Reply::of(vec![7; 500_000]), "what came has SHA-256 "),
+        ("damaged", "storage", Reply::of(vec![7; 500_000]), "the downloaded file has SHA-256 "),
         (
             "damaged small file",
             "cached/tokenizer.json",

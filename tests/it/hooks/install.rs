@@ -63,8 +63,8 @@ fn a_section_of_the_configuration() {
 
     fs::write(live.root().join(".git/config.lock"), "").unwrap();
     let refused = git.hooks(&["install"]);
-    let expected = "exit 3\nerr: memo: config.lock: git has locked its configuration, which stays unchanged\n\
-                    err: hint: try again; if no git is running, an interrupted one left config.lock behind\n";
+    let expected = "exit 3\nerr: memo: config.lock: git has locked its configuration, so it was not changed\n\
+                    err: hint: try again; if no git command is running, an interrupted one has left config.lock, which you can remove\n";
     assert_eq!(refused, expected);
     assert_eq!(fs::read(&config).unwrap(), before);
 }
@@ -79,7 +79,7 @@ fn hooks_of_others_are_named() {
     let expected = "exit 1
 out: post-commit     watch-only hooks/post-commit: there is another hook; `memo hooks install --chain` adds a block to it
 out: post-checkout   file       hooks/post-checkout
-out: post-merge      watch-only hooks/post-merge: there is another hook, and not a shell script: no block can be added to it
+out: post-merge      watch-only hooks/post-merge: there is another hook, and no block can be added to it: it is not a shell script
 out: post-rewrite    file       hooks/post-rewrite
 out: post-applypatch file       hooks/post-applypatch
 ";
@@ -99,7 +99,7 @@ fn hooks_that_git_lfs_will_want_are_left_to_it() {
     let live = Live::idle();
     put_hook(&live, "../bin/git-lfs", "#!/bin/sh\n");
     let git = Git(&live, "2.47.3");
-    let note = "left to git-lfs, which refuses to install over a hook; `memo hooks install --chain` takes it";
+    let note = "left to git-lfs, which does not install its hooks if ours exists; `memo hooks install --chain` installs ours";
     let shown = git.hooks(&["install", "-q"]);
     let expected = format!("exit 1\nout: post-commit     watch-only hooks/post-commit: {note}\n");
     assert!(shown.starts_with(&expected), "{shown}");

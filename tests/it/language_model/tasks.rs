@@ -60,9 +60,11 @@ fn a_new_memory_gets_suggestions_and_keeps_its_fields() {
     check_dry_run(&helped, &["add", "--suggest", content]);
     let text = shown(&helped, &["add", "--suggest", "backups are made on Fridays at noon"]);
     let id = text.lines().nth(1).unwrap().strip_prefix("out: ").unwrap().to_owned();
-    let title = r"memo: a title: memo update ID --title 'Deploys on '\''Tuesdays'\'''".replace("ID", &id);
+    let title =
+        r"memo: suggested title: memo update ID --title 'Deploys on '\''Tuesdays'\'''".replace("ID", &id);
     assert!(
-        text.contains(&title) && text.contains(&format!("memo: tags: memo tag {id} ops release-plan\n")),
+        text.contains(&title)
+            && text.contains(&format!("memo: suggested tags: memo tag {id} ops release-plan\n")),
         "{text}"
     );
     let memory = &helped.live.call("memory.get", json!({ "ids": [id] }))["memories"][0];
@@ -156,7 +158,7 @@ fn a_transcript_becomes_lines_that_can_be_imported() {
     let text = shown(&refusing, &["distil", session]);
     assert!(
         text.starts_with("exit 1\n")
-            && text.contains("not all of it was read: the server refuses the key (401)"),
+            && text.contains("the transcript was not read completely: the server refuses the key (401)"),
         "{text}"
     );
 }

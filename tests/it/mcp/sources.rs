@@ -26,8 +26,8 @@ fn an_agent_adds_no_memory_as_a_person_or_a_program() {
         ["add --source user 'said by Ann'", "add x --source=hook", "add --agent Ann --source user x"]
     {
         let answer = mcp.tool("memo", json!({ "command": command }));
-        let expected = "error: --source says that a person or a program said it, not an agent\n\
-                        hint: leave it out, the source is then agent; or ask the user to run it in a terminal";
+        let expected = "error: --source says that the memory comes from a person or a program, not from an agent\n\
+                        hint: leave --source out, then the source is agent; or ask the user to run the command in a terminal";
         assert!(answer["isError"] == true && text(&answer) == expected, "{command}: {answer}");
     }
     let answer = mcp.tool("add", json!({ "text": "said by Ann", "source": "user" }));

@@ -96,7 +96,7 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
         ("why", json!({ "target": "no/such/file" }), "no/such/file"),
         ("memo", json!({ "command": "shell" }), "this verb needs a terminal"),
         ("memo", json!({ "command": "mcp" }), "this verb needs a terminal"),
-        ("memo", json!({ "command": "logs -f" }), "--follow has no end"),
+        ("memo", json!({ "command": "logs -f" }), "memo logs --follow never ends"),
         ("memo", json!({ "command": "events -n 1" }), "memo events waits for events"),
         ("memo", json!({ "command": "add -" }), "there is no stdin"),
         ("memo", json!({ "command": "add --file /dev/zero" }), "/dev/zero: not a regular file"),

@@ -66,9 +66,9 @@ fn what_cannot_become_one_stays() {
     let (a, b) = (add(&live, "a"), added(&live, json!({ "content": "b", "container": "other" })));
     let (c, _twin) = (add(&live, "c"), add(&live, "twin"));
     let refused: &[(&[&str], i32, &str)] = &[
-        (&["consolidate", &a, "--summary", "s"], 2, "ids: 1 are not between 2 and 100"),
+        (&["consolidate", &a, "--summary", "s"], 2, "ids: their number, 1, is not between 2 and 100"),
         (&["consolidate", &a, &a, "--summary", "s"], 2, "twice"),
-        (&["consolidate", &a, &b, "--summary", "s"], 2, "these are in other, project"),
+        (&["consolidate", &a, &b, "--summary", "s"], 2, "the memories are in other, project"),
         (&["consolidate", &a, &c, "--summary", " "], 2, "content: empty"),
         (&["consolidate", &a, &c, "--summary", "twin"], 2, "has this text"),
         (&["consolidate", &a, "mem_00", "--summary", "s"], 1, "no memory begins with mem_00"),

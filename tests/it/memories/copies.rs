@@ -200,7 +200,7 @@ fn a_database_of_a_newer_schema_is_refused_and_stays() {
     let (code, answer) = memo(&live, &["list"]);
     let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
     assert_eq!(code, 3, "{answer}");
-    assert!(message.contains("written by a newer memod (schema 99, we know "), "{message}");
+    assert!(message.contains("written by a newer memod (schema 99, this memod knows "), "{message}");
     assert!(answer["error"]["hint"].as_str().unwrap().contains("install the version"), "{answer}");
     stop(&live);
     change(&db(&live), &format!("PRAGMA user_version = {}", newest_schema(&live)));

@@ -106,7 +106,10 @@ fn memories_elsewhere_that_cannot_be_read_are_named() {
     let Some(mounted) = read_only(&root) else { return };
     let (found, notice) = listed(&live);
     assert_eq!(found, ["in a copy"]);
-    assert!(notice.contains(inside.to_str().unwrap()) && notice.contains("a copy of it is used"), "{notice}");
+    assert!(
+        notice.contains(inside.to_str().unwrap()) && notice.contains("a backup of it is used instead"),
+        "{notice}"
+    );
     let (code, done) = memo(&live, &["reset", "--yes"]);
     assert_eq!((code, done["memories"].as_array().map(Vec::len)), (0, Some(1)), "{done}");
     stop(&live);
@@ -196,7 +199,10 @@ fn a_file_in_the_place_of_the_state_dir_is_refused() {
         swap();
         let (code, said) = memo(&live, &["add", "too late"]);
         // The client says so before it starts a daemon, or the one that runs.
-        let expected = format!("{}: not our directory; remove it or choose another", state_dir.display());
+        let expected = format!(
+            "{}: not a directory that this user owns; remove it or choose another",
+            state_dir.display()
+        );
         let message = said["error"]["message"].as_str().unwrap_or_default();
         assert_eq!((code, message.trim_start_matches("use ")), (3, expected.as_str()), "{said}");
         swap();

@@ -82,7 +82,10 @@ fn nothing_ends_because_the_clock_was_ahead() {
             let shown = call(&live, "memory.purge", json!({ "dry_run": true }));
             let purged = call(&live, "memory.purge", json!({ "expect": shown["digest"] }));
             assert_eq!(purged["memories"], json!([]), "{on_expiry}: {purged}");
-            assert!(purged["notice"].as_str().unwrap().contains("2 more are over by the clock"), "{purged}");
+            assert!(
+                purged["notice"].as_str().unwrap().contains("2 more have expired by the clock"),
+                "{purged}"
+            );
             clock.set_ahead(0);
             let found = texts(&live);
             for text in ["short", "mid", "long", &added] {

@@ -65,7 +65,7 @@ fn nothing_supersedes_itself() {
         (&["resolve", &c, &c], 2, "twice"),
         (&["link", &a, "mem_00"], 1, "no memory begins with mem_00"),
         (&["link", &a, "?"], 2, "\"?\""),
-        (&["link", &a, "mem_0"], 2, "begins 3 ids"),
+        (&["link", &a, "mem_0"], 2, "3 ids begin with"),
         (&["link", &a, &c, "--kind", "likes"], 2, "likes"),
         (&["links", &a, "--depth", "11"], 2, "11"),
     ];

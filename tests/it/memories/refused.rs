@@ -19,7 +19,7 @@ fn wrong_values_change_nothing() {
     let cases: &[(&[&str], i32, &str)] = &[
         (&["add", "--file", "long"], 2, "65537 bytes, over 65536"),
         (&["add", ""], 2, "content: empty"),
-        (&["add", "<private>x</private>"], 2, "all of it is private"),
+        (&["add", "<private>x</private>"], 2, "all of the text is private"),
         (&["add", &token], 2, "GitHub token"),
         (&["add", "x", "--tag", &tags.join(",")], 2, "51 tags, over 50"),
         (&["add", "x", "--container", "!"], 2, "\"!\""),
@@ -100,8 +100,7 @@ fn what_may_be_a_credential_is_kept_with_a_warning() {
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let announced = "one\nthe token: see the vault";
-    let warning =
-        "memo: content: what follows \"token\" in line 2 may be a credential; if so, forget and purge it\n";
+    let warning = "memo: content: the value after \"token\" in line 2 may be a credential; if so, forget and purge the memory\n";
     assert_eq!(said(&["add", announced]), (Some(0), warning.to_owned()));
     assert_eq!(said(&["add", "the token expires after an hour"]), (Some(0), String::new()));
     assert_eq!(said(&["add", "--allow-secret", "secret: none at all"]), (Some(0), String::new()));

@@ -121,7 +121,10 @@ fn a_file_of_two_agents_stays_until_both_are_undone() {
     home.run(&["setup", "--scope", "project", "codex", "opencode"]);
     assert_eq!(home.read("work/AGENTS.md").matches("memod: begin").count(), 1);
     let kept = home.run(&["setup", "--scope", "project", "--undo", "codex"]);
-    assert!(kept.starts_with("exit 0") && kept.contains("kept: AGENTS.md: opencode reads it too"), "{kept}");
+    assert!(
+        kept.starts_with("exit 0") && kept.contains("kept: AGENTS.md: opencode also reads this file"),
+        "{kept}"
+    );
     assert!(home.read("work/AGENTS.md").contains("memod: begin"));
     home.run(&["setup", "--scope", "project", "--undo", "opencode"]);
     assert_eq!(home.files(), before);
@@ -270,7 +273,7 @@ fn what_others_add_to_ours_stays() {
     home.write("work/AGENTS.md", Some(changed.as_str()));
     for undo in [&["setup", "agents-md"][..], &["setup", "agents-md", "--undo"]] {
         let said = home.run(undo);
-        assert!(said.contains("AGENTS.md: left alone: it is not as `memo setup` writes it"), "{said}");
+        assert!(said.contains("AGENTS.md: left alone: its text is not what `memo setup` writes"), "{said}");
         assert_eq!(home.read("work/AGENTS.md"), changed);
     }
 }

@@ -57,11 +57,11 @@ fn entries_of_others() {
     assert!(said.contains("hooks.AfterTool is not an array"), "{said}");
     let said = left_alone("claude-code", "home/.claude/skills/memod-search/SKILL.md", b"mine");
     assert!(
-        said.contains("memod-search/SKILL.md: left alone: it is not as `memo setup` writes it"),
+        said.contains("memod-search/SKILL.md: left alone: its text is not what `memo setup` writes"),
         "{said}"
     );
     let said = left_alone("claude-code", "home/.claude/CLAUDE.md", b"<!-- memod: end -->\n");
-    assert!(said.contains("other marks of a section of memod than one pair"), "{said}");
+    assert!(said.contains("it must have one `memod: begin` and one `memod: end` mark"), "{said}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn links_are_followed_and_stay() {
 
     fs::remove_file(home.path("home/dotfiles/zed.json")).unwrap();
     let said = home.run(&["setup", "zed"]);
-    assert!(said.contains("left alone: it is a symbolic link to nothing"), "{said}");
+    assert!(said.contains("left alone: it is a symbolic link to a path that does not exist"), "{said}");
     assert!(link.is_symlink() && !home.exists("home/dotfiles/zed.json"));
 }
 
@@ -102,7 +102,7 @@ fn two_names_of_one_file_have_one_record() {
     home.run(&["setup", "--scope", "project", "codex", "claude-code"]);
     assert_eq!(home.read("work/AGENTS.md").matches("memod: begin").count(), 1);
     let kept = home.run(&["setup", "--scope", "project", "--undo", "codex"]);
-    assert!(kept.contains("kept: AGENTS.md: claude-code reads it too"), "{kept}");
+    assert!(kept.contains("kept: AGENTS.md: claude-code also reads this file"), "{kept}");
     home.run(&["setup", "--scope", "project", "--undo", "claude-code"]);
     assert_eq!(home.files(), before);
 }

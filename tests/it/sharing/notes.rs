@@ -91,7 +91,7 @@ fn a_conflict_of_notes_is_resolved_and_sent() {
         let output = bob.memo(&["resolve", &id, "--text", "alpha is of both"]).output().unwrap();
         (output.status.success(), String::from_utf8(output.stderr).unwrap())
     };
-    assert!(resolved && said.contains("`memo sync-notes` goes on"), "{said}");
+    assert!(resolved && said.contains("`memo sync-notes` continues the exchange"), "{said}");
     synced(&bob);
     synced(&ann);
     assert_eq!(

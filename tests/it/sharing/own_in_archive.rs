@@ -173,7 +173,10 @@ fn what_becomes_of_files_is_told() {
     // The same text elsewhere.
     let side = live.sandbox.path("side");
     let added = live.call_in(&side, "memory.add", json!({ "content": "alpha is mine", "client": "cli" }));
-    assert!(added["notice"].as_str().unwrap_or_default().contains(&format!("{id} says the same")), "{added}");
+    assert!(
+        added["notice"].as_str().unwrap_or_default().contains(&format!("{id} has the same text")),
+        "{added}"
+    );
     call(&live, "memory.forget", json!({ "ids": [id] }));
     live.call_in(&side, "memory.forget", json!({ "ids": [added["memory"]["id"]] }));
     let told = said(&live, &["restore", &id]);

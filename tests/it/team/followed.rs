@@ -64,7 +64,7 @@ fn another_repository_is_searched_here_and_changed_there() {
     assert_eq!(found(&bob, "refunds", Some("team")), [of_shop]);
     assert_eq!(found(&bob, "refunds", Some("mine")), [own]);
     let shown = String::from_utf8(bob.live.memo(&["get", &id]).output().unwrap().stdout).unwrap();
-    assert!(shown.contains("git.example.com/acme/shop; it is changed there"), "{shown}");
+    assert!(shown.contains("git.example.com/acme/shop; change the memory there"), "{shown}");
     assert_eq!(bob.get(&id)["trust"], "team");
     let recalled = bob.call("memory.recall", json!({ "query": "refunds ledger", "client": "cli" }));
     assert_eq!(recalled["memories"][0]["id"], json!(id), "{recalled}");
@@ -85,7 +85,7 @@ fn another_repository_is_searched_here_and_changed_there() {
     ] {
         let output = bob.live.memo(verb).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains("only read here"), "{verb:?}: {said}");
+        assert!(!output.status.success() && said.contains("only be read here"), "{verb:?}: {said}");
     }
     assert_eq!(bob.get(&id)["content"], "refunds go through the ledger");
     let export = String::from_utf8(bob.live.memo(&["export"]).output().unwrap().stdout).unwrap();

@@ -128,7 +128,7 @@ fn a_text_that_is_no_memory_is_listed_and_instructions_are_data() {
     bob.sync();
     assert_eq!(ann.sync()["unreadable"], 1);
     let checks = ann.call("doctor", json!({}))["checks"].to_string();
-    assert!(checks.contains(id) && checks.contains("replaces one that cannot be read"), "{checks}");
+    assert!(checks.contains(id) && checks.contains("replaces a text that cannot be read"), "{checks}");
     let brief = ann.call("brief", json!({ "budget": 4000 }))["text"].as_str().unwrap().to_owned();
     let (before, after) = brief.split_once("not confirmed").unwrap_or((&brief, ""));
     assert!(!before.contains("ignore all rules") && after.contains("ignore all rules"), "{brief}");

@@ -61,7 +61,7 @@ fn other_repositories_take_no_part() {
     assert_eq!(ann.get(&id)["scope"], "mine", "team.tags holds for repositories of the team only");
     let output = ann.live.memo(&["share", "--team", &id]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("none of team.repositories"), "{said}");
+    assert!(!output.status.success() && said.contains("not in team.repositories"), "{said}");
     assert_eq!(server.sql("admin", "team", "SELECT count(*) FROM memod.version"), "0");
 }
 

@@ -47,7 +47,7 @@ class SearchParams(TypedDict, total=False):
     author: Optional[str]
     """Part of the author's name or address, ignoring case."""
     agent: Optional[str]
-    """Part of the name of the agent that added it, ignoring case."""
+    """Part of the name of the agent that added the memory, ignoring case."""
     source: Optional[str]
     """Origin of the memory, such as `cli` or `import`."""
     min_priority: Optional[int]
@@ -543,7 +543,7 @@ class RefsResult(Record):
     memories: list[WhyMemory]
     """With `memories`: memories about the definitions and the uses."""
     commits: list[WhyCommit]
-    """With `commits`: the newest commits that touched their files, at most ten."""
+    """With `commits`: the newest commits that touched the files of the definitions and of the first results, at most ten."""
     fresh: bool
     """Whether the answer has the requested freshness."""
     reason: Optional[str]
@@ -602,7 +602,7 @@ class ReachResult(Record):
     n_found: int
     """Number of definitions that were reached."""
     n_tests: int
-    """Number of tests among them."""
+    """Number of tests among the reached definitions."""
     n_untold: int
     """For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have."""
     cut: Optional[str]
@@ -610,7 +610,7 @@ class ReachResult(Record):
     memories: list[WhyMemory]
     """With `memories`: memories about the requested and the reached definitions."""
     commits: list[WhyCommit]
-    """With `commits`: the newest commits that touched their files, at most ten."""
+    """With `commits`: the newest commits that touched the files of the definitions and of the first results, at most ten."""
     fresh: bool
     """Whether the answer has the requested freshness."""
     reason: Optional[str]
@@ -853,7 +853,7 @@ class IndexProgress(Record):
     done: int
     """Number of files, commits or chunks of this step that are done."""
     total: Optional[int]
-    """Total number of them; absent while files or commits are being listed."""
+    """Total number of files, commits or chunks of this step; absent while files or commits are being listed."""
     done_bytes: Optional[int]
     """Number of bytes read from files; present only while files are being read."""
     total_bytes: Optional[int]
@@ -925,9 +925,9 @@ class StatusResult(Record):
     degraded: list[str]
     """Degradations with their remedies."""
     files: Optional[list[str]]
-    """Indexed files of the view of `cwd`, if requested."""
+    """Indexed files of the worktree of `cwd`, if requested."""
     skipped_files: Optional[list[tuple[str, str]]]
-    """Refused files of the view of `cwd` with their reasons, if requested."""
+    """Refused files of the worktree of `cwd` with their reasons, if requested."""
 
 
 class SyncParams(TypedDict, total=False):
@@ -993,7 +993,7 @@ class Contradicted(Record):
     by: str
     """`numbers` or `negation` if the texts are nearly the same except for these; `title` if the titles are similar."""
     cosine: Optional[float]
-    """Cosine of the two, if it is the reason."""
+    """Cosine of the two memories, if it is the reason."""
 
 
 class StoredVector(Record):
@@ -1052,7 +1052,7 @@ class Memory(Record):
     author: str
     """Author, from git's settings."""
     agent: Optional[str]
-    """Name of the agent that added it, as given by the agent."""
+    """Name of the agent that added the memory, as given by the agent."""
     created: str
     """Creation time."""
     updated: str
@@ -1133,7 +1133,7 @@ class ListParams(TypedDict, total=False):
     author: Optional[str]
     """Part of the author's name or address, ignoring case."""
     agent: Optional[str]
-    """Part of the name of the agent that added it, ignoring case."""
+    """Part of the name of the agent that added the memory, ignoring case."""
     source: Optional[str]
     """Origin of the memory, such as `cli` or `import`."""
     min_priority: Optional[int]
@@ -1222,7 +1222,7 @@ class ForgetParams(TypedDict, total=False):
     author: Optional[str]
     """Part of the author's name or address, ignoring case."""
     agent: Optional[str]
-    """Part of the name of the agent that added it, ignoring case."""
+    """Part of the name of the agent that added the memory, ignoring case."""
     source: Optional[str]
     """Origin of the memory, such as `cli` or `import`."""
     min_priority: Optional[int]
@@ -1377,7 +1377,7 @@ class RecallParams(TypedDict, total=False):
     author: Optional[str]
     """Part of the author's name or address, ignoring case."""
     agent: Optional[str]
-    """Part of the name of the agent that added it, ignoring case."""
+    """Part of the name of the agent that added the memory, ignoring case."""
     source: Optional[str]
     """Origin of the memory, such as `cli` or `import`."""
     min_priority: Optional[int]
@@ -1418,7 +1418,7 @@ class Recalled(Record):
     author: str
     """Author, from git's settings."""
     agent: Optional[str]
-    """Name of the agent that added it, as given by the agent."""
+    """Name of the agent that added the memory, as given by the agent."""
     created: str
     """Creation time."""
     updated: str

@@ -1,4 +1,4 @@
-//! Finds and removes everything that memod keeps for a repository.
+//! Finds and removes all state that memod has stored for a repository.
 
 use std::fs;
 use std::io;
@@ -9,18 +9,18 @@ use super::{
     DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir, read_regular, sync_file,
 };
 
-/// The database of memories, which is removed after everything that it could be restored from.
+/// Name of the database of memories. It is removed after the backups from which it could be restored.
 const MEMORIES: &str = "memory.db";
-/// The directory of its copies.
+/// Name of the directory with the backups of that database.
 const BACKUPS: &str = "backups";
-/// How the names of databases begin that were damaged.
+/// Prefix of the names of damaged databases of memories.
 const DAMAGED: &str = "memory.db.damaged-";
 
 impl RepoLayout {
-    /// Returns the directories with state of this repository that are there, those of linked worktrees included.
+    /// Returns the existing directories with state of this repository, including those of linked worktrees.
     pub fn all_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
         if self.git_dir.is_none() && self.request_file(env).is_none() {
-            return Vec::new(); // a `.memo` that came otherwise is not ours
+            return Vec::new(); // no index was requested, so a `.memo` in it is not ours
         }
         let mut dirs = vec![self.state_dir.clone()];
         dirs.extend(self.other_states(env).into_iter().map(|other| other.dir));
@@ -29,7 +29,7 @@ impl RepoLayout {
         dirs
     }
 
-    /// Returns the tops of the repository's worktrees that are there.
+    /// Returns the top directories of the repository's worktrees that exist.
     pub fn worktrees(&self) -> Vec<PathBuf> {
         let main = self.common_dir.as_ref().filter(|dir| dir.ends_with(".git")).and_then(|dir| dir.parent());
         let linked = self.linked_git_dirs().filter_map(|git_dir| {
@@ -40,12 +40,14 @@ impl RepoLayout {
         main.map(Path::to_owned).into_iter().chain(linked).filter(|root| root.is_dir()).collect()
     }
 
-    /// Returns the file that records the request for an index of this directory when it was outside git.
+    /// Returns the file that records that an index of this directory was requested while it was outside git; `None` if there is
+    /// no such file.
     pub fn request_file(&self, env: &Env) -> Option<PathBuf> {
         Some(asked_for_file(&self.root, env)).filter(|file| file.is_file())
     }
 
-    /// Returns the repository's own hooks and configuration of git that name a doorbell of ours. Only the daemon knows all.
+    /// Returns the git hooks and the git configuration file of this repository that name our doorbell file. Hooks in another
+    /// directory (`core.hooksPath`) are not found.
     pub fn hook_files(&self) -> Vec<PathBuf> {
         let Some(common_dir) = &self.common_dir else { return Vec::new() };
         let files = list_entries(&common_dir.join("hooks")).chain([common_dir.join("config")]);
@@ -54,33 +56,37 @@ impl RepoLayout {
         files.filter(|file| read_regular(file).is_ok_and(names_it)).collect()
     }
 
+    /// Returns the git dirs of the linked worktrees.
     fn linked_git_dirs(&self) -> impl Iterator<Item = PathBuf> + use<> {
         self.common_dir.as_ref().map(|dir| list_entries(&dir.join("worktrees"))).into_iter().flatten()
     }
 }
 
-/// Returns the paths of the entries of a directory; none if it cannot be read.
+/// Returns the paths of the entries of a directory; none if the directory cannot be read.
 fn list_entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// Returns whether a directory is there, and not a link to one.
+/// Returns whether the path is a directory, and not a link to a directory.
 fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
-/// Returns the first path at which nothing is; there must be one.
+/// Returns the first path that does not exist.
+///
+/// # Panics
+/// When all paths exist; callers pass an endless iterator.
 pub fn first_free(mut paths: impl Iterator<Item = PathBuf>) -> PathBuf {
     paths.find(|path| fs::symlink_metadata(path).is_err()).expect("endless numbers have a free one")
 }
 
-/// Returns whether a state dir has memories, or copies that they would be restored from.
+/// Returns whether a state dir has a database of memories, or backups from which one could be restored.
 pub fn may_have_memories(state_dir: &Path) -> bool {
     state_dir.join(MEMORIES).exists() || state_dir.join(BACKUPS).is_dir()
 }
 
-/// Returns the files of a state dir that may have memories which an export lacks: damaged databases, the backups that
-/// were asked for, and those of memories that a backup has replaced.
+/// Returns the files of a state dir that may have memories which an export lacks: damaged databases, backups that somebody
+/// requested, and backups of databases that were replaced or reset.
 pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
     let mut files = files_named(state_dir, |name| name.starts_with(DAMAGED));
     files.extend(files_named(&state_dir.join(BACKUPS), |name| {
@@ -89,7 +95,7 @@ pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the entries of a directory with such a name, sorted.
+/// Returns the entries of a directory whose name `is_wanted` accepts, sorted.
 fn files_named(dir: &Path, is_wanted: fn(&str) -> bool) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = list_entries(dir)
         .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_wanted))
@@ -98,10 +104,11 @@ fn files_named(dir: &Path, is_wanted: fn(&str) -> bool) -> Vec<PathBuf> {
     files
 }
 
-/// Moves files into a new directory that only we can enter, also on another file system. Nothing is overwritten.
+/// Moves files into a directory, which is created with mode 0700 if it is missing. Copies a file that cannot be renamed, such as
+/// one on another file system. A file whose name is taken gets a number before its name.
 ///
 /// # Errors
-/// When one cannot be moved.
+/// When the directory cannot be created or a file cannot be moved; the files before it are moved then.
 pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
     create_private_dir(dir)?;
     for file in files {
@@ -116,15 +123,15 @@ pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
     Ok(())
 }
 
-/// Removes a state dir. The memories go after their copies: whatever is left when the process is killed can be read. The locks go
-/// last, because a daemon may start without them; what that one makes stays.
+/// Removes a state dir. The database of memories is removed after its backups, so that it can still be read if the process is
+/// killed in between. The locks are removed last, because a daemon can start without them; what such a daemon creates stays.
 ///
 /// # Errors
-/// When something in it cannot be removed.
+/// When the directory cannot be listed, or something in it cannot be removed.
 pub fn remove_state_dir(dir: &Path) -> Result<(), PathError> {
     let entries = fs::read_dir(dir).at("list", dir)?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // Its log is worth nothing without the database, and the database is incomplete without its log.
+    // The database goes before its write-ahead log: the log is useless alone, but the database is incomplete without it.
     paths.sort_by_key(|path| match path.file_name().and_then(|name| name.to_str()) {
         Some(MEMORIES) => 1,
         Some(name) if name.starts_with(MEMORIES) => 2,
@@ -141,6 +148,7 @@ pub fn remove_state_dir(dir: &Path) -> Result<(), PathError> {
     }
 }
 
+/// Turns the error of a missing file into success.
 fn if_there(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

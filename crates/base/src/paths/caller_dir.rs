@@ -1,12 +1,12 @@
-//! Translates paths between a caller's directory and the top of the worktree.
+//! Converts paths between those relative to a caller's directory and those relative to the top of the worktree.
 //!
-//! Paths in the index start at the top. People type and read paths that start where they are.
+//! Paths in the index are relative to the top. People type and read paths relative to their current directory.
 
 use std::path::Path;
 
 use super::{FOLDS, RepoLayout, SpellingCache, canonical};
 
-/// The directory of a caller, as its parts from the top of the worktree.
+/// The current directory of a caller, as the names that lead to it from the top of the worktree.
 #[derive(Clone, Debug, Default)]
 pub struct CallerDir {
     root: String,
@@ -22,32 +22,33 @@ pub struct OutsideError {
 }
 
 impl CallerDir {
-    /// Returns the place of `cwd`, a canonical path, in a worktree; the top if it is not in it.
+    /// Creates the value for `cwd`, a canonical path. Outside of the worktree, the top of the worktree is used.
     pub fn new(layout: &RepoLayout, cwd: &Path) -> Self {
         let below = cwd.strip_prefix(&layout.root).unwrap_or(Path::new(""));
         let parts = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
         Self { root: layout.root.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"), parts }
     }
 
-    /// Returns a path from the top as the caller would type it; `None` at the top, where it is the same.
+    /// Converts a path relative to the top into one relative to the caller's directory; `None` if the caller is at the top, where
+    /// both are equal.
     pub fn relative_path(&self, path: &str) -> Option<String> {
         if self.parts.is_empty() {
             return None;
         }
         let theirs: Vec<&str> = path.split('/').collect();
         let n_common = self.parts.iter().zip(&theirs).take_while(|(own, their)| own == their).count();
-        let n_common = n_common.min(theirs.len() - 1); // the directory itself is `../name`
+        let n_common = n_common.min(theirs.len() - 1); // the caller's own directory becomes `../name`
         let up = std::iter::repeat_n("..", self.parts.len() - n_common);
         Some(up.chain(theirs[n_common..].iter().copied()).collect::<Vec<_>>().join("/"))
     }
 
-    /// Returns a path from the top, with what follows it, as the caller would type it.
+    /// Converts a path relative to the top, perhaps with a line or symbol after it, into one relative to the caller's directory.
     pub fn display_path(&self, path: &str) -> String {
         self.relative_path(path).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Returns a typed path that leads to the worktree through a link as one below the top. Every other path is returned as it
-    /// is, and so is what follows a path.
+    /// Rewrites an absolute path that leads into the worktree through a symbolic link so that it begins with the top of the
+    /// worktree. Returns every other path, and a line or symbol after a path, unchanged.
     pub fn without_links(&self, typed: String) -> String {
         let path = Path::new(&typed);
         if !path.is_absolute() || path.starts_with(&self.root) {
@@ -61,31 +62,31 @@ impl CallerDir {
             .map_or(typed.clone(), |below| Path::new(&self.root).join(below).to_string_lossy().into_owned())
     }
 
-    /// Returns a typed glob as one over paths from the top, with a `/` before it. A name without `/` is left as it is: it may
-    /// be anywhere.
+    /// Converts a typed glob into one for paths relative to the top, with a `/` before it. Returns a name without `/` unchanged,
+    /// because it matches in every directory.
     ///
     /// # Errors
-    /// When no path in the worktree can match it.
+    /// When the glob leads out of the worktree, so that no path in the worktree can match it.
     pub fn resolve_glob(&self, typed: &str) -> Result<String, OutsideError> {
         let is_name = !typed.contains(['/', std::path::MAIN_SEPARATOR]) && !matches!(typed, "." | "..");
         if is_name {
             return Ok(typed.to_owned());
         }
-        // `\\` is an escape in a glob.
+        // A backslash is an escape in a glob.
         let parts = self.resolve_parts(typed, |own| globset::escape(own).replace('\\', "\\\\"))?;
         Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{}", parts.join("/")) })
     }
 
-    /// Returns a typed path as one from the top; empty for the top itself.
+    /// Converts a typed path into one relative to the top; empty for the top itself.
     ///
     /// # Errors
-    /// When it leads out of the worktree.
+    /// When the path leads out of the worktree.
     pub fn resolve_path(&self, typed: &str) -> Result<String, OutsideError> {
         let path = self.resolve_parts(typed, str::to_owned)?.join("/");
         Ok(if FOLDS && !path.is_empty() { self.with_spelling(&path) } else { path })
     }
 
-    /// Returns a path from the top as the directories spell it; a symbol or a line may follow it.
+    /// Returns a path relative to the top, spelled as its directories list it. A symbol or line after the path stays.
     fn with_spelling(&self, path: &str) -> String {
         let root = Path::new(&self.root);
         let is_whole = root.join(path).exists();
@@ -93,7 +94,10 @@ impl CallerDir {
         SpellingCache::default().spell_path(root, &path[..end]) + &path[end..]
     }
 
-    /// Returns the parts of a typed path or glob from the top; `own` translates those of this directory.
+    /// Returns the names that lead from the top to a typed path or glob; `own` converts the names of the caller's directory.
+    ///
+    /// # Errors
+    /// When the path leads out of the worktree.
     fn resolve_parts(&self, typed: &str, own: fn(&str) -> String) -> Result<Vec<String>, OutsideError> {
         let slashed = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
         let mut parts: Vec<String> = Vec::new();
@@ -119,7 +123,7 @@ impl CallerDir {
     }
 }
 
-/// Returns whether two names in an absolute path are one: Windows does not distinguish cases.
+/// Returns whether two names in a path are the same; on Windows the case does not matter.
 fn is_same_name(typed: &str, name: &str) -> bool {
     typed == name || cfg!(windows) && typed.to_lowercase() == name.to_lowercase()
 }

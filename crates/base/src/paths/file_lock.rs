@@ -1,4 +1,4 @@
-//! Locks files that keep processes apart.
+//! Locks files, so that only one process at a time does something.
 
 use std::fs::File;
 use std::io;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use super::{IoContext, PathError};
 
-/// Opens a file for its lock, and creates it for us alone if it is not there.
+/// Opens a file in order to lock it. A missing file is created with mode 0600.
 ///
 /// # Errors
-/// When it cannot be opened or created.
+/// When the file cannot be opened or created.
 pub fn open_lock(path: &Path) -> Result<File, PathError> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
@@ -21,12 +21,14 @@ pub fn open_lock(path: &Path) -> Result<File, PathError> {
     options.open(path).at("open", path)
 }
 
-/// Locks a file, for as long as the returned one is open.
+/// Waits for the lock of a file for at most `patience`. The lock lasts until the returned file is closed.
 ///
-/// Locking has no time limit, so a thread waits. The thread outlives a timeout, but then drops the locked file at once.
+/// The system call has no time limit, so a thread waits in it. After a timeout the thread still waits, and releases the lock as
+/// soon as it gets it.
 ///
 /// # Errors
-/// `TimedOut` when somebody else still has the lock then; otherwise when the file system has no locks.
+/// `TimedOut` when another process has the lock for all of that time; other kinds when the file system has no locks or no thread
+/// can be started.
 pub fn lock_within(file: File, patience: Duration) -> io::Result<File> {
     if file.try_lock().is_ok() {
         return Ok(file);
@@ -34,7 +36,7 @@ pub fn lock_within(file: File, patience: Duration) -> io::Result<File> {
     let (send, receive) = mpsc::sync_channel(0);
     let wait = move || {
         let locked = file.lock().map(|()| file);
-        let _ = send.send(locked); // nobody waits any more
+        let _ = send.send(locked); // an error means that the caller gave up
     };
     thread::Builder::new().name("lock".to_owned()).spawn(wait)?;
     receive.recv_timeout(patience).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))

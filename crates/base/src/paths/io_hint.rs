@@ -5,13 +5,13 @@ use std::io;
 use super::PathError;
 
 impl PathError {
-    /// Returns the remedy, if it is known.
+    /// Returns a hint how to remedy this error; `None` for an error without a known remedy.
     pub fn hint(&self) -> Option<&'static str> {
         io_hint(&self.source)
     }
 }
 
-/// The remedy for a path that may not be used.
+/// The hint for a path to which access is denied.
 const DENIED: &str = match cfg!(windows) {
     true => {
         "check the permissions of that path, and close the program that has it open: Windows does not replace an open file"
@@ -19,7 +19,7 @@ const DENIED: &str = match cfg!(windows) {
     false => "check the owner and the permissions of that path",
 };
 
-/// Returns the remedy for a failed operation on a file, if it is known.
+/// Returns a hint how to remedy a failed operation on a file; `None` for an error without a known remedy.
 pub fn io_hint(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
@@ -28,13 +28,13 @@ pub fn io_hint(error: &io::Error) -> Option<&'static str> {
         Kind::QuotaExceeded => Some("free some space: the quota on that file system is used up"),
         Kind::ReadOnlyFilesystem => Some("mount that file system writable"),
         Kind::StaleNetworkFileHandle => Some("mount that file system again"),
-        Kind::TimedOut => Some("check the mounted file system"),
+        Kind::TimedOut => Some("check whether the server of that file system can be reached"),
         Kind::OutOfMemory => Some("free some memory"),
         _ => os_hint(error),
     }
 }
 
-/// Returns whether opening a file failed because too many are open.
+/// Returns whether opening a file failed because this process or machine has too many open files.
 pub fn is_out_of_descriptors(error: &io::Error) -> bool {
     #[cfg(unix)]
     return matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
@@ -48,21 +48,21 @@ pub fn is_out_of_descriptors(error: &io::Error) -> bool {
 #[cfg(unix)]
 fn os_hint(error: &io::Error) -> Option<&'static str> {
     match error.raw_os_error()? {
-        libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then `memo restart`"),
+        libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then run `memo restart`"),
         libc::ENFILE => Some("too many files are open on this machine: raise `sysctl fs.file-max`"),
-        libc::ENOMEM => Some("free some memory, or raise its limit (`ulimit -v`)"),
-        libc::EIO => Some("check that file system and its disk; the log of the system may say more"),
+        libc::ENOMEM => Some("free some memory, or raise the limit of `ulimit -v`"),
+        libc::EIO => Some("check the disk of that file system; the system log may say more"),
         _ => None,
     }
 }
 
 #[cfg(not(unix))]
 fn os_hint(error: &io::Error) -> Option<&'static str> {
-    may_be_in_use(error).then_some("another program has it open: end that, or try again")
+    may_be_in_use(error).then_some("another program has that file open: close the program, or try again")
 }
 
-/// Returns whether an operation on a file may have failed because another program has it open: access is denied (5), or it is shared or
-/// locked otherwise (32, 33).
+/// Returns whether an operation on a file may have failed because another program has the file open. Windows then reports that
+/// access is denied (5), a sharing violation (32) or a lock violation (33).
 pub(super) fn may_be_in_use(error: &io::Error) -> bool {
     cfg!(windows) && matches!(error.raw_os_error(), Some(5 | 32 | 33))
 }

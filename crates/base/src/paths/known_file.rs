@@ -1,7 +1,7 @@
-//! Replaces and removes files whose text is known, without losing a version that is saved in between.
+//! Replaces and removes files whose text is known, without losing a version that somebody saves meanwhile.
 //!
-//! The file that was in the place gets a name of its own. It is removed if its text is known; otherwise somebody saved it, and
-//! the next run that finds it under that name restores it.
+//! The former file is first renamed, then read. If its text is the known one, it is removed. Otherwise somebody has saved the file
+//! meanwhile, and it is renamed back. A later run restores a file that an interrupted run has left under the other name.
 
 use std::fs;
 use std::io;
@@ -9,17 +9,18 @@ use std::path::Path;
 
 use super::{IoContext as _, PathError, rename_to_free, swap_files};
 
-/// The file in a worktree's git dir that `memo sync-notes` locks while it runs.
+/// Name of the file in a worktree's git dir that `memo sync-notes` locks while it runs.
 pub const NOTES_LOCK: &str = "memod-notes.lock";
-/// Ending of the name of a file that `memo sync-notes` writes aside, with a dot before the name: nobody saves it.
+/// Suffix of the temporary files that `memo sync-notes` writes; their names begin with a dot.
 pub const NOTES_NEW: &str = ".notes-new";
-/// Ending of the name under which it changes places with the file of a memory, after digits of [`text_hash_digits`].
+/// Suffix of the name that a temporary file has when it is swapped with the file of a memory, after the digits of
+/// [`text_hash_digits`].
 pub const NOTES_OUT: &str = ".notes-out";
-/// Hex digits of the hash of the new text in the name under which a file changes places; another text has other digits.
+/// Number of hex digits of the hash of the new text in the name of such a file, so that each text has its own name.
 const N_DIGITS: usize = 16;
 
-/// Replaces a file by the one under the name `out`, unless somebody saved it in between: then that version is put back. Returns
-/// whether it was replaced.
+/// Replaces the file at `path` by the file at `out`. If `is_former` shows that somebody has saved `path` meanwhile, the saved
+/// version is put back. Returns whether `path` was replaced.
 ///
 /// # Errors
 /// When a file cannot be renamed, read or removed.
@@ -30,10 +31,10 @@ pub fn replace_known(
     is_new: impl Fn(&Path) -> Result<bool, PathError>,
 ) -> Result<bool, PathError> {
     match swap_files(out, path) {
-        // It was removed.
+        // Somebody removed the file at `path`.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return remove_if_there(out).map(|()| false),
         Err(error) => {
-            remove_if_there(out)?; // nothing has come out
+            remove_if_there(out)?; // the swap failed, so `out` still has our new text
             return Err(error).at("swap", path);
         }
         Ok(()) => {}
@@ -45,12 +46,13 @@ pub fn replace_known(
     if is_new(out)? {
         return remove_if_there(out).map(|()| false);
     }
-    // It was saved once more: the last version stays, and the run that finds the other one takes that first.
+    // Somebody saved the file a second time. The last version stays at `path`; a later run handles the other one at `out`.
     swap_files(out, path).at("swap", path)?;
     Ok(false)
 }
 
-/// Removes a file by way of the name `out`, unless somebody saved it in between: then it is put back. Returns whether it was removed.
+/// Renames the file at `path` to `out` and removes it there. If `is_former` shows that somebody has saved the file meanwhile, it
+/// is renamed back. Returns whether the file was removed or did not exist.
 ///
 /// # Errors
 /// As [`replace_known`].
@@ -66,14 +68,15 @@ pub fn remove_known(
     if is_former(out)? {
         return remove_if_there(out).map(|()| true);
     }
-    renamed_to_free(rename_to_free(out, path)).at("rename to", path)?; // else it stays, and is found
+    // If `path` is taken, the file stays at `out` for a later run.
+    renamed_to_free(rename_to_free(out, path)).at("rename to", path)?;
     Ok(false)
 }
 
-/// Removes a file whose text is known: while it stays, its change is not done.
+/// Removes a file; does nothing if the file does not exist.
 ///
 /// # Errors
-/// When it is there and cannot be removed.
+/// When the file exists and cannot be removed.
 pub fn remove_if_there(path: &Path) -> Result<(), PathError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
@@ -81,10 +84,10 @@ pub fn remove_if_there(path: &Path) -> Result<(), PathError> {
     }
 }
 
-/// Returns whether a name was free for a file.
+/// Converts the result of [`rename_to_free`]: returns true if the file was renamed, false if the name was taken.
 ///
 /// # Errors
-/// Any other error of the renaming.
+/// Any error but `AlreadyExists`.
 pub fn renamed_to_free(renamed: io::Result<()>) -> io::Result<bool> {
     match renamed {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -92,14 +95,14 @@ pub fn renamed_to_free(renamed: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Returns digits that identify the text that a file is to have: those of its hash, with LF and without a byte order mark.
+/// Returns hex digits of the hash of a text, which is hashed with LF line ends and without a byte order mark.
 pub fn text_hash_digits(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
     hash_digits(blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// Returns the digits of a text with this hash.
+/// Returns the first hex digits of a hash, as [`text_hash_digits`] returns them.
 pub fn hash_digits(hash: &[u8; 32]) -> String {
     blake3::Hash::from_bytes(*hash).to_hex()[..N_DIGITS].to_owned()
 }

@@ -1,6 +1,6 @@
 //! Finds the worktree around a directory.
 //!
-//! Needs only `lstat` and two small files of git, so that the client can use it without gix.
+//! This needs only `lstat` and two small files of git, so that the client does not need gix.
 
 use std::fs;
 use std::io;
@@ -24,12 +24,12 @@ pub enum LocateError {
     /// A bare repository, or the inside of a `.git`.
     #[error("{}: a git directory, not a worktree", .0.display())]
     GitDir(PathBuf),
-    /// `.git` exists but leads nowhere.
+    /// A broken repository: `.git` leads nowhere, or a part of the git dir is missing.
     #[error("{}: {reason}", path.display())]
     BrokenGit {
-        /// The `.git` or the file inside it.
+        /// The `.git`, or the git dir.
         path: PathBuf,
-        /// The fault in it.
+        /// What is wrong with it.
         reason: String,
     },
     /// The directory belongs to another user.
@@ -37,7 +37,7 @@ pub enum LocateError {
     NotOwner {
         /// The git dir or the directory.
         path: PathBuf,
-        /// Its owner.
+        /// The uid of its owner.
         owner: u32,
         /// Our effective uid.
         us: u32,
@@ -45,8 +45,8 @@ pub enum LocateError {
     /// Outside git, and no index was requested here.
     #[error("{}: not in a git repository, and not indexed", .0.display())]
     NotIndexed(PathBuf),
-    /// A directory of the name of ours that is not ours.
-    #[error("{}: not made by memo", .0.display())]
+    /// A `.memo` directory that we did not create.
+    #[error("{}: was not created by memo", .0.display())]
     Foreign(PathBuf),
     /// The root of the file system or the home directory, outside git.
     #[error("{}: too large to index outside a git repository", .0.display())]
@@ -54,17 +54,17 @@ pub enum LocateError {
 }
 
 impl RepoLayout {
-    /// Finds the worktree around `start` by walking up to `.git`.
+    /// Finds the worktree around `start`: the nearest directory with a `.git`.
     ///
-    /// Outside git the root is the nearest directory that has an index of its own, created by `memo init`.
+    /// Outside git the root is the nearest directory for which `memo init` has requested an index.
     ///
     /// # Errors
-    /// When `start` cannot be served; nothing was created.
+    /// When `start` is in no worktree and no indexed directory, or cannot be read, or belongs to another user. Nothing was created.
     pub fn locate(start: &Path, env: &Env) -> Result<Self, LocateError> {
         Self::locate_around(&canonical(start)?, env, |start| Self::outside_git(start, env))
     }
 
-    /// As [`Self::locate`], but outside git `start` itself is the root where no directory around it has an index.
+    /// As [`Self::locate`], but outside git `start` itself is the root if no directory around it has an index.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -75,10 +75,10 @@ impl RepoLayout {
         })
     }
 
-    /// Remembers that a directory outside git is to be indexed, and creates its state dir.
+    /// Records that this directory outside git is to be indexed, and creates its state dir.
     ///
     /// # Errors
-    /// When a `.memo` of another tool is there, or a file cannot be written.
+    /// When the directory has a `.memo` that we did not create, or a file cannot be written.
     pub fn begin_plain(&self, env: &Env) -> Result<(), LocateError> {
         let request_file = request_file(&self.id, env);
         if !request_file.is_file() && is_foreign(&self.state_dir)? {
@@ -91,6 +91,7 @@ impl RepoLayout {
         Ok(fs::write(&request_file, root).at("write", &request_file)?)
     }
 
+    /// Returns the layout of the worktree around `start`, or what `outside` returns if `start` is outside git.
     fn locate_around(
         start: &Path,
         env: &Env,
@@ -102,12 +103,12 @@ impl RepoLayout {
         for dir in start.ancestors() {
             let dot_git = dir.join(".git");
             if let Some(meta) = look_at(&dot_git, |path| fs::symlink_metadata(path))? {
-                // Also a link to one.
+                // A link to a directory counts as well.
                 let is_dir = meta.is_dir() || is_dir(&dot_git)?;
                 let git_dir = if is_dir { dot_git } else { read_gitdir_file(&dot_git)? };
                 if is_dir && !looks_like_git_dir(&git_dir)? {
                     check_unused(&git_dir)?;
-                    continue; // as git does: an empty `.git` directory is no repository
+                    continue; // as git does: an empty `.git` directory is not a repository
                 }
                 return Self::in_git(dir, &git_dir, env);
             }
@@ -118,6 +119,7 @@ impl RepoLayout {
         outside(start)
     }
 
+    /// Returns the layout of a worktree with these top directory and git dir.
     fn in_git(root: &Path, git_dir: &Path, env: &Env) -> Result<Self, LocateError> {
         let git_dir = canonical(git_dir)?;
         let common_file = git_dir.join("commondir");
@@ -133,7 +135,7 @@ impl RepoLayout {
             let reason = "has no objects directory; the repository is broken or was moved".to_owned();
             return Err(LocateError::BrokenGit { path: common_dir, reason });
         }
-        // Like git since 2.35.2: a worktree in another user's directory is not ours.
+        // As git does since 2.35.2: refuse a repository that belongs to another user.
         for dir in [root, &git_dir, &common_dir] {
             check_owner(dir, env)?;
         }
@@ -143,6 +145,7 @@ impl RepoLayout {
         Ok(Self { root, git_dir: Some(git_dir), common_dir: Some(common_dir), state_dir, id })
     }
 
+    /// Returns the layout of the nearest indexed directory outside git.
     fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
         match start.ancestors().find(|dir| !is_too_wide(dir, env) && !plain_states(dir, env).is_empty()) {
             Some(root) => Self::outside_repository(root, env),
@@ -151,6 +154,7 @@ impl RepoLayout {
         }
     }
 
+    /// Returns the layout of a directory outside git, whether or not it is indexed.
     fn outside_repository(root: &Path, env: &Env) -> Result<Self, LocateError> {
         check_owner(root, env)?;
         let id = place_id(root);
@@ -159,24 +163,24 @@ impl RepoLayout {
     }
 }
 
-/// Returns the state dirs of a directory outside git that are there; none if this user has not requested an index of it.
+/// Returns the existing state dirs of a directory outside git; none if this user has not requested an index of it.
 pub(super) fn plain_states(dir: &Path, env: &Env) -> Vec<PathBuf> {
     let id = place_id(dir);
     if !request_file(&id, env).is_file() {
-        return Vec::new(); // most directories need no further look
+        return Vec::new(); // so most directories need only one system call
     }
     let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, dir, env)];
     states.retain(|state| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir()));
     states
 }
 
-/// Returns the directories outside git that this user has requested an index of.
+/// Returns the directories outside git of which this user has requested an index.
 pub(super) fn all_asked_for(env: &Env) -> Vec<PathBuf> {
     let files = fs::read_dir(request_file("", env)).into_iter().flatten().flatten();
     files.filter_map(|file| path_from(read_regular(&file.path()).ok()?)).collect()
 }
 
-/// Returns the path with these encoded bytes.
+/// Converts bytes that `as_encoded_bytes` returned into a path; `None` if they are not valid on this platform.
 fn path_from(bytes: Vec<u8>) -> Option<PathBuf> {
     #[cfg(unix)]
     return Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
@@ -185,17 +189,18 @@ fn path_from(bytes: Vec<u8>) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// Returns the file that remembers that a directory outside git is to be indexed. It is not in that directory, because a
-/// `.memo` may come with an archive, or belong to another tool.
+/// Returns the file that records that an index of a directory outside git was requested. The file is in the user's state
+/// directory, because a `.memo` in the directory itself may come from an archive or belong to another tool.
 pub(super) fn asked_for_file(root: &Path, env: &Env) -> PathBuf {
     request_file(&place_id(root), env)
 }
 
+/// Returns the file that records the request of an index for the directory with this id.
 fn request_file(id: &str, env: &Env) -> PathBuf {
     env.state_home().join("memod").join("asked-for").join(id)
 }
 
-/// Returns whether a state dir has files, but none that identifies it as ours.
+/// Returns whether a state dir has files, but not our `.gitignore`.
 fn is_foreign(state_dir: &Path) -> Result<bool, PathError> {
     if look_at(state_dir, |path| fs::symlink_metadata(path))?.is_none() {
         return Ok(false);
@@ -205,11 +210,13 @@ fn is_foreign(state_dir: &Path) -> Result<bool, PathError> {
     Ok(!is_empty && !is_ours)
 }
 
+/// Returns whether a directory is the root of a file system or the home directory, which are too large to index.
 fn is_too_wide(dir: &Path, env: &Env) -> bool {
     let home = env.home.as_deref().and_then(|home| canonical(home).ok());
     dir.parent().is_none() || home.as_deref() == Some(dir)
 }
 
+/// Returns an error if a path belongs to another user.
 fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
     let meta = fs::metadata(path).at("look at", path)?;
     match owner(&meta) {
@@ -220,7 +227,7 @@ fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
     }
 }
 
-/// Returns the result of `stat`; `None` only if the path certainly does not exist.
+/// Returns the metadata that `stat` reads; `None` only if the path certainly does not exist.
 fn look_at(
     path: &Path,
     stat: impl FnOnce(&Path) -> io::Result<fs::Metadata>,
@@ -237,11 +244,12 @@ fn is_dir(path: &Path) -> Result<bool, PathError> {
     Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }
 
+/// Returns whether something is at the path, be it a broken link.
 fn is_present(path: &Path) -> Result<bool, PathError> {
     Ok(look_at(path, |path| fs::symlink_metadata(path))?.is_some())
 }
 
-/// The entries that every git dir of a main worktree has.
+/// The entries that the git dir of every main worktree has.
 const GIT_DIR_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 
 fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
@@ -250,7 +258,8 @@ fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
             || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
 }
 
-/// Refuses a broken repository, whose files would count as being outside git.
+/// Returns an error if a `.git` directory is a broken repository and not an empty directory, because its worktree would otherwise
+/// count as outside git.
 fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
     let [here, missing]: [Vec<_>; 2] = [true, false]
         .map(|there| GIT_DIR_PARTS.into_iter().filter(|part| git_dir.join(part).exists() == there).collect());
@@ -261,7 +270,7 @@ fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
     Err(LocateError::BrokenGit { path: git_dir.to_owned(), reason })
 }
 
-/// Reads `gitdir: <path>`, see gitrepository-layout(5).
+/// Returns the git dir that a `.git` file names as `gitdir: <path>`, see gitrepository-layout(5).
 fn read_gitdir_file(dot_git: &Path) -> Result<PathBuf, LocateError> {
     let bytes = read_regular(dot_git).at("read", dot_git)?;
     let text = String::from_utf8(bytes).unwrap_or_default();
@@ -283,17 +292,19 @@ fn broken_git_error(dot_git: &Path, reason: String) -> LocateError {
     LocateError::BrokenGit { path: dot_git.to_owned(), reason }
 }
 
+/// Returns 16 hex digits that identify a path.
 fn place_id(path: &Path) -> String {
     let hash = blake3::hash(path.as_os_str().as_encoded_bytes());
     hash.to_hex()[..16].to_owned()
 }
 
-/// Longest state dir, bytes: SQLite opens no path of more than 512, and the longest name in it has some 60.
+/// Longest path of a state dir, bytes: SQLite opens no path of more than 512, and the longest name in the state dir has some 60.
 const MAX_STATE_DIR: usize = 440;
 
-/// Returns `preferred`, or the user's state directory if `preferred` is not writable or too long for a database.
+/// Returns `preferred`, or else a state dir in the user's state directory if `preferred` is not writable or too long a path for
+/// SQLite.
 fn usable_or_home(preferred: PathBuf, (id, top): (&str, &Path), env: &Env) -> PathBuf {
-    // Anything else in its place is no reason to keep the state elsewhere, but refused when the directory is created.
+    // A file or link in the place of `preferred` does not move the state elsewhere: creating the directory fails then.
     let probe = if preferred.is_dir() { Some(preferred.as_path()) } else { preferred.parent() };
     if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {
         preferred
@@ -302,8 +313,8 @@ fn usable_or_home(preferred: PathBuf, (id, top): (&str, &Path), env: &Env) -> Pa
     }
 }
 
-/// Returns the state dir in the user's state directory. Its name comes from the path of `top`, and also from the identity of that
-/// directory if the state dir of the path belongs to another repository.
+/// Returns the state dir in the user's state directory. Its name is the id of the path `top`. If that state dir belongs to another
+/// repository, which had this path before, the name also has the inode and creation time of `top`.
 fn state_in_home(id: &str, top: &Path, env: &Env) -> PathBuf {
     let homes = env.state_home().join("memod");
     let of_path = homes.join(id);

@@ -1,7 +1,7 @@
-//! Finds other places that may have the state of a repository.
+//! Finds state dirs of a repository other than the one in use.
 //!
-//! The state is inside the repository if that is writable, and otherwise in the user's state directory. If the repository
-//! is moved, or becomes writable or read-only, the earlier state is in another place.
+//! The state dir is inside the repository if the repository is writable, and otherwise in the user's state directory. If the
+//! repository is moved, or becomes writable or read-only, its earlier state is in another directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use super::locate::{all_asked_for, plain_states};
 use super::state_owner::{OWNER_FILE, StateOwner, dir_identity, is_of_another, read_owner};
 use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
 
-/// A directory that may have state of a repository, besides the one in use.
+/// A directory other than the state dir in use that may have state of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherState {
     /// The state dir, which need not exist.
     pub dir: PathBuf,
-    /// The directory that its paths begin at, from the top of the worktree; empty if that is the top.
+    /// The directory to which the paths in this state are relative, itself relative to the top of the worktree; empty for the top.
     pub below: PathBuf,
 }
 
-/// The words of a notice about another state dir with memories that are missing here.
+/// Part of the notice that the memories of another state dir are not in this one; `memo uninstall` recognizes the notice by it.
 pub const NOT_TAKEN: &str = "cannot be taken over";
 
 impl RepoLayout {
-    /// Returns other directories that may have state of this repository, existing or not.
+    /// Returns the directories other than the state dir in use that may have state of this repository. They may not exist.
     pub fn other_states(&self, env: &Env) -> Vec<OtherState> {
         let homes = env.state_home().join("memod");
         let of_path = homes.join(&self.id);
@@ -39,7 +39,8 @@ impl RepoLayout {
         states
     }
 
-    /// Returns what a directory of this repository had as state before `git init`, there or in a directory around it.
+    /// Returns the state dirs that the directory `root` had before `git init` in it or in a directory around it; none if `root` is
+    /// not in this repository.
     fn states_before_git(&self, root: &Path, env: &Env) -> Vec<OtherState> {
         let around = Self::locate(root, env).ok().filter(|around| around.id == self.id);
         let below = around.and_then(|around| Some(root.strip_prefix(&around.root).ok()?.to_owned()));
@@ -48,17 +49,20 @@ impl RepoLayout {
         dirs.map(|dir| OtherState { dir, below: below.clone() }).collect()
     }
 
-    /// Returns the state dirs that the repository had in the user's state directory under earlier paths.
+    /// Returns the state dirs in the user's state directory that the repository had while it was at other paths.
     fn dirs_of_before(&self, homes: &Path) -> impl Iterator<Item = PathBuf> {
         let ours = dir_identity(self.top_dir());
         let dirs = fs::read_dir(homes).into_iter().flatten().flatten().map(|entry| entry.path());
         dirs.filter(move |dir| {
-            // A copy of the repository would be another directory, so an equal identity means that it was moved.
+            // A copy of the repository has another inode, so an equal identity means that the repository was moved.
             read_owner(dir).is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
         })
     }
 
-    /// Writes the owner into a state dir outside the repository.
+    /// Writes the path and identity of the repository into its state dir, if that is outside the repository.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub(super) fn sign_state_dir(&self) -> Result<(), PathError> {
         if self.state_dir == self.inner_state_dir() {
             return Ok(());
@@ -72,6 +76,7 @@ impl RepoLayout {
         fs::write(&file, json).at("write", &file)
     }
 
+    /// Returns the state dir inside the repository, or inside the directory outside git.
     pub(super) fn inner_state_dir(&self) -> PathBuf {
         match &self.common_dir {
             Some(common_dir) => common_dir.join(STATE_DIR),
@@ -79,6 +84,7 @@ impl RepoLayout {
         }
     }
 
+    /// Returns the common dir, or the top directory outside git.
     fn top_dir(&self) -> &Path {
         self.common_dir.as_ref().unwrap_or(&self.root)
     }

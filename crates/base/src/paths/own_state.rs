@@ -1,15 +1,15 @@
-//! Determines whether a path leads into our state, where nothing else may be written.
+//! Determines whether a path leads into a state dir of ours, into which no command may write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Env, RepoLayout, STATE_DIR, canonical};
 
-/// Depth of the directories in a state dir whose files are examined: `backups`, `hooks`, and their subdirectories.
+/// Depth to which the files of a state dir are compared: the state dir, `backups` or `hooks`, and their subdirectories.
 const MAX_DEPTH: usize = 3;
 
 impl RepoLayout {
-    /// Returns our state dir that a path leads into, under any name and through hard links.
+    /// Returns the state dir of ours into which a path leads, also through symbolic and hard links; `None` if it leads into none.
     pub fn own_state(&self, path: &Path, env: &Env) -> Option<PathBuf> {
         let in_git_dir = self.git_dir.iter().map(|git_dir| git_dir.join(STATE_DIR));
         let others = self.other_states(env).into_iter().map(|other| other.dir);
@@ -24,7 +24,7 @@ impl RepoLayout {
     }
 }
 
-/// Returns whether a file is in a directory under another name.
+/// Returns whether a directory has a hard link to the file with this device and inode, up to `depth` levels deep.
 fn has_file(dir: &Path, file: (u64, u64), depth: usize) -> bool {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| match entry.file_type() {
@@ -34,7 +34,7 @@ fn has_file(dir: &Path, file: (u64, u64), depth: usize) -> bool {
     })
 }
 
-/// Returns device and inode of a file with several names; no other file can be one of ours.
+/// Returns the device and inode of a file with several hard links. `None` for any other file, which has no second name.
 fn linked_file_identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

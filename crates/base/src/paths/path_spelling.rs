@@ -1,7 +1,7 @@
-//! Finds how directories spell a path, where the system takes several spellings for one.
+//! Finds the spelling of a path in the directory listings, where the system accepts several spellings of one name.
 //!
-//! Windows and macOS open `Readme.md` for `README.md`, and macOS takes `é` for `e` with an accent. So a path that opens need
-//! not be the one that a directory lists.
+//! Windows and macOS open `README.md` as `Readme.md` too, and macOS takes the character `é` and the two characters `e` and accent
+//! as equal. So the path that a user opens may not be the one that a directory lists.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Whether the usual file systems here take several spellings for one.
+/// Whether the usual file systems of this platform accept several spellings of one name.
 pub const FOLDS: bool = cfg!(any(windows, target_os = "macos"));
 
-/// The names in directories, each listed once.
+/// Finds spellings, and lists each directory only once.
 ///
 /// Limits: a change after a directory was listed is not noticed.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ pub struct SpellingCache {
 }
 
 impl SpellingCache {
-    /// Returns a path below `root`, with `/` between its parts, as the directories spell it. A part that no directory lists
-    /// stays, and so does what follows it.
+    /// Returns a path below `root`, with `/` between its parts, as the directories spell it. A part that is in no listing stays as
+    /// it is.
     pub fn spell_path(&mut self, root: &Path, path: &str) -> String {
         let mut dir = root.to_owned();
         let mut spelled: Vec<String> = Vec::new();
@@ -37,24 +37,25 @@ impl SpellingCache {
     }
 }
 
-/// Returns the name that is the typed one, or else one that the system takes for it.
+/// Returns the typed name if it is one of `names`, or else a name that differs from it only in case or in the form of accents.
 fn find_spelling<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
     let same = names.iter().find(|name| *name == typed);
     same.or_else(|| names.iter().find(|name| fold_case_and_accents(name) == fold_case_and_accents(typed)))
         .map(String::as_str)
 }
 
+/// Returns the names in a directory; none if it cannot be read.
 fn list_names(dir: &Path) -> Vec<String> {
     let names = fs::read_dir(dir).into_iter().flatten().flatten();
     names.map(|entry| composed_name(&entry.file_name().to_string_lossy()).into_owned()).collect()
 }
 
-/// Returns a form that is equal for all spellings of a name.
+/// Returns a key that is equal for all spellings of a name.
 fn fold_case_and_accents(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).collect()
 }
 
-/// Returns a name as git writes it on this system: on macOS, a letter with its accent is one character
+/// Returns a name as git writes it on this platform: on macOS with each letter and its accent as one character
 /// (`core.precomposeUnicode`).
 pub fn composed_name(name: &str) -> Cow<'_, str> {
     if cfg!(target_os = "macos") && !name.is_ascii() {

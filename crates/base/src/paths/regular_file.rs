@@ -1,15 +1,15 @@
-//! Opens regular files, and nothing that could block.
+//! Opens regular files only, so that opening never blocks.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a file if it is regular; `follow` decides whether a final symlink is followed.
+/// Opens a regular file for reading. `follow` decides whether a symbolic link at the end of the path is followed.
 ///
-/// Never blocks on a FIFO in the place of the file.
+/// Never blocks, even if a FIFO is in the place of the file.
 ///
 /// # Errors
-/// When it cannot be opened, or is not a regular file ([`io::ErrorKind::InvalidInput`]).
+/// When the file cannot be opened, or is not a regular file ([`io::ErrorKind::InvalidInput`]).
 pub fn open_regular(path: &Path, follow: bool) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -29,17 +29,17 @@ pub fn open_regular(path: &Path, follow: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a regular file, through symlinks.
+/// Reads a regular file; symbolic links are followed.
 ///
 /// # Errors
-/// As [`open_regular`], and when it cannot be read.
+/// As [`open_regular`], and when reading fails.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path, true)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Returns whether something is at the path whose opening may block: neither a file nor a directory. Symlinks are followed.
+/// Returns whether opening the path may block, because it is neither a file nor a directory. Symbolic links are followed.
 pub fn may_block(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }

@@ -1,4 +1,4 @@
-//! Replaces a file as a whole.
+//! Replaces files in one step.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use super::{IoContext as _, PathError, io_hint::may_be_in_use, with_suffix};
 use crate::threads::pause;
 
-/// Time for which a file that another program has open is tried to be replaced, and the pause between two attempts.
+/// How long the replacement of a file that another program has open is retried, and the pause between two attempts.
 const IN_USE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(20));
 
-/// Replaces one of our files, which only we can read. A reader sees the former content or the new one.
+/// Replaces one of our files, or creates it, with mode 0600. A reader sees either the former content or the new one.
 ///
 /// # Errors
-/// When it cannot be written; the former content stays then.
+/// When the file cannot be written; its former content stays then.
 pub fn replace_private(file: &Path, bytes: &[u8]) -> Result<(), PathError> {
     let aside = with_suffix(file, &format!(".{}.new", std::process::id()));
-    let _ = fs::remove_file(&aside); // of a process of this number that was killed
+    let _ = fs::remove_file(&aside); // left by a killed process that had the same id
     let mut options = fs::File::options();
     options.create_new(true).write(true);
     #[cfg(unix)]
@@ -27,13 +27,13 @@ pub fn replace_private(file: &Path, bytes: &[u8]) -> Result<(), PathError> {
     replaced.inspect_err(|_| drop(fs::remove_file(&aside)))
 }
 
-/// Renames a file, in the place of another if there is one.
+/// Renames the file `from` to `to`, and replaces a file that has that name.
 ///
-/// Windows refuses while a program has the other open and does not allow it. Mostly that is a virus scanner or an indexer,
-/// which is done in a moment.
+/// Windows refuses this while another program has the file `to` open. That is mostly a virus scanner or an indexer, which soon
+/// closes the file, so the rename is retried.
 ///
 /// # Errors
-/// As rename(2); on Windows after a second of attempts.
+/// As rename(2); on Windows after one second of attempts.
 pub fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     let (at_most, gap) = IN_USE;
     let end = Instant::now() + at_most;
@@ -45,10 +45,10 @@ pub fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens or creates a file that only we can read, with close-on-exec.
+/// Opens a file for reading and writing. A missing file is created with mode 0600.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// When the file cannot be opened or created.
 pub fn open_private_file(path: &Path) -> std::io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

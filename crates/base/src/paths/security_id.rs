@@ -1,6 +1,6 @@
 //! Reads the security identifiers (SIDs) of Windows, which has no user ids, as text such as `S-1-5-32-544`.
 
-#![expect(unsafe_code, reason = "no crate that is here already reads them")]
+#![expect(unsafe_code, reason = "no dependency that we already have reads them")]
 
 use std::ffi::c_void;
 use std::io;
@@ -21,7 +21,7 @@ struct LocalBuffer(*mut c_void);
 
 impl Drop for LocalBuffer {
     fn drop(&mut self) {
-        // SAFETY: made by a call whose documentation says that LocalFree ends it, and not used anywhere else.
+        // SAFETY: the memory comes from a call whose documentation requires LocalFree, and nothing else uses the pointer.
         unsafe { LocalFree(self.0) };
     }
 }
@@ -29,7 +29,7 @@ impl Drop for LocalBuffer {
 /// Returns the SID of the user that this process runs as.
 ///
 /// # Errors
-/// When Windows does not return it.
+/// When Windows does not return the SID.
 pub fn user_sid() -> io::Result<String> {
     let mut token = ptr::null_mut();
     // SAFETY: `token` is written if the call succeeds, and then it is ours.
@@ -52,7 +52,7 @@ pub fn user_sid() -> io::Result<String> {
 /// Returns the SID of the owner of an open pipe.
 ///
 /// # Errors
-/// When Windows does not return it.
+/// When Windows does not return the SID.
 pub fn owner_sid(pipe: &impl AsRawHandle) -> io::Result<String> {
     let (mut owner, mut descriptor) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: the handle is open; both pointers are written if the call succeeds; `owner` points into `descriptor`.
@@ -75,6 +75,8 @@ pub fn owner_sid(pipe: &impl AsRawHandle) -> io::Result<String> {
     }
 }
 
+/// Returns a SID as text.
+///
 /// # Safety
 /// The SID is valid.
 unsafe fn sid_text(sid: PSID) -> io::Result<String> {
@@ -82,18 +84,19 @@ unsafe fn sid_text(sid: PSID) -> io::Result<String> {
     // SAFETY: the SID is valid, and `text` is written if the call succeeds.
     unsafe { check_success(ConvertSidToStringSidW(sid, &raw mut text))? };
     let _text = LocalBuffer(text.cast());
-    // SAFETY: it ends with 0.
+    // SAFETY: Windows wrote `text`, which ends with 0.
     Ok(unsafe { widestring::U16CStr::from_ptr_str(text) }.to_string_lossy())
 }
 
+/// Returns the last error of Windows if a call returned 0.
 fn check_success(done: i32) -> io::Result<()> {
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Returns the access rights to an open pipe, as `D:P(A;;FA;;;S-1-5-…)`.
+/// Returns the access control list of an open pipe as text, such as `D:P(A;;FA;;;S-1-5-…)`.
 ///
 /// # Errors
-/// When the system does not return them.
+/// When Windows does not return the list.
 pub fn access_list(pipe: &impl AsRawHandle) -> io::Result<String> {
     use windows_sys::Win32::Security::Authorization::ConvertSecurityDescriptorToStringSecurityDescriptorW;
     use windows_sys::Win32::Security::DACL_SECURITY_INFORMATION;

@@ -1,4 +1,4 @@
-//! Swaps two files in one step, and moves a file to a name that is free.
+//! Swaps two files, and renames a file without overwriting another.
 
 use std::fs;
 use std::io;
@@ -6,16 +6,16 @@ use std::path::Path;
 
 use super::{rename_over, with_suffix};
 
-/// Ending of the name of the former file, with a dot before it, while files are swapped in several steps.
+/// Suffix of the temporary name that the second file has while two files are swapped in several steps.
 pub const FORMER: &str = ".former";
 
-/// Puts one file in the place of another, and that in the place of the first.
+/// Swaps two files.
 ///
-/// Linux and macOS do so in one step, where the file system can. Elsewhere the second is moved away first, to its own name with
-/// [`FORMER`] and a dot before it; a process that is killed then leaves it there.
+/// Linux and macOS do so in one step, where the file system supports it. Elsewhere the file `other` is first renamed to its own
+/// name with a dot before it and [`FORMER`] after it; a process that is killed then leaves it there.
 ///
 /// # Errors
-/// When one of them is not there, or cannot be renamed; both are then where they were.
+/// When one of the files does not exist or cannot be renamed; both then have their former names.
 pub fn swap_files(one: &Path, other: &Path) -> io::Result<()> {
     match swap_at_once(one, other) {
         Err(error) if cannot_be_done_at_once(&error) => swap_in_steps(one, other),
@@ -23,10 +23,10 @@ pub fn swap_files(one: &Path, other: &Path) -> io::Result<()> {
     }
 }
 
-/// Renames a file to a name that no other has.
+/// Renames a file, unless another file has the new name.
 ///
 /// # Errors
-/// `AlreadyExists` when one has it; as rename(2) else. The file is then where it was.
+/// `AlreadyExists` when another file has the new name; otherwise as rename(2). The file then has its former name.
 pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match rename_to_free_at_once(from, to) {
         Err(error) if cannot_be_done_at_once(&error) => {}
@@ -35,13 +35,13 @@ pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // A file system without links.
+        // The file system has no hard links, so the name is checked before the rename.
         Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => rename_over(from, to),
     }
 }
 
-/// Returns the path under which [`swap_files`] keeps the former file until it is done.
+/// Returns the temporary path that [`swap_files`] gives to the file `other`; `None` if its name is not UTF-8.
 fn former_path(path: &Path) -> Option<std::path::PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(with_suffix(&path.with_file_name(format!(".{name}")), FORMER))
@@ -50,7 +50,7 @@ fn former_path(path: &Path) -> Option<std::path::PathBuf> {
 fn swap_in_steps(one: &Path, other: &Path) -> io::Result<()> {
     let former = former_path(other).ok_or(io::ErrorKind::InvalidFilename)?;
     rename_over(other, &former)?;
-    // A file that was created there in between is newer than the one that was moved away.
+    // If somebody has created a file at `other` meanwhile, that newer file stays, and the former one goes to `one`.
     if let Err(error) = rename_to_free(one, other) {
         if rename_to_free(&former, other).is_err() {
             rename_over(&former, one)?;
@@ -83,7 +83,7 @@ fn rename_to_free_at_once(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Returns whether the kernel or the file system has no such call.
+/// Returns whether the kernel or the file system does not support the call that does it in one step.
 fn cannot_be_done_at_once(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Permanent errors, which depend on the path and stay until the disk changes.
+/// Permanent errors: they depend on the path, and stay until something on the disk is changed.
 ///
 /// | errors | cause |
 /// |---|---|
@@ -33,18 +33,18 @@ const LASTING: [i32; 16] = [
     libc::ENOSYS,
 ];
 
-/// Returns whether an error is independent of the path: a disk or server did not answer (`EIO`, `ESTALE`, `ETIMEDOUT`),
-/// descriptors or memory ran out (`EMFILE`, `ENFILE`, `ENOMEM`, `ENOBUFS`), or the call was interrupted (`EINTR`,
-/// `EAGAIN`). The known state of the path stays, and the operation is tried again.
+/// Returns whether an error does not depend on the path, so that a retry may succeed: a disk or server did not answer (`EIO`,
+/// `ESTALE`, `ETIMEDOUT`), descriptors or memory ran out (`EMFILE`, `ENFILE`, `ENOMEM`, `ENOBUFS`), or the call was interrupted
+/// (`EINTR`, `EAGAIN`). Callers then assume that the path is unchanged, and retry the operation.
 ///
-/// Unknown errors count as transient, because a retry in vain is reported, while giving up is not.
+/// Unknown errors count as transient, because a useless retry is reported, while a file that is given up is not.
 pub fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     #[cfg(unix)]
     if let Some(code) = error.raw_os_error() {
         return !LASTING.contains(&code);
     }
-    // On other platforms, and if no system call failed, only the kind is available.
+    // On other platforms, and for errors that no system call returned, only the kind is available.
     !matches!(
         error.kind(),
         Kind::NotFound
@@ -60,10 +60,10 @@ pub fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-/// Returns the value of a read; `None` if the file does not exist or is not readable.
+/// Converts the result of a read: returns `None` after a permanent failure, such as a missing file or a denied permission.
 ///
 /// # Errors
-/// When the failure is transient.
+/// When the failure is transient; see [`is_transient`].
 pub fn if_readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Err(error) if is_transient(&error) => Err(error),
@@ -71,7 +71,7 @@ pub fn if_readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Returns false only if certainly no directory is at the path.
+/// Returns whether a directory is at the path; true also after a transient failure.
 pub fn may_be_dir(path: &Path) -> bool {
     if_readable(fs::metadata(path)).map_or(true, |meta| meta.is_some_and(|meta| meta.is_dir()))
 }

@@ -1,6 +1,6 @@
-//! Distinguishes names of several words from those of one.
+//! Distinguishes names of several words from names of one word.
 
-/// Returns whether a name has several words, as `read_row` and `readRow` have.
+/// Returns whether a name has several words, such as `read_row` or `readRow`.
 pub fn is_compound(name: &str) -> bool {
     let inner = name.trim_start_matches('_');
     let mut pairs = inner.chars().zip(inner.chars().skip(1));

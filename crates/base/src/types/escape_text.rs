@@ -1,6 +1,6 @@
-//! Escapes foreign text for display.
+//! Escapes text of unknown origin before it is displayed.
 
-/// Escapes every character that controls a terminal or hides or reorders text.
+/// Escapes every character that controls a terminal, is invisible, or changes the order of text.
 ///
 /// Newlines are escaped too, so that the result is one line. Tabs stay.
 pub fn escape(text: &str) -> String {
@@ -17,8 +17,8 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Controls; bidirectional formatting (Trojan Source, CVE-2021-42574); line separators; what is not seen,
-/// such as tags and the variation selectors behind them, which can carry a whole text.
+/// Returns whether a character is a control, a bidirectional formatting character (Trojan Source, CVE-2021-42574), a line
+/// separator, or invisible. Invisible tags and variation selectors can encode a whole text.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c,

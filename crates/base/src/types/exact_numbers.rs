@@ -1,30 +1,30 @@
-//! Parses JSON, and keeps the digits of numbers in metadata.
+//! Parses JSON, and preserves the digits of numbers in metadata.
 //!
-//! JSON leaves it to its reader how exactly a number is kept. One that would be written otherwise than it was, as a version 1.10 or a
-//! hash 7654321e12, becomes a text of the same characters.
+//! JSON does not define the precision of numbers. A number that would be written back differently, such as the version 1.10 or
+//! the hash 7654321e12, becomes a string of the same characters.
 
 use indexmap::IndexMap;
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 use serde_json::{Error, Result, Value, from_str};
 
-/// The key below which numbers keep their digits.
+/// The key of the values whose numbers keep their digits.
 const METADATA: &str = "metadata";
-/// Most levels of JSON, as `serde_json` has it.
+/// Largest depth of nested JSON, as in `serde_json`.
 const MOST_NESTED: usize = 128;
 
-/// Parses JSON in which all numbers keep their digits.
+/// Parses JSON; all numbers keep their digits.
 ///
 /// # Errors
-/// When it is not JSON.
+/// When the text is not JSON, or is nested too deeply.
 pub fn parse_exactly(json: &str) -> Result<Value> {
     from_str(json).and_then(|raw| exact_value(raw, true, MOST_NESTED))
 }
 
-/// Parses JSON in which the numbers below a key `metadata` keep their digits.
+/// Parses JSON; the numbers below a key `metadata` keep their digits.
 ///
 /// # Errors
-/// When it is not JSON.
+/// When the text is not JSON, or is nested too deeply.
 pub fn parse_with_metadata(json: &str) -> Result<Value> {
     if json.contains(METADATA) {
         from_str(json).and_then(|raw| exact_value(raw, false, MOST_NESTED))
@@ -33,6 +33,7 @@ pub fn parse_with_metadata(json: &str) -> Result<Value> {
     }
 }
 
+/// Parses a value. If `is_metadata`, its numbers keep their digits.
 fn exact_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<Value> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Error::custom("recursion limit exceeded"));
@@ -56,7 +57,7 @@ fn exact_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<V
                 .map(Value::Array)
         }
         Some(b'-' | b'0'..=b'9') if is_metadata => {
-            // A number outside the range of JSON's readers is none for them.
+            // `serde_json` may reject a number that is out of its range; that number becomes a string too.
             let number = from_str(text).ok().filter(|number: &Value| text.eq(&number.to_string()));
             Ok(number.unwrap_or_else(|| Value::from(text)))
         }

@@ -1,31 +1,31 @@
-//! Declares the expressions that a text is matched with.
+//! Declares the boolean expressions of phrases that a full-text search matches.
 
 use std::fmt;
 
-/// Tokens side by side, as `extract::words` writes them.
+/// Adjacent tokens, as `extract::words` writes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phrase {
     /// One or more, separated by single spaces.
     pub tokens: String,
-    /// Whether the last one may continue.
+    /// Whether the last token is only the beginning of a word.
     pub is_prefix: bool,
 }
 
-/// Phrases and their operators.
+/// A phrase, or phrases joined by operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// The text has the phrase.
     Phrase(Phrase),
-    /// Any of these holds.
+    /// The text matches at least one of these.
     Any(Vec<Expression>),
-    /// Each of these holds.
+    /// The text matches all of these.
     All(Vec<Expression>),
-    /// The first holds, and the second does not.
+    /// The text matches the first and not the second.
     Without(Box<Expression>, Box<Expression>),
 }
 
-/// As FTS5 takes it (<https://www.sqlite.org/fts5.html#full_text_query_syntax>). Every token is quoted and has only letters
-/// and digits, so nothing in it is an operator or ends the quotes.
+/// Writes the expression in the syntax of FTS5 (<https://www.sqlite.org/fts5.html#full_text_query_syntax>). Every token is quoted
+/// and has only letters and digits, so that no token is an operator or ends the quotes.
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut joined = |parts: &[Self], operator: &str| {

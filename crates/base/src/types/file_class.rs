@@ -1,4 +1,4 @@
-//! Names the classes of files.
+//! Declares the classes of files, such as tests and documentation, and their words.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum FileClass {
-    /// Source code that has none of the classes below but migrations and declarations.
+    /// Source code. Such a file has no other class except `Migration` or `Declaration`.
     Code,
     /// Text for people.
     Docs,
@@ -26,7 +26,7 @@ pub enum FileClass {
     Config,
     /// Written by a program.
     Generated,
-    /// Code of others that is kept here.
+    /// Copied code of another project.
     Vendored,
     /// The versions of dependencies, written by a package manager.
     Lock,
@@ -34,15 +34,15 @@ pub enum FileClass {
     Licence,
     /// Notes on releases.
     Changelog,
-    /// A text or a table of messages in another language than the original beside it.
+    /// A text or a table of messages that is the translation of a file beside it.
     Translation,
     /// Steps that change the schema of a database.
     Migration,
-    /// Signatures without bodies, beside the code that has them.
+    /// Signatures without bodies, beside the code with the bodies.
     Declaration,
 }
 
-/// Other words for a class.
+/// Other words that name a class.
 const SYNONYMS: [(&str, FileClass); 14] = [
     ("bench", FileClass::Benchmark),
     ("changes", FileClass::Changelog),
@@ -103,16 +103,22 @@ impl FileClass {
         }
     }
 
-    /// Returns the class that a word names, in any case, as singular or plural.
+    /// Returns the class that a word names, in upper or lower case, as singular or plural.
     ///
     /// # Errors
-    /// With the words that name one.
+    /// A message that lists all classes, when the word names none.
     pub fn parse(word: &str) -> Result<Self, String> {
         let word = word.to_ascii_lowercase();
         let is_it = |name: &str| name == word || word.strip_suffix('s') == Some(name);
         let own = Self::ALL.into_iter().find(|class| is_it(class.as_str()));
-        own.or_else(|| SYNONYMS.iter().find(|(name, _)| is_it(name)).map(|(_, class)| *class))
-            .ok_or_else(|| format!("a class of files is one of {}", Self::ALL.map(Self::as_str).join(", ")))
+        own.or_else(|| SYNONYMS.iter().find(|(name, _)| is_it(name)).map(|(_, class)| *class)).ok_or_else(
+            || {
+                format!(
+                    "{word}: not a class of files; the classes are {}",
+                    Self::ALL.map(Self::as_str).join(", ")
+                )
+            },
+        )
     }
 }
 
@@ -129,7 +135,7 @@ impl TryFrom<String> for FileClass {
 pub struct ClassSet(u16);
 
 impl ClassSet {
-    /// Returns the set of some classes.
+    /// Returns the set with these classes.
     pub fn from_classes(classes: &[FileClass]) -> Self {
         classes.iter().copied().collect()
     }
@@ -154,7 +160,7 @@ impl ClassSet {
         self.0 == 0
     }
 
-    /// Returns the classes of both sets.
+    /// Returns the set with the classes of both sets.
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

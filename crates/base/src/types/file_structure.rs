@@ -4,59 +4,59 @@ use serde::{Deserialize, Serialize};
 
 use super::qualified_name::qualifier_of;
 
-/// The names of one content. It does not depend on other files, so it is stored with the content.
+/// The names in the content of one file. They do not depend on other files, so they are stored with the blob.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStructure {
     /// The package or namespace that the file declares; empty if it declares none.
     pub package: String,
     /// Names brought in from other files, by line.
     pub imports: Vec<ImportedName>,
-    /// Definitions, and scopes that have methods; parents before children.
+    /// Definitions, and scopes that have methods; enclosing items before the items inside.
     pub declared: Vec<DeclaredItem>,
-    /// Names and receivers of `uses`, each once.
+    /// The distinct names and receivers; other fields refer to them by index.
     pub names: Vec<String>,
-    /// By position.
+    /// Uses of names, sorted by position.
     pub uses: Vec<NameUse>,
-    /// Values whose type the text names.
+    /// Values whose type the text shows.
     pub values: Vec<TypedValue>,
-    /// Whether the text has more uses than are kept.
+    /// Whether the text has more uses than the limit, so that some are missing here.
     pub lacks_uses: bool,
-    /// Whether the text has more definitions than are kept.
+    /// Whether the text has more definitions than the limit, so that some are missing here.
     pub lacks_definitions: bool,
 }
 
 impl FileStructure {
-    /// Encodes it compactly, as it is stored and sent.
+    /// Encodes the structure in the compact form in which it is stored and sent.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("plain values serialize")
     }
 
-    /// Decodes bytes that [`Self::to_bytes`] returned; `None` for any others.
+    /// Decodes bytes that [`Self::to_bytes`] returned; `None` if they do not decode.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// Returns whether it has no names.
+    /// Returns whether the structure has no definitions, uses or imports.
     pub fn is_empty(&self) -> bool {
         self.declared.is_empty() && self.uses.is_empty() && self.imports.is_empty() && !self.lacks_definitions
     }
 
-    /// Returns the indices of a definition and of those around it, innermost first.
+    /// Returns the indices of a definition and of the definitions around it, innermost first.
     pub fn enclosing_ids(&self, id: Option<u32>) -> impl Iterator<Item = u32> {
         std::iter::successors(id, |id| self.find_declared(Some(*id))?.parent)
     }
 
-    /// Returns a definition and those around it, innermost first.
+    /// Returns a definition and the definitions around it, innermost first.
     pub fn declared_around(&self, id: Option<u32>) -> impl Iterator<Item = &DeclaredItem> {
         self.enclosing_ids(id).filter_map(|id| self.find_declared(Some(id)))
     }
 
-    /// Returns a definition by its index; `None` at the top of the file.
+    /// Returns the definition with this index; `None` for no index, which means the top of the file.
     pub fn find_declared(&self, id: Option<u32>) -> Option<&DeclaredItem> {
         self.declared.get(id? as usize)
     }
 
-    /// Returns the text of a name or receiver by its number.
+    /// Returns the name or receiver with this index in `names`; empty if there is none.
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
@@ -65,18 +65,18 @@ impl FileStructure {
 /// A name brought in from another file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedName {
-    /// Its name in this file; empty if all names of the module are brought in.
+    /// The name in this file; empty if all names of the module are brought in.
     pub local: String,
     /// The module as written: `../a.js`, `crate::a`, `.b`, `net/http`, `a.b`.
     pub module: String,
-    /// Its name in the module; empty for the module itself.
+    /// The name in the module; empty if the module itself is brought in.
     pub name: String,
     /// First line of the statement, 1-based.
     pub line: u32,
 }
 
 impl ImportedName {
-    /// Returns the module together with the name taken from it.
+    /// Returns the module and the name, joined as in the language of the import.
     pub fn full_module(&self) -> String {
         match (self.module.as_str(), self.name.as_str()) {
             (module, "") => module.to_owned(),
@@ -99,73 +99,74 @@ pub struct DeclaredItem {
     pub names: String,
     /// First and last line, 1-based, inclusive.
     pub lines: (u32, u32),
-    /// Its role.
+    /// The role of the item.
     pub role: DeclaredRole,
-    /// Index of the item around it.
+    /// Index of the item around this one; `None` at the top of the file.
     pub parent: Option<u32>,
-    /// How many arguments it takes, where the compiler of its language counts them.
+    /// How many arguments the function takes, if the compiler of the language checks that.
     pub arity: Option<Arity>,
-    /// Whether C declares it `static`, so that no other file is linked to it. Means nothing of a member.
+    /// Whether C declares the item `static`, so that no other file can use it. Has no meaning for a member.
     pub is_internal: bool,
 }
 
-/// How many arguments a function takes. In Rust the receiver may be one more, since `A::f(&a)` passes it.
+/// The range of the number of arguments of a function. In Rust a call may have one more, because `A::f(&a)` passes the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arity {
-    /// Fewest arguments; 0 in C and C++, where defaults may be declared elsewhere.
+    /// Smallest number of arguments; 0 in C and C++, where another file may declare default values.
     pub least: u8,
-    /// Most arguments; 255 for any number.
+    /// Largest number of arguments; 255 for no limit.
     pub most: u8,
 }
 
 impl DeclaredItem {
-    /// Returns the qualified name of the item around it; empty at the top. Of `View.prototype.lookup` it is `View`.
+    /// Returns the qualified name of the item around this one; empty at the top of the file. The owner of `View.prototype.lookup`
+    /// is `View`.
     pub fn owner(&self) -> &str {
         let own = self.own_names().next().unwrap_or_default();
         let of = qualifier_of(&self.title, own);
         of.strip_suffix(".prototype").unwrap_or(of)
     }
 
-    /// Returns the own names.
+    /// Returns the own names of the item.
     pub fn own_names(&self) -> impl Iterator<Item = &str> {
         self.names.split(' ')
     }
 }
 
 impl Arity {
-    /// Returns whether a call with so many arguments may be one of this function.
+    /// Returns whether a call with this number of arguments may call the function.
     pub fn accepts(self, n_arguments: u8) -> bool {
         self.least <= n_arguments && (n_arguments <= self.most || self.most == u8::MAX)
     }
 }
 
-/// The role of a declared name, as far as the resolution of uses needs it.
+/// The role of a declared item, as far as it matters for finding the definition of a used name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeclaredRole {
     /// A function, constant or macro outside of a type.
     Free,
     /// A class, struct, enum, trait, interface or other type.
     Type,
-    /// A function or constant of a type, used through it or a value of it.
+    /// A function or constant of a type, used through the type or a value of the type.
     Member,
     /// A module or namespace.
     Module,
-    /// No definition of its own: an `impl` block, an extension.
+    /// Not a definition itself: an `impl` block or an extension.
     Scope,
 }
 
 /// One use of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameUse {
-    /// Number of the name.
+    /// Index of the name in [`FileStructure::names`].
     pub name: u32,
-    /// 1-based.
+    /// Line, 1-based.
     pub line: u32,
-    /// Byte in the line, 0-based.
+    /// Byte offset in the line, 0-based.
     pub column: u32,
-    /// Index of the innermost definition or scope around it, plus one; 0 at the top of the file.
+    /// Index of the innermost definition or scope around the use, plus one; 0 at the top of the file.
     pub within: u32,
-    /// The expression that the name is taken from.
+    /// The expression before the name, such as `a` in `a.name`.
     pub receiver: UseReceiver,
     /// The purpose of the use.
     pub role: UseRole,
@@ -174,28 +175,29 @@ pub struct NameUse {
 }
 
 impl NameUse {
-    /// Returns the index of the innermost definition or scope around it; `None` at the top of the file.
+    /// Returns the index of the innermost definition or scope around the use; `None` at the top of the file.
     pub fn enclosing_id(&self) -> Option<u32> {
         self.within.checked_sub(1)
     }
 }
 
-/// A value whose type the text names: a parameter, a variable, a field, or what a function returns.
+/// A value whose type the text shows: a parameter, a variable, a field, or the result of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TypedValue {
-    /// Number of its name; a field that a method sets is `self.` and its name, what a function returns `()`.
+    /// Index of the value's name in [`FileStructure::names`]: `self.` and the name for a field that a method sets, `()` for the
+    /// result of a function.
     pub name: u32,
-    /// Number of the own name of its type, followed by `?` in an `Option` or `Result`; or of the expression that it is set to, a path
-    /// as of a receiver.
+    /// Index in [`FileStructure::names`] of the own name of the type, followed by `?` in an `Option` or `Result`; or, if
+    /// `is_written` is false, of the expression that the value is set to, a path as in [`UseReceiver::Named`].
     pub of: u32,
-    /// Where it is declared, as in [`NameUse`]: a function, or of a field the type.
+    /// Index of the function that declares the value, or of the type that declares the field, plus one; 0 at the top of the file.
     pub within: u32,
-    /// Whether `of` is a type.
+    /// Whether the text writes the type, so that `of` is the name of a type.
     pub is_written: bool,
 }
 
 impl TypedValue {
-    /// Returns the index of the function or type that declares it; `None` at the top of the file.
+    /// Returns the index of the function or type that declares the value; `None` at the top of the file.
     pub fn enclosing_id(&self) -> Option<u32> {
         self.within.checked_sub(1)
     }
@@ -204,22 +206,22 @@ impl TypedValue {
 /// The purpose of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UseRole {
-    /// Anything but the following.
+    /// Any use other than the following.
     Mention,
-    /// It is called, or a value of it is made.
+    /// A call of the name, or the creation of a value of this type.
     Call,
-    /// A type extends or implements it.
+    /// A type extends or implements the name.
     Base,
 }
 
-/// The expression that a used name is taken from.
+/// The expression before a used name, such as `a` in `a.name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UseReceiver {
     /// Nothing: the name has no receiver.
     None,
-    /// The value or type around it: `self`, `this`, `cls`, `Self`, `super`.
+    /// The value or type around the use: `self`, `this`, `cls`, `Self`, `super`.
     Own,
-    /// A name or path, by number, its parts joined by `.`.
+    /// A name or path, by its index in [`FileStructure::names`]; the parts of a path are joined by `.`.
     Named(u32),
     /// Any other expression.
     Other,
@@ -227,7 +229,7 @@ pub enum UseReceiver {
     Import,
 }
 
-/// Whether a part of an import path is a major version: `v2`.
+/// Returns whether a part of an import path is a major version: `v2`.
 pub fn is_version(part: &str) -> bool {
     part.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -1,4 +1,4 @@
-//! Holds sets of row ids, one bit each.
+//! Stores sets of row ids with one bit for each id.
 
 /// A set of row ids, which are positive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct IdSet {
 }
 
 impl IdSet {
-    /// Makes the set of all ids up to `last`.
+    /// Creates a set with all ids from 0 to `last`, and up to seven more: the last byte is filled.
     pub fn up_to(last: i64) -> Self {
         Self { bits: vec![u8::MAX; usize::try_from(last).map_or(0, |last| last / 8 + 1)] }
     }
@@ -18,7 +18,7 @@ impl IdSet {
             .is_ok_and(|id| self.bits.get(id / 8).is_some_and(|byte| byte >> (id % 8) & 1 == 1))
     }
 
-    /// Adds the ids in `other`.
+    /// Adds the ids that are in `other`.
     pub fn add(&mut self, other: &Self) {
         if self.bits.len() < other.bits.len() {
             self.bits.resize(other.bits.len(), 0);
@@ -32,7 +32,7 @@ impl IdSet {
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= other);
     }
 
-    /// Removes the ids in `other`.
+    /// Removes the ids that are in `other`.
     pub fn remove(&mut self, other: &Self) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= !other);
     }

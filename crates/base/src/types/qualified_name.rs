@@ -1,19 +1,19 @@
-//! Takes qualified names apart: `Session::login`, `Session.login`, `Session#login`, `App\Session`.
+//! Splits qualified names: `Session::login`, `Session.login`, `Session#login`, `App\Session`.
 
-/// The separators of the parts in the languages.
+/// Characters that separate the parts of a name in the various languages.
 const JOINTS: [char; 4] = [':', '.', '#', '\\'];
 
-/// Returns the last part.
+/// Returns the last part of a qualified name.
 pub fn own_part(name: &str) -> &str {
     name.rsplit(JOINTS).next().unwrap_or(name)
 }
 
-/// Returns the text before the last part; `None` if it is the only one.
+/// Returns the text before the last part of a qualified name; `None` if the name has only one part.
 pub fn qualifier(name: &str) -> Option<&str> {
     Some(name.rsplit_once(JOINTS)?.0.trim_end_matches(JOINTS))
 }
 
-/// Returns the text before a known last part; empty if there is none, or the last part differs.
+/// Returns the text before `own`, the known last part of a name; empty if nothing is before it, or the name ends differently.
 pub(super) fn qualifier_of<'a>(name: &'a str, own: &str) -> &'a str {
     name.strip_suffix(own).unwrap_or_default().trim_end_matches(JOINTS)
 }
@@ -33,7 +33,7 @@ pub fn with_dots(name: &str) -> String {
     name.replace("::", ".").replace(['#', '\\', '/'], ".")
 }
 
-/// Whether a name is `of` or that of something inside of it.
+/// Returns whether a name is `of`, or the name of something inside of `of`.
 pub fn is_inside(name: &str, of: &str) -> bool {
     name.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with(JOINTS))
 }

@@ -1,10 +1,10 @@
-//! Names the parts of the ranking of files and commits, and holds sets of them.
+//! Declares the parts of the ranking of files and commits, and sets of them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Signals, factors, and the classes of files that are factors, as `explain` names them.
+/// Names of the signals, of the factors, and of the file classes that are factors, as in `memo explain`.
 const PARTS: [&str; 31] = [
     "bm25",
     "path",
@@ -39,13 +39,13 @@ const PARTS: [&str; 31] = [
     "declaration",
 ];
 
-/// A signal or a factor of the ranking of files and commits: its place in [`PARTS`].
+/// A signal or a factor of the ranking of files and commits: an index into [`PARTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub struct RankingPart(u8);
 
 impl RankingPart {
-    /// Returns every part: signals, then factors, then classes of files.
+    /// Returns all parts: signals, then factors, then classes of files.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..PARTS.len() as u8).map(Self)
     }
@@ -55,13 +55,13 @@ impl RankingPart {
         PARTS[usize::from(self.0)]
     }
 
-    /// Returns the part of a name, in any case.
+    /// Returns the part with this name, in upper or lower case.
     ///
     /// # Errors
-    /// With the names of all parts.
+    /// A message that lists the names of all parts, when no part has this name.
     pub fn parse(name: &str) -> Result<Self, String> {
         let found = Self::all().find(|part| part.as_str().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| format!("{name}: no part of the ranking; there are {}", PARTS.join(", ")))
+        found.ok_or_else(|| format!("{name}: not a part of the ranking; the parts are {}", PARTS.join(", ")))
     }
 }
 
@@ -79,12 +79,12 @@ impl From<RankingPart> for &'static str {
     }
 }
 
-/// A set of parts.
+/// A set of parts of the ranking.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct RankingParts(u32);
 
 impl RankingParts {
-    /// Returns whether the part of a name is in the set. No part has an unknown name.
+    /// Returns whether the part with this name is in the set; false for an unknown name.
     pub fn has(self, name: &str) -> bool {
         self.0 != 0 && self.iter().any(|part| part.as_str() == name)
     }

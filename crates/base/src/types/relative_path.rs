@@ -1,11 +1,11 @@
-//! Takes paths with `/` apart: those within a worktree, keys of sources, URLs.
+//! Splits paths with `/` separators: paths in a worktree, keys of sources, URLs.
 
 /// Returns the last part of a path.
 pub fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Returns the directory of a path, without a `/` at the end; empty at the top.
+/// Returns the directory of a path, without a `/` at the end; empty for a path without `/`.
 pub fn parent_dir(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(dir, _)| dir)
 }

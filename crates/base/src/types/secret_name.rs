@@ -1,9 +1,10 @@
 //! Recognises files that hold credentials by their names.
 //!
-//! Files with ambiguous names are left to the search for credentials in texts. So these stay searchable: `*.asc` (AsciiDoc,
-//! signatures and public keys far more often than private ones), `*.crt` and `*.cer` (public by nature), `*.pub`.
+//! Files with ambiguous names are not recognised here, so they stay searchable, and credentials in their texts are found
+//! otherwise: `*.asc` (AsciiDoc, signatures and public keys far more often than private keys), `*.crt` and `*.cer` (public by
+//! nature), `*.pub`.
 
-/// File names that are credentials in any directory.
+/// Names of files that hold credentials in any directory.
 const NAMES: &[&str] = &[
     ".dockercfg",
     ".git-credentials",
@@ -21,14 +22,14 @@ const NAMES: &[&str] = &[
     "id_rsa",
 ];
 
-/// Endings of private keys and keystores: PEM and PKCS files, Java and KeePass stores, PuTTY keys, VPN profiles.
+/// File extensions of private keys and keystores: PEM and PKCS files, Java and KeePass stores, PuTTY keys, VPN profiles.
 const EXTENSIONS: &[&str] =
     &["jks", "kdb", "kdbx", "key", "keystore", "ovpn", "p12", "p8", "pem", "pfx", "pk8", "pkcs12", "ppk"];
 
-/// Directories whose whole content is credentials.
+/// Names of directories in which every file holds credentials.
 const DIRECTORIES: &[&str] = &[".aws", ".gnupg", ".ssh"];
 
-/// Directory and file names that together mean credentials.
+/// Names of a directory and a file that together mean credentials.
 const IN_DIRECTORY: &[(&str, &str)] = &[
     (".cargo", "credentials"),
     (".cargo", "credentials.toml"),
@@ -37,10 +38,10 @@ const IN_DIRECTORY: &[(&str, &str)] = &[
     (".kube", "config"),
 ];
 
-/// Endings that make a `.env` a template.
+/// Endings of a `.env` that is a template without credentials.
 const TEMPLATES: &[&str] = &[".dist", ".example", ".sample", ".template"];
 
-/// Returns whether a worktree-relative path names credentials, ignoring case.
+/// Returns whether a worktree-relative path is that of a file with credentials, ignoring case.
 pub fn is_secret_name(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let (dirs, name) = path.rsplit_once('/').unwrap_or(("", &path));
@@ -53,12 +54,12 @@ pub fn is_secret_name(path: &str) -> bool {
         || is_key_copy(name)
 }
 
-/// `.env`, `.env.local`, `.envrc`, `.envs/`, but not `.env.example`.
+/// Returns whether a part of a path is `.env`, `.env.local`, `.envrc` or `.envs`, but not a template such as `.env.example`.
 fn is_environment(part: &str) -> bool {
     part.starts_with(".env") && !TEMPLATES.iter().any(|ending| part.ends_with(ending))
 }
 
-/// `id_rsa.bak`, but not `id_rsa.pub`.
+/// Returns whether a file name is that of a copied private key, such as `id_rsa.bak`, but not of a public key, `id_rsa.pub`.
 fn is_key_copy(name: &str) -> bool {
     name.split_once('.').is_some_and(|(stem, rest)| {
         stem.starts_with("id_") && NAMES.contains(&stem) && !rest.ends_with("pub")

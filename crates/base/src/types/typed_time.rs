@@ -7,19 +7,19 @@
 use jiff::civil::{Date, DateTime, Weekday};
 use jiff::{Span, Timestamp, Zoned};
 
-/// Longest span that could be a prefix of an object id: `1234d`.
+/// Largest length of a span that has only hex digits, such as `1234d`; a longer text is more likely a git object id.
 const MOST_LIKE_AN_ID: usize = 5;
 
 /// The direction of a span from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeDirection {
-    /// `3d` is three days ago.
+    /// Into the past: `3d` is three days ago.
     Back,
-    /// `3d` is three days ahead.
+    /// Into the future: `3d` is three days ahead.
     Ahead,
 }
 
-/// Parses a typed time to unix ms. `now` has the zone of this machine.
+/// Parses a typed time into Unix milliseconds; `None` for a text that is not a time. `now` has the zone of this machine.
 pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> {
     let text = text.trim();
     if let Ok(timestamp) = text.parse::<Timestamp>() {
@@ -42,7 +42,7 @@ pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> 
     Some(zoned.ok()?.timestamp().as_millisecond())
 }
 
-/// Returns a time of the day that a word names: `yesterday`, `friday`, `last week`; the nearest one in that direction.
+/// Returns the nearest time in this direction that words such as `yesterday`, `friday` or `last week` name; `None` for other words.
 fn day_named(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned, jiff::Error>> {
     const WEEK: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let (relative, direction) = match way {
@@ -65,7 +65,7 @@ fn day_named(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned
     })
 }
 
-/// Parses `3d`, `2h30m`, and back from now `3 days ago`.
+/// Parses a span such as `3d` or `2h30m`, and in the direction [`TimeDirection::Back`] also `3 days ago`.
 fn span_of(text: &str, way: TimeDirection) -> Option<Span> {
     let long =
         text.strip_suffix(" ago").filter(|_| way == TimeDirection::Back).map(|text| text.replace(' ', ""));
@@ -73,7 +73,7 @@ fn span_of(text: &str, way: TimeDirection) -> Option<Span> {
     is_span(text).then(|| text.parse().ok())?
 }
 
-/// Returns whether the text is a sequence of numbers with units, without `P…`, signs, and anything like an object id.
+/// Returns whether the text is a sequence of numbers with units. ISO 8601 spans (`P3D`), signs and git object ids are not.
 fn is_span(text: &str) -> bool {
     let is_like_an_id = text.len() > MOST_LIKE_AN_ID && text.chars().all(|c| c.is_ascii_hexdigit());
     text.starts_with(|c: char| c.is_ascii_digit())
@@ -82,7 +82,7 @@ fn is_span(text: &str) -> bool {
         && !is_like_an_id
 }
 
-/// Formats a time for display: RFC 3339, UTC, with milliseconds.
+/// Formats Unix milliseconds for display: RFC 3339, UTC, with milliseconds.
 pub fn rfc3339(unix_ms: i64) -> String {
     let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{time:.3}")

@@ -1,19 +1,19 @@
-//! The word pieces of a chunk, and how they are stored.
+//! Declares the word pieces of a chunk and the form in which they are stored.
 
-/// Marks a piece that is in the head. The vocabulary has fewer pieces than this.
+/// Bit that marks a piece of the head. The vocabulary has fewer pieces than this value.
 const IN_HEAD: u16 = 1 << 15;
 
-/// The pieces of the words of a chunk in the vocabulary of the builtin model, distinct and ascending.
+/// The distinct word pieces of a chunk, as ascending ids in the vocabulary of the builtin model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordPieces {
-    /// Of all its words.
+    /// The pieces of all words of the chunk.
     pub text: Box<[u16]>,
-    /// Of its names and first lines: a part of `text`.
+    /// The pieces of the names and first lines of the chunk, a subset of `text`.
     pub head: Box<[u16]>,
 }
 
 impl WordPieces {
-    /// Returns them as they are stored: two bytes each, little-endian, the highest bit set in those of the head.
+    /// Encodes the pieces as they are stored: two bytes each, little-endian, with the highest bit set for pieces of the head.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.text.iter().flat_map(|piece| (piece | self.head_mark(*piece)).to_le_bytes()).collect()
     }
@@ -22,7 +22,7 @@ impl WordPieces {
         if self.head.binary_search(&piece).is_ok() { IN_HEAD } else { 0 }
     }
 
-    /// Reads bytes that [`Self::to_bytes`] returned.
+    /// Decodes bytes that [`Self::to_bytes`] returned.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let (pairs, _) = bytes.as_chunks();
         let stored = pairs.iter().map(|pair| u16::from_le_bytes(*pair));

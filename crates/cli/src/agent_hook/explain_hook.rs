@@ -7,7 +7,8 @@ use memod_terminal::{CliError, CliResult, EXIT_NONE, GlobalArgs, Output};
 use super::{SilenceReason, advise_params, find_context, read_input};
 use crate::args::HookArgs;
 
-/// Prints the answer of a hook with its reasons. Exits with 1 when it would be empty. The daemon does not record it as delivered.
+/// Prints the answer of a hook with its reasons. Exits with 1 when the answer is empty. The daemon does not record the advice as
+/// delivered.
 pub(super) fn explain_hook(typed: &HookArgs, global: &GlobalArgs, output: &mut Output) -> CliResult {
     let result = match ask_daemon(typed, global) {
         Ok(result) => result,
@@ -30,7 +31,7 @@ fn print_advice(result: &AdviseResult, output: &mut Output) -> Result<(), CliErr
     match &result.silent {
         Some(silent) => output.line(&format!("silent: {}", escape(silent)))?,
         None => {
-            output.line(&format!("told: {} of {} tokens", result.tokens, result.budget))?;
+            output.line(&format!("advice: {} of {} tokens", result.tokens, result.budget))?;
             output.raw(escape_lines(&result.text).as_bytes())?;
         }
     }
@@ -43,7 +44,7 @@ fn print_advice(result: &AdviseResult, output: &mut Output) -> Result<(), CliErr
 
 fn print_item(item: &Advice, output: &mut Output) -> Result<(), CliError> {
     let score = item.score.map_or(String::new(), |score| format!("  {score:+.2}"));
-    let reason = item.reason.as_deref().unwrap_or("told");
+    let reason = item.reason.as_deref().unwrap_or("included");
     output.line(&format!("{}{score}  {}", escape(&item.id), escape(reason)))?;
     for evidence in item.evidence.iter().filter(|evidence| evidence.share.abs() >= 0.005) {
         output.line(&format!("  {:+.2}  {} {:.2}", evidence.share, evidence.name, evidence.value))?;

@@ -1,17 +1,17 @@
 //! Parses the JSON that agents give to their hooks. Pure.
 //!
-//! The agents name the same things alike, with exceptions; unknown keys and keys of other types are ignored.
+//! Most agents use the same keys for the same things. Unknown keys, and keys whose value has another type, are ignored.
 
 use std::path::PathBuf;
 
 use memod_proto::{Beginning, Occasion};
 use serde_json::Value;
 
-/// Longest prompt that is sent, bytes. The question is at its beginning or at its end.
+/// Longest prompt that is sent, bytes. Of a longer one, the beginning and the end are sent, where the question is.
 const MAX_PROMPT_BYTES: usize = 48 << 10;
-/// Longest name of a session, bytes.
+/// Longest id of a session that is sent, bytes.
 const MAX_SESSION_BYTES: usize = 128;
-/// Most files of one edit.
+/// Most files of one edit that are sent.
 const MAX_PATHS: usize = 32;
 /// Keys of a tool's input that name the files that it edits.
 const PATH_KEYS: [&str; 10] = [
@@ -38,7 +38,7 @@ const MACHINE_AUTHORS: [&str; 4] = ["system", "loop_wakeup", "schedule_wakeup", 
 pub(super) struct HookInput {
     /// The agent's own name of the event.
     pub(super) event: Option<String>,
-    /// The session, and the subagent in it.
+    /// The id of the session and, after a slash, that of the subagent.
     pub(super) session: Option<String>,
     pub(super) beginning: Beginning,
     pub(super) cwd: Option<PathBuf>,
@@ -47,15 +47,16 @@ pub(super) struct HookInput {
     pub(super) author: Option<String>,
     pub(super) tool: Option<String>,
     pub(super) paths: Vec<String>,
-    /// Keys that only Cursor and Codex have.
+    /// Whether the input has keys that only Cursor sends.
     pub(super) is_cursor: bool,
+    /// Whether the input has keys that only Codex sends.
     pub(super) is_codex: bool,
 }
 
 /// Parses the input of a hook.
 ///
 /// # Errors
-/// The reason why the text is no input of a hook.
+/// When the text is not a JSON object; the error is the reason.
 pub(super) fn parse_hook_input(text: &[u8]) -> Result<HookInput, String> {
     let input: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if !input.is_object() {
@@ -83,7 +84,7 @@ pub(super) fn parse_hook_input(text: &[u8]) -> Result<HookInput, String> {
 }
 
 impl HookInput {
-    /// Makes the input from the words of a person who tries a hook.
+    /// Returns the input that a person gives on the command line to try a hook: a prompt, or the paths of files.
     pub(super) fn from_words(occasion: Occasion, words: &[String]) -> Self {
         match occasion {
             Occasion::SessionStart => Self::default(),
@@ -92,10 +93,10 @@ impl HookInput {
         }
     }
 
-    /// Checks that the daemon need be asked at all.
+    /// Checks that the daemon can have advice for this input, so that it is worth asking.
     ///
     /// # Errors
-    /// The reason why it need not.
+    /// When the daemon need not be asked; the error is the reason.
     pub(super) fn check_worth_asking(&self, occasion: Occasion) -> Result<(), &'static str> {
         match occasion {
             Occasion::SessionStart => Ok(()),
@@ -105,12 +106,12 @@ impl HookInput {
             {
                 Err("no person wrote the prompt")
             }
-            Occasion::Prompt if is_command(&self.prompt) => Err("the prompt is a command of the agent's"),
+            Occasion::Prompt if is_command(&self.prompt) => Err("the prompt is a slash command of the agent"),
             Occasion::Prompt => Ok(()),
             Occasion::BeforeEdit if self.tool.as_deref().is_some_and(|tool| !edits_files(tool)) => {
                 Err("the tool edits no file")
             }
-            Occasion::BeforeEdit if self.paths.is_empty() => Err("no file is named"),
+            Occasion::BeforeEdit if self.paths.is_empty() => Err("the tool names no file"),
             Occasion::BeforeEdit => Ok(()),
         }
     }
@@ -126,7 +127,7 @@ fn parse_beginning(source: &str) -> Beginning {
     }
 }
 
-/// Returns the text of the first of these keys that has one.
+/// Returns the text at the first of these keys whose value is a text.
 fn first_text(input: &Value, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned)
 }
@@ -143,7 +144,8 @@ fn edits_files(tool: &str) -> bool {
     EDITING_WORDS.iter().any(|word| tool.contains(word))
 }
 
-/// Returns the object in a string of JSON, which some agents give.
+/// Returns the JSON value that a string contains, because some agents give an object as a string of JSON. Returns any other value
+/// unchanged.
 fn parse_quoted_object(value: &Value) -> Value {
     let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     inner.unwrap_or_else(|| value.clone())
@@ -164,7 +166,7 @@ fn edited_paths(input: &Value) -> Vec<String> {
     paths
 }
 
-/// Returns the files of a patch in the form of Codex's `apply_patch`.
+/// Returns the paths in a patch in the form of Codex's `apply_patch`; none if the text is no such patch.
 fn patched_files(text: &str) -> impl Iterator<Item = &str> {
     let is_patch = text.contains("*** Begin Patch");
     let starts = ["*** Update File: ", "*** Delete File: ", "*** Add File: ", "*** Move to: "];
@@ -173,7 +175,7 @@ fn patched_files(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(move |line| starts.iter().find_map(|start| line.strip_prefix(start)).map(str::trim))
 }
 
-/// Returns the beginning and the end of a text that is too long.
+/// Returns a prompt, of which the middle is cut out if it is longer than [`MAX_PROMPT_BYTES`].
 fn keep_both_ends(text: &str) -> String {
     if text.len() <= MAX_PROMPT_BYTES {
         return text.to_owned();

@@ -20,7 +20,7 @@ use super::hook_input::HookInput;
 pub(super) enum ReplyForm {
     /// `hookSpecificOutput`, with the names of events of Claude Code.
     Claude,
-    /// As `Claude`, but a prompt cannot be answered.
+    /// As `Claude`, but VS Code passes on no answer to a prompt.
     VsCode,
     /// As `Claude`, with other names of events.
     Gemini,
@@ -31,7 +31,7 @@ pub(super) enum ReplyForm {
 }
 
 impl ReplyForm {
-    /// Returns the form of an agent, or guesses it from the input.
+    /// Returns the form that the named agent expects. If no agent is named, guesses the form from the input.
     pub(super) fn choose_form(agent: Option<&str>, input: &HookInput) -> Self {
         match agent.map(str::to_lowercase).as_deref() {
             Some("claude-code" | "claude" | "codex") => Self::Claude,
@@ -46,10 +46,10 @@ impl ReplyForm {
         }
     }
 
-    /// Checks that the agent passes an answer on to its model.
+    /// Checks that the agent passes an answer to this event on to its model.
     ///
     /// # Errors
-    /// The reason why it does not.
+    /// When the agent does not pass the answer on; the error is the reason.
     pub(super) fn check_passed_on(self, occasion: Occasion, input: &HookInput) -> Result<(), &'static str> {
         let is_before = input.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
         match (self, occasion) {
@@ -64,7 +64,7 @@ impl ReplyForm {
         }
     }
 
-    /// Returns the answer, on one line unless it is text.
+    /// Returns the answer in this form: one line of JSON, or the text itself.
     pub(super) fn write_reply(self, occasion: Occasion, input: &HookInput, text: &str) -> String {
         match (self, occasion) {
             (Self::Text, _) => text.trim_end().to_owned(),
@@ -80,7 +80,7 @@ impl ReplyForm {
         }
     }
 
-    /// Returns the usual name of an event.
+    /// Returns the name of an event that is used if the agent's input does not name one.
     fn usual_event(self, occasion: Occasion) -> &'static str {
         match (occasion, self == Self::Gemini) {
             (Occasion::SessionStart, _) => "SessionStart",

@@ -36,12 +36,12 @@ pub(crate) fn search_params(typed: FindArgs, cwd: &str, config: &Config) -> Sear
     }
 }
 
-/// Returns whether the settings have each search ask a language model, and name one.
+/// Returns whether the settings make every search ask a language model, and name its server.
 fn expands_each_search(config: &Config) -> bool {
     config.search.expand && config.llm.enabled && !config.llm.url.is_empty()
 }
 
-/// Builds the params of a map. Paths stay as typed: the daemon resolves them relative to `cwd`.
+/// Builds the params of a map. Paths stay as typed, because the daemon resolves them relative to `cwd`.
 pub(crate) fn map_params(typed: MapArgs, cwd: &str) -> MapParams {
     MapParams {
         cwd: cwd.to_owned(),

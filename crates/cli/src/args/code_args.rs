@@ -14,7 +14,7 @@ pub(crate) enum SyncLevel {
     None,
     /// Index everything written before the command
     Fs,
-    /// As `fs`, and make the embeddings
+    /// As `fs`, and compute the embeddings
     Full,
     /// As `fs`, and check every file on disk
     Strict,
@@ -41,7 +41,7 @@ pub(crate) struct FreshArgs {
     pub(crate) wait_ms: Option<u64>,
 }
 
-/// Flags of a search that need no query.
+/// Flags of a search that select hits without a query.
 const FILTERS: [&str; 14] = [
     "kind",
     "only",
@@ -79,8 +79,8 @@ pub(crate) struct FindArgs {
     /// lock, licence, changelog, translation, migration, declaration (comma-separated, or given again)
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
     pub(crate) only: Vec<FileClass>,
-    /// Only paths that match this glob, from the current directory; without `/` a name at any depth; after `!` only
-    /// other paths (may be given again)
+    /// Only paths that match this glob, relative to the current directory; a glob without `/` matches names at any depth; `!GLOB`
+    /// excludes paths (may be given again)
     #[arg(short, long, value_name = "GLOB")]
     pub(crate) path: Vec<String>,
     /// No paths that match this glob (may be given again)
@@ -125,14 +125,14 @@ pub(crate) struct FindArgs {
 pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) find: FindArgs,
-    /// Maximum number of tokens to print, four characters each: the matching lines of as many hits as fit, best first, then whole
-    /// definitions; counts the hits that were left out
+    /// Maximum number of tokens to print, four characters each: first the matching lines of as many hits as fit, best first, then
+    /// whole definitions; a note counts the hits that do not fit
     #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
     pub(crate) budget: Option<usize>,
     /// Print only the paths of the files found, one per line, without commits and memories
     #[arg(short = 'l', long, conflicts_with_all = ["vimgrep", "full", "format", "after_context", "before_context", "context"])]
     pub(crate) files: bool,
-    /// Print matching lines as PATH:LINE:COLUMN:TEXT, for editors; for a hit without a match its first line
+    /// Print matching lines as PATH:LINE:COLUMN:TEXT, for editors; a hit without a matching line prints its first line
     #[arg(long, conflicts_with_all = ["full", "format", "after_context", "before_context", "context"])]
     pub(crate) vimgrep: bool,
     /// Show what --expand would send to the language model, without sending or searching
@@ -161,7 +161,7 @@ pub(crate) struct ChangedArgs {
     /// Only these files, and those below these directories, relative to the current directory
     #[arg(value_name = "PATH", last = true)]
     pub(crate) paths: Vec<String>,
-    /// Alternative to the argument
+    /// The revision, time or age, instead of the argument REV|TIME
     #[arg(short, long, value_name = "REV|TIME")]
     pub(crate) since: Option<String>,
     /// Maximum number of files
@@ -175,7 +175,7 @@ pub(crate) struct ChangedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
+    /// A path relative to the current directory, alone or with a line, lines or the name of a definition; or just a name
     #[arg(value_name = "PATH[:LINE|#SYMBOL]|NAME")]
     pub(crate) target: String,
     /// Maximum number of commits
@@ -190,13 +190,13 @@ pub(crate) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArgs {
-    /// What `memo show` takes: a path from the current directory, alone or with a definition or line of it, or the name of a definition
+    /// A path relative to the current directory, alone or with a definition or line in the file; or the name of a definition
     #[arg(value_name = "PATH|PATH#SYMBOL|NAME")]
     pub(crate) target: String,
     /// Maximum depth of nesting
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) depth: Option<u32>,
-    /// Maximum number of lines; if there are more, the innermost are left out first [default: 1000]
+    /// Maximum number of lines; if there are more, the most deeply nested are left out first [default: 1000]
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Maximum number of tokens to print, from the start of the file; four characters count as one
@@ -210,7 +210,8 @@ pub(crate) struct OutlineArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition; just a name; or the number of a hit
+    /// A path relative to the current directory, alone or with a line, lines or the name of a definition; just a name; or the
+    /// number of a hit of the last search
     #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME|N")]
     pub(crate) target: String,
     /// Print only the text, without the path and line numbers
@@ -222,7 +223,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
-    /// The number of a hit of the last search of this terminal; or what `memo show` takes
+    /// The number of a hit of the last search in this terminal; or a path or name, as for `memo show`
     #[arg(value_name = "N|PATH[:LINE|#SYMBOL]|NAME")]
     pub(crate) target: String,
     #[command(flatten)]
@@ -247,7 +248,7 @@ pub(crate) struct MapArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
-    /// Ask the language model of llm.url for a summary; without an answer the brief itself is shown
+    /// Ask the language model of llm.url for a summary; if it gives none, the brief itself is shown
     #[arg(long)]
     pub(crate) summarise: bool,
     /// Show what --summarise would send, and send nothing
@@ -263,7 +264,7 @@ pub(crate) struct BriefArgs {
 
 fn kind_parser() -> impl TypedValueParser<Value = ChunkKind> {
     PossibleValuesParser::new(ChunkKind::ALL.map(ChunkKind::as_str))
-        .map(|word| ChunkKind::parse(&word).expect("the parser lets only kinds through"))
+        .map(|word| ChunkKind::parse(&word).expect("the parser accepts only names of kinds"))
 }
 
 fn lines_parser() -> impl TypedValueParser<Value = usize> {

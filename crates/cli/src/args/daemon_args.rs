@@ -12,7 +12,7 @@ pub(crate) struct InitArgs {
     /// Do not install git hooks
     #[arg(long)]
     pub(crate) no_hooks: bool,
-    /// Index nothing yet; the next search or `memo sync` does
+    /// Do not index yet; the next search or `memo sync` builds the index
     #[arg(long, conflicts_with = "force")]
     pub(crate) no_index: bool,
     /// Discard the index and build it again; memories are kept
@@ -33,7 +33,7 @@ pub(crate) struct StatusArgs {
     pub(crate) null: bool,
 }
 
-/// How fresh the index must be, and how long to wait for that.
+/// How fresh the index must be, and how long to wait until it is.
 #[derive(Debug, Args)]
 pub(crate) struct SyncArgs {
     /// What must be indexed
@@ -87,7 +87,7 @@ pub(crate) enum ProfileArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// First acknowledge the reported repairs; deletes nothing
+    /// Acknowledge the reported repairs, then run the checks; deletes nothing
     #[arg(long)]
     pub(crate) ack: bool,
 }
@@ -97,7 +97,7 @@ pub(crate) struct LogsArgs {
     /// Number of lines, from the end
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) lines: usize,
-    /// Keep printing as the log grows
+    /// Keep printing lines as they are added to the log
     #[arg(short, long)]
     pub(crate) follow: bool,
 }
@@ -174,11 +174,11 @@ pub(crate) struct HookArgs {
     /// Event in the session of the agent
     #[arg(value_enum)]
     pub(crate) event: AgentEvent,
-    /// The prompt, or the files, instead of JSON on stdin
+    /// The prompt, or the paths of files, instead of JSON on stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// Output format of an agent: claude-code, codex, gemini, cursor, vscode; text for any other [default: that of the JSON
-    /// input]
+    /// Agent whose output format is used: claude-code, codex, gemini, cursor, vscode; any other name prints text [default: guessed
+    /// from the JSON input]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Show the advice and the reasons, without recording it
@@ -187,7 +187,7 @@ pub(crate) struct HookArgs {
     /// Maximum number of tokens of advice [default: 400, at the start of a session 1200]
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// Time limit in milliseconds
+    /// Maximum time for the answer, milliseconds
     #[arg(long, value_name = "MS", default_value_t = 300, value_parser = wait_parser())]
     pub(crate) within_ms: u64,
 }
@@ -233,9 +233,9 @@ pub(crate) enum TeamVerb {
     Status,
     /// Ask for the password of the server, and store it in a file that only you can read
     ///
-    /// Without a terminal the first line of stdin is the password. Passwords of libpq's own file, ~/.pgpass, are used too.
+    /// Without a terminal the first line of stdin is the password. A password in libpq's own file, ~/.pgpass, is used too.
     Login {
-        /// Remove the password
+        /// Remove the stored password
         #[arg(long)]
         forget: bool,
     },
@@ -243,7 +243,7 @@ pub(crate) enum TeamVerb {
     Push,
     /// Exchange changes with the team now, as `push` does
     Pull,
-    /// Keep the team's memories as private ones, after the repository has left team.repositories
+    /// Keep the team's memories as private ones; first remove the repository from team.repositories
     Leave,
     /// List the roles that may see this repository
     ///
@@ -262,7 +262,7 @@ pub(crate) struct ModelArgs {
 pub(crate) enum ModelVerb {
     /// List the installed models, and those that can be downloaded by name
     List,
-    /// Show the current model, the next one, and the progress of its vectors
+    /// Show the current model, and the next one with the progress of its vectors
     Status,
     /// Use a model in this repository: one that makes vectors, or one for `search --rerank`; the current model answers until all
     /// vectors are made
@@ -320,7 +320,7 @@ pub(crate) struct UninstallArgs {
     /// Export the memories into this new file [default: memod-memories-DATE.jsonl beside the state dir]
     #[arg(long, value_name = "PATH")]
     pub(crate) export: Option<PathBuf>,
-    /// Keep the set-up of the agents, for other repositories
+    /// Do not undo `memo setup`, so that agents still use memod in other repositories
     #[arg(long)]
     pub(crate) keep_setup: bool,
 }

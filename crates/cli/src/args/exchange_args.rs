@@ -38,7 +38,7 @@ pub(crate) struct ImportArgs {
     /// System that wrote the files [default: memod]
     #[arg(long, value_name = "SYSTEM", value_enum)]
     pub(crate) from: Option<ImportFormat>,
-    /// Import into this container, overriding the file
+    /// Import into this container, whatever container the file names
     #[arg(short, long, value_name = "NAME")]
     pub(crate) container: Option<String>,
     /// Add these tags (comma-separated, or given again)
@@ -47,7 +47,7 @@ pub(crate) struct ImportArgs {
     /// If a memory with the same id exists and differs, keep the one that was changed last
     #[arg(long)]
     pub(crate) merge: bool,
-    /// Give each memory a new id and adapt the links
+    /// Give each memory a new id, and change the links accordingly
     #[arg(long)]
     pub(crate) new_ids: bool,
     /// These are your own memories: keep sources such as `user` and `cli`, which otherwise become `import`
@@ -84,7 +84,7 @@ pub(crate) struct ExportArgs {
     /// Include the vectors, so that an import with the same model does not compute them
     #[arg(long)]
     pub(crate) include_vectors: bool,
-    /// Include the archive
+    /// Include archived memories
     #[arg(long)]
     pub(crate) archived: bool,
     /// Write to this file, completely or not at all

@@ -45,7 +45,7 @@ pub(crate) enum SourceArg {
 }
 
 impl SourceArg {
-    /// Returns the word used on the socket.
+    /// Returns the word for the source in requests to the daemon.
     pub(crate) fn socket_word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -96,7 +96,7 @@ impl From<SortArg> for MemorySort {
     }
 }
 
-/// The source of a text.
+/// Where a text comes from: the command line, stdin or a file.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct TextArgs {
@@ -114,19 +114,20 @@ pub(crate) struct FieldsArgs {
     /// Title, at most 512 bytes
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Container; only letters, digits and dashes are kept; `auto`: the name of the repository; a new memory is in memory.container
+    /// Container [default for a new memory: memory.container]; only letters, digits and dashes are kept; `auto` is the name of the
+    /// repository
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
-    /// Lifetime; a new memory lasts forever
+    /// Lifetime [default for a new memory: long]
     #[arg(long, value_enum)]
     tier: Option<TierArg>,
-    /// Expiry: 3d, 2h30m, 2026-11-01, RFC 3339 or never; that of a new memory comes from its tier
+    /// Expiry: 3d, 2h30m, 2026-11-01, RFC 3339 or never [default for a new memory: as for its tier]
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     ttl: Option<String>,
-    /// Priority, 1 to 10; a new memory has 5
+    /// Priority, 1 to 10 [default for a new memory: 5]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     priority: Option<i64>,
-    /// Confidence, 0 to 1; a new memory has 1
+    /// Confidence, 0 to 1 [default for a new memory: 1]
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = parse_finite)]
     confidence: Option<f64>,
     /// A metadata entry; the value is JSON or plain text (may be given again)
@@ -145,7 +146,7 @@ impl From<FieldsArgs> for FieldParams {
     }
 }
 
-/// Parses a finite number; JSON has no others.
+/// Parses a finite number, because JSON has no other numbers.
 fn parse_finite(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     number.is_finite().then_some(number).ok_or_else(|| "not a finite number".to_owned())
@@ -182,7 +183,7 @@ pub(crate) struct AddArgs {
     /// Ask the language model of llm.url for a title and tags, and show the commands that would set them
     #[arg(long)]
     pub(crate) suggest: bool,
-    /// Show what --suggest would send, without adding or sending it
+    /// Show what --suggest would send; add and send nothing
     #[arg(long, requires = "suggest")]
     pub(crate) dry_run: bool,
 }
@@ -263,16 +264,16 @@ pub(crate) struct TraitsArgs {
     /// Only memories of this tier
     #[arg(long, value_enum)]
     tier: Option<TierArg>,
-    /// Only memories (in a search: and commits) whose author's name or address contains this
+    /// Only memories (in a search: also commits) whose author's name or address contains TEXT
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
-    /// Only memories that were added by an agent whose name contains this
+    /// Only memories that were added by an agent whose name contains TEXT
     #[arg(long, value_name = "TEXT")]
     agent: Option<String>,
     /// Only memories from this source: cli, api, agent, user, hook, import, consolidation
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
-    /// Only memories of this priority or a higher one
+    /// Only memories with priority N or higher
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     min_priority: Option<i64>,
     /// Only memories with this scope
@@ -328,7 +329,7 @@ pub(crate) struct FilterArgs {
     /// Only memories added (in the archive: archived) before WHEN, as for --since
     #[arg(long, visible_alias = "before", value_name = "WHEN", allow_hyphen_values = true)]
     until: Option<String>,
-    /// Only memories with all these words in title, tags or text
+    /// Only memories with all of these words in title, tags or text
     #[arg(long = "match", value_name = "WORDS")]
     words: Option<String>,
 }
@@ -351,7 +352,7 @@ impl FilterArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// List forgotten and expired memories
+    /// List the archive: forgotten and expired memories
     #[arg(long)]
     pub(crate) archived: bool,
     /// Only memories about code in these states: fresh (unchanged), drifted (changed) or orphaned (gone) (comma-separated, or
@@ -378,7 +379,7 @@ pub(crate) struct ListArgs {
     pub(crate) rows: RowsArgs,
 }
 
-/// The flags that confirm or try a removal.
+/// The flags that confirm a removal, or only show what would be removed.
 #[derive(Debug, Args)]
 pub(crate) struct RemovalConfirmArgs {
     /// Do not ask for confirmation
@@ -407,7 +408,7 @@ pub(crate) struct ShareArgs {
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Show the files, and change nothing
+    /// Show the files that would be written or removed, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -423,10 +424,10 @@ pub(crate) struct ShareWithArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SyncNotesArgs {
-    /// Remote to exchange with [default: origin, if there is one]
+    /// Remote to exchange files with [default: origin, if there is one]
     #[arg(value_name = "REMOTE")]
     pub(crate) remote: Option<String>,
-    /// Also remove, for everybody, files that were removed here without memo, as with rm or git clean
+    /// Also remove for everybody the files that were removed here without memo, as with rm or git clean
     #[arg(long)]
     pub(crate) removed: bool,
 }
@@ -468,7 +469,7 @@ pub(crate) struct PromoteArgs {
 
 fn state_parser() -> impl TypedValueParser<Value = AnchorState> {
     PossibleValuesParser::new(AnchorState::ALL.map(AnchorState::as_str))
-        .map(|word| AnchorState::parse(&word).expect("the parser lets only states through"))
+        .map(|word| AnchorState::parse(&word).expect("the parser accepts only names of states"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use memod_terminal::RowsArgs;
 
 use super::parse_share::parse_share;
 
-/// How to treat a text that nearly equals another memory.
+/// What to do with a text that says nearly the same as another memory.
 #[derive(Debug, Args)]
 pub(crate) struct NearArgs {
     /// Add the memory even if the container has one that says nearly the same
@@ -76,7 +76,7 @@ pub(crate) struct ConsolidateArgs {
     /// Combine memories that share container and first tag (alphabetically), joining their texts; the result is of tier long
     #[arg(long)]
     pub(crate) auto: bool,
-    /// Minimum size of a group
+    /// Minimum number of memories in a group
     #[arg(long, value_name = "N", default_value_t = 3, requires = "auto", value_parser = clap::value_parser!(u64).range(2..=100))]
     pub(crate) min_count: u64,
     /// Only memories of tier short
@@ -126,7 +126,7 @@ pub(crate) struct LinkingArgs {
 pub(crate) struct LinksArgs {
     /// Id, or the beginning of one
     pub(crate) id: String,
-    /// Maximum number of links to follow
+    /// Maximum number of links between the memory and a listed one
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
     pub(crate) depth: u64,
     #[command(flatten)]
@@ -135,11 +135,11 @@ pub(crate) struct LinksArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResolveArgs {
-    /// Id of the memory that holds, or the beginning of one
+    /// Id of the memory that holds, or the beginning of the id
     pub(crate) winner: String,
     /// Id of the memory that no longer holds; required unless an option below is given
     pub(crate) loser: Option<String>,
-    /// Keep your side of a conflict: the text written here, also during a rebase. A private memory becomes shared
+    /// Keep your side of a conflict: the text that was written here, also during a rebase; a private memory becomes shared
     #[arg(long, conflicts_with_all = ["loser", "theirs", "both"])]
     pub(crate) ours: bool,
     /// Keep the other side of a conflict

@@ -8,7 +8,7 @@ use super::FreshArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct RefsArgs {
-    /// A definition: a path from the current directory with its name or a line of it, or just the name
+    /// A definition: a path relative to the current directory with the definition's name or a line in it, or just the name
     #[arg(value_name = "PATH#SYMBOL|PATH:LINE|NAME")]
     pub(crate) target: String,
     #[command(flatten)]
@@ -17,7 +17,7 @@ pub(crate) struct RefsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UsesArgs {
-    /// A definition: a path from the current directory with its name or a line of it, or just the name
+    /// A definition: a path relative to the current directory with the definition's name or a line in it, or just the name
     #[arg(value_name = "PATH#SYMBOL|PATH:LINE|NAME")]
     pub(crate) target: String,
     /// Maximum number of steps from the definition, 1 to 8
@@ -29,8 +29,8 @@ pub(crate) struct UsesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImpactArgs {
-    /// A file, or a definition: a path from the current directory with its name or a line of it, or just the name [default: what has
-    /// changed since the last commit]
+    /// A file, or a definition: a path from the current directory with its name or a line of it, or just the name [default: what
+    /// has changed since the last commit]
     #[arg(value_name = "PATH|PATH#SYMBOL|PATH:LINE|NAME", conflicts_with = "since")]
     pub(crate) target: Option<String>,
     /// Definitions that have changed since a revision, a time or an age, as for `memo changed`
@@ -45,16 +45,17 @@ pub(crate) struct ImpactArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UsesListArgs {
-    /// Maximum number of definitions; with --files, of paths
+    /// Maximum number of definitions or uses; with --files, of paths
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
     /// Maximum number of tokens to print, from the start of the list; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// Print only the paths of the listed definitions, each once, to give them to another program
+    /// Print only the paths of the listed files, each once, for another program
     #[arg(short = 'l', long, conflicts_with_all = ["format", "fields", "json", "with"])]
     pub(crate) files: bool,
-    /// Also list memories about the definitions, or the newest commits of their files (comma-separated); in text and --json
+    /// Also list memories about the definitions, or the newest commits of their files (comma-separated); only in text and with
+    /// --json
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub(crate) with: Vec<WithArg>,
     #[command(flatten)]
@@ -63,7 +64,7 @@ pub(crate) struct UsesListArgs {
     pub(crate) fresh: FreshArgs,
 }
 
-/// A list that comes beside definitions and uses.
+/// A list that is shown in addition to definitions and uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WithArg {
     Memories,

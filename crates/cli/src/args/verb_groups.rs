@@ -72,10 +72,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Parses a command line, program name first. `--help` lists the verbs in groups.
+/// Parses a command line, whose first word is the program name. `--help` lists the verbs in groups.
 ///
 /// # Errors
-/// Help and version are errors that go to stdout, as in clap.
+/// When the command line is wrong. Help and version are errors too, which go to stdout, as in clap.
 pub(crate) fn parse_command_line<W: Into<OsString> + Clone>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
@@ -83,13 +83,14 @@ pub(crate) fn parse_command_line<W: Into<OsString> + Clone>(
     Ok(CommandLine { name: verb_name(&matches), ..CommandLine::from_arg_matches(&matches)? })
 }
 
-/// Returns the verb and its parts, without abbreviations.
+/// Returns the full name of the verb and its subcommand, such as `config set`, without aliases.
 fn verb_name(matches: &ArgMatches) -> String {
     let parts = std::iter::successors(matches.subcommand(), |(_, matches)| matches.subcommand());
     parts.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the program with grouped help. clap supports one heading for all subcommands, so its own list is hidden.
+/// Returns the command of clap whose help lists the verbs in groups. clap supports only one heading for all subcommands, so clap's
+/// own list is hidden.
 fn grouped_command() -> Command {
     let command = CommandLine::command();
     let list = list_groups(&command);

@@ -35,7 +35,7 @@ impl MemoVerb {
         }
     }
 
-    /// Returns the paths, globs and locations in the worktree among the arguments.
+    /// Returns those arguments that are paths, globs or locations in the worktree.
     pub(crate) fn worktree_paths_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Search(args) => args.find.path.iter_mut().chain(&mut args.find.exclude).collect(),
@@ -62,7 +62,7 @@ impl MemoVerb {
         }
     }
 
-    /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
+    /// Makes the paths of the files that the verb reads and writes relative to `dir`, the directory of `-C`.
     pub(crate) fn resolve_files(&mut self, dir: &Path) {
         match self {
             Self::Import(args) => {

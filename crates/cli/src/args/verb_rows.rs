@@ -9,7 +9,7 @@ use memod_terminal::rows::{
 use super::memo_verb::MemoVerb;
 
 impl MemoVerb {
-    /// Returns the flags for rows; `None` for a verb that lists nothing.
+    /// Returns the flags `--format` and `--fields` of the verb; `None` for a verb that lists nothing.
     pub(crate) fn rows_args(&self) -> Option<&RowsArgs> {
         Some(match self {
             Self::Search(typed) => &typed.find.rows,
@@ -33,7 +33,7 @@ impl MemoVerb {
     }
 }
 
-/// Returns the table of a verb's rows; `None` for a verb that lists nothing.
+/// Returns the schema of a verb's rows; `None` for a verb that lists nothing.
 pub(crate) fn table_of_verb(verb: &str) -> Option<&'static RowSchema> {
     Some(match verb {
         "search" | "explain" => &HITS,

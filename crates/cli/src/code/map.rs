@@ -1,4 +1,4 @@
-//! Prints the code map.
+//! Runs `memo map`: prints the code map.
 
 use memod_proto::MapResult;
 use memod_terminal::text::{behind_message, escape, escape_lines};
@@ -7,7 +7,7 @@ use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
 use crate::args::MapArgs;
 use crate::args::build_params;
 
-/// Prints the code map. Exits with 1 when it is empty, or when a named path has no file in it.
+/// Prints the code map. Exits with 1 when the map is empty, or when it has no file of a path that was named.
 pub(crate) fn print_map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = build_params::map_params(typed, &context.cwd);
     let result: MapResult = context.connect()?.call("map", &params)?;

@@ -1,4 +1,4 @@
-//! Opens a hit of the last search, or a target of `memo show`, in an editor.
+//! Opens a hit of the last search, or a path or name that `memo show` takes, in an editor.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::args::OpenArgs;
 use crate::code::show_code;
 use crate::searching::last_search;
 
-/// Editors that take the line as an argument before the path.
+/// Editors that take `+LINE` before the path.
 const PLUS_LINE_EDITORS: &[&str] = &[
     "emacs",
     "emacsclient",
@@ -64,10 +64,10 @@ fn locate_target(
     let typed_line =
         typed.target.rsplit_once(':').and_then(|(_, lines)| lines.split('-').next()?.parse().ok());
     let mut result = show_code::fetch_parts(typed.target, &typed.fresh, context)?;
-    result.left_out += result.parts.len().saturating_sub(1); // one is opened
+    result.left_out += result.parts.len().saturating_sub(1); // only the first part is opened
     show_code::say_incompleteness(&result, output);
     let Some(part) = result.parts.first() else {
-        let (message, hint) = ("its file changes too fast to be read".to_owned(), "try again".to_owned());
+        let (message, hint) = ("the file changes too fast to be read".to_owned(), "try again".to_owned());
         return Err(CliError::NoHit { message, hint });
     };
     let (first, last) = part.lines;
@@ -84,7 +84,7 @@ fn find_editor() -> Result<String, CliError> {
     })
 }
 
-/// Returns the words that open a path at a line. The path is absolute, so no editor takes it for a flag.
+/// Returns the words of the command line that opens a path at a line. The path is absolute, so no editor takes it for a flag.
 fn editor_arguments(editor: &str, path: &Path, line: u32) -> Result<Vec<OsString>, CliError> {
     let words = shlex::split(editor).filter(|words| !words.is_empty()).ok_or_else(|| CliError::Usage {
         message: format!("{}: not a command line", shell_word(editor)),

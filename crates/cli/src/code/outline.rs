@@ -9,7 +9,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 use crate::args::OutlineArgs;
 use crate::searching::fit_to_budget::fit_rows;
 
-/// Prints an outline. Exits with 1 when nothing has that name, or it defines nothing.
+/// Prints an outline. Exits with 1 when nothing has that name, or when the target defines nothing.
 pub(crate) fn print_outline(typed: OutlineArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
@@ -39,7 +39,7 @@ pub(crate) fn print_outline(typed: OutlineArgs, context: &CommandContext, output
     Ok(if result.n_found == 0 { EXIT_NONE } else { 0 })
 }
 
-/// Returns the result with its first `n` items alone.
+/// Returns the result with only its first `n` items.
 fn first_items(result: &OutlineResult, n: usize) -> OutlineResult {
     OutlineResult { items: result.items.iter().take(n).cloned().collect(), ..result.clone() }
 }
@@ -75,10 +75,10 @@ fn say_incompleteness(result: &OutlineResult, output: &Output) {
     }
     let (n_shown, n_found) = (result.items.len(), result.n_found);
     if n_found == 0 {
-        output.say("it has no definitions or sections that are known; `memo show` prints it");
+        output.say("the target has no known definitions or sections; `memo show` prints its text");
     } else if n_found > n_shown {
         let shown = format_count(n_shown as u64, "is", "are");
-        output.say(&format!("{shown} shown of {n_found}; --depth, --limit and --budget say how many"));
+        output.say(&format!("{shown} shown of {n_found}; --depth, --limit and --budget set how many"));
     }
     if !result.fresh {
         output.say(&behind_message(result.reason.as_deref()));

@@ -9,8 +9,8 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use crate::args::ChangedArgs;
 
-/// Time to wait for the comparison. The daemon compares definitions for at most ten seconds, after waiting for freshness as long
-/// as the request allows.
+/// Longest wait for the comparison, in addition to the time for which the daemon waits for freshness. The daemon compares
+/// definitions for at most ten seconds.
 const COMPARE_TIME: Duration = Duration::from_secs(90);
 
 /// Prints the files and definitions that changed. Exits with 1 when nothing changed.

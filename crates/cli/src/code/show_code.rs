@@ -32,7 +32,7 @@ pub(crate) fn show_code(typed: ShowArgs, context: &CommandContext, output: &mut 
     Ok(0)
 }
 
-/// Asks the daemon for the text that a target names.
+/// Asks the daemon for the file, lines or definitions that a target names, and returns their text.
 pub(crate) fn fetch_parts(
     target: String,
     fresh: &FreshArgs,

@@ -15,7 +15,7 @@ use crate::args::UsesListArgs;
 pub(crate) use direct_uses::print_uses;
 pub(crate) use transitive_uses::{print_impact, print_related_definitions};
 
-/// The daemon follows uses for at most eight seconds, and may repeat that if files change meanwhile.
+/// Longest wait for an answer about uses. The daemon follows uses for at most eight seconds, and may start again if files change.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn print_definition(
@@ -30,10 +30,10 @@ fn print_definition(
     output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
 }
 
-/// Most entries whose paths are listed.
+/// Number of entries to fetch where `--files` lists their paths.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// A path as the daemon and as the caller names it.
+/// The path of a file as the daemon names it, and as the caller names it if that differs.
 type PathNames<'a> = (&'a str, Option<&'a String>);
 
 /// Returns the number of entries to fetch: with `--files`, `--limit` counts paths, so all entries are fetched.
@@ -41,7 +41,7 @@ fn count_entries_to_fetch(list: &UsesListArgs) -> usize {
     if list.files { MOST_ENTRIES } else { list.limit }
 }
 
-/// Prints each path once, the first ones up to the limit.
+/// Prints each path once, and at most `most` paths.
 fn print_files<'a>(
     paths: impl Iterator<Item = PathNames<'a>>,
     most: usize,
@@ -56,7 +56,7 @@ fn print_files<'a>(
     Ok(())
 }
 
-/// Notes on stderr how many paths are over the limit.
+/// Writes to stderr how many files are listed, if there are more than `most`.
 fn say_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
     let n_paths = paths.collect::<HashSet<&str>>().len();
     if n_paths > most {
@@ -64,7 +64,7 @@ fn say_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, o
     }
 }
 
-/// Prints the memories and commits about the listed definitions.
+/// Prints the memories and commits that `--with` adds to the listed definitions.
 fn print_companions(
     memories: &[WhyMemory],
     commits: &[WhyCommit],

@@ -10,12 +10,13 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use crate::args::WhyArgs;
 
-/// The daemon searches history for ten seconds at most.
+/// Longest wait for an answer. The daemon searches history for at most ten seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Lines of a message that are shown without `--full`; the rest is counted.
+/// Lines of a commit message that are shown without `--full`; the other lines are counted.
 const MOST_BODY_LINES: usize = 12;
 
-/// Prints the memories about a piece of code and its commits. Exits with 1 when there are none and no uncommitted lines.
+/// Prints the memories about a piece of code and its commits. Exits with 1 when there are no memories, commits and uncommitted
+/// lines.
 pub(crate) fn print_why(typed: WhyArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let limit = usize::try_from(typed.limit).ok();
     let params = WhyParams { cwd: context.cwd.clone(), target: typed.target, limit };
@@ -59,7 +60,7 @@ fn print_result(
     Ok(())
 }
 
-/// Shows a memory in two lines: its anchors with their state, then its text.
+/// Prints a memory: its id with the code that it is about and the state of that code, then a note if there is one, then its text.
 pub(crate) fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let bad = memory.state.filter(|state| *state != AnchorState::Fresh);
@@ -94,7 +95,7 @@ fn print_commit(
         output.line(format!("    {}", escape(line)).trim_end())?;
     }
     if n_lines > most_lines {
-        let more = format_count((n_lines - most_lines) as u64, "line more", "lines more");
+        let more = format_count((n_lines - most_lines) as u64, "more line", "more lines");
         output.line(&format!("    … {more} (--full shows them)"))?;
     }
     Ok(())
@@ -125,7 +126,7 @@ fn say_incompleteness(result: &WhyResult, output: &Output) {
     }
 }
 
-/// Returns spans of lines as people write them: `line 7`, `lines 1-3, 9`.
+/// Returns spans of lines in words: `line 7`, `lines 1-3, 9`.
 fn describe_line_spans(spans: &[(u32, u32)]) -> String {
     let texts: Vec<String> = spans
         .iter()

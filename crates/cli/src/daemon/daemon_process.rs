@@ -20,7 +20,7 @@ pub(crate) fn stop_daemon(context: &CommandContext, output: &mut Output) -> CliR
     Ok(0)
 }
 
-/// Starts the daemon. A running daemon is replaced, if the new one can start.
+/// Starts a daemon. Replaces a running daemon, unless the new daemon cannot start.
 pub(crate) fn restart_daemon(context: &CommandContext, output: &mut Output) -> CliResult {
     let (before, client) = match connect_if_running(context)? {
         Some(mut client) => {
@@ -39,13 +39,13 @@ pub(crate) fn restart_daemon(context: &CommandContext, output: &mut Output) -> C
     Ok(0)
 }
 
-/// Stops the daemon and returns its pid; `None` if no daemon ran.
+/// Stops the daemon and returns its process id; `None` if no daemon ran.
 fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
     let client = match connect_if_running(context)? {
         Some(client) => client,
         None => match context.wait_until_free() {
             Ok(()) => return Ok(None),
-            // A daemon that was just being started may answer by now.
+            // A daemon that was still starting may answer by now.
             Err(error) => connect_if_running(context)?.ok_or(error)?,
         },
     };
@@ -54,7 +54,7 @@ fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
     Ok(Some(pid))
 }
 
-/// Connects to the daemon, if one runs.
+/// Connects to the daemon; returns `None` if no daemon runs.
 fn connect_if_running(context: &CommandContext) -> Result<Option<Client>, CliError> {
     match context.connect_running() {
         Ok(client) => Ok(Some(client)),
@@ -63,7 +63,7 @@ fn connect_if_running(context: &CommandContext) -> Result<Option<Client>, CliErr
     }
 }
 
-/// Shows versions. Starts no daemon, and works outside a repository.
+/// Prints the versions of this program and of the daemon, if one runs. Starts no daemon, and works outside a repository.
 pub(crate) fn print_versions(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
     let daemon = context.map(CommandContext::connect_running).and_then(|client| match client {
         Ok(client) => Some(client.endpoint().clone()),

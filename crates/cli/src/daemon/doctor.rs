@@ -1,4 +1,4 @@
-//! Checks the client's side of an installation and prints the daemon's checks.
+//! Runs `memo doctor`: checks what the client needs, and prints these checks and those of the daemon.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::DoctorArgs;
 
-/// The report that is printed as JSON.
+/// The report of `memo doctor`, as it is printed in JSON.
 #[derive(Serialize)]
 struct DoctorReport {
     checks: Vec<Check>,
@@ -21,7 +21,7 @@ struct DoctorReport {
     acknowledged: Option<Vec<String>>,
 }
 
-/// Runs the checks of both sides, continuing after a failure where possible. Exits with 1 when a check fails.
+/// Runs the checks of the client and of the daemon, continuing after a failure where possible. Exits with 1 when a check fails.
 pub(crate) fn run_doctor(typed: &DoctorArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let context = CommandContext::find(dir);
     let acknowledged = match &context {
@@ -38,7 +38,7 @@ pub(crate) fn run_doctor(typed: &DoctorArgs, dir: Option<&Path>, output: &mut Ou
     Ok(exit)
 }
 
-/// Ends the daemon's notices of repairs.
+/// Acknowledges the repairs that the daemon reports, which ends its notices of them. Returns the acknowledged repairs.
 fn acknowledge_repairs(context: &CommandContext) -> Result<Vec<String>, CliError> {
     let params = CwdParams { cwd: context.cwd.clone() };
     let result: AcknowledgeResult = context.connect()?.call("doctor.acknowledge", &params)?;
@@ -76,7 +76,7 @@ fn run_checks(context: &CommandContext) -> Vec<Check> {
     checks
 }
 
-/// Asks the daemon for its own checks.
+/// Asks the daemon for its own checks. Returns a check that the daemon answers, and the checks of the daemon.
 fn check_daemon(context: &CommandContext) -> Result<(Check, Vec<Check>), CliError> {
     let mut client = context.connect()?;
     let params = CwdParams { cwd: context.cwd.clone() };
@@ -96,7 +96,7 @@ fn check_settings(context: &CommandContext) -> Check {
     }
 }
 
-/// Checks that a directory exists and that only we can access it.
+/// Checks that a directory exists, belongs to this user, and gives access to no other user.
 fn check_private_dir(name: &str, dir: &Path) -> Check {
     let path = dir.display();
     let meta = match fs::symlink_metadata(dir) {
@@ -111,14 +111,14 @@ fn check_private_dir(name: &str, dir: &Path) -> Check {
         }
     };
     if !meta.is_dir() || owner(&meta).is_some_and(|owner| owner != effective_uid()) {
-        let detail = format!("{path}: not our directory");
+        let detail = format!("{path}: not a directory of this user");
         return Check { name: name.to_owned(), ok: false, detail, hint: Some(format!("remove {path}")) };
     }
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777;
         if mode & 0o077 != 0 {
-            let detail = format!("{path}: others may enter (mode {mode:o})");
+            let detail = format!("{path}: other users have access (mode {mode:o})");
             return Check {
                 name: name.to_owned(),
                 ok: false,

@@ -1,6 +1,6 @@
 //! Prints the daemon's log, and follows it.
 //!
-//! Reads the files directly: the log matters most when the daemon does not answer.
+//! Reads the files of the log without the daemon, because the log matters most when the daemon does not answer.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::args::LogsArgs;
 
-/// Interval at which a followed log is polled. No file event works on every system, and people read slowly.
+/// Interval at which a followed log is polled. Polls, because file events do not work on every system and people read slowly.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(crate) fn print_logs(typed: &LogsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -26,7 +26,7 @@ pub(crate) fn print_logs(typed: &LogsArgs, context: &CommandContext, output: &mu
     };
     let mut text = String::from_utf8_lossy(&new).into_owned();
     if text.lines().count() < typed.lines {
-        // The rotated log may not exist yet.
+        // The older log, which was rotated away, may not exist yet.
         let old = fs::read(log.with_extension("log.1")).unwrap_or_default();
         text.insert_str(0, &String::from_utf8_lossy(&old));
     }
@@ -39,7 +39,7 @@ pub(crate) fn print_logs(typed: &LogsArgs, context: &CommandContext, output: &mu
     Ok(0)
 }
 
-/// Returns the last `n` lines.
+/// Returns the last `n` lines of a text.
 fn last_lines(text: &str, n: usize) -> impl Iterator<Item = &str> {
     text.lines().skip(text.lines().count().saturating_sub(n))
 }
@@ -54,10 +54,10 @@ fn follow_log(log: &Path, mut position: u64, output: &mut Output) -> Result<(), 
     loop {
         output.flush()?;
         pause(POLL_INTERVAL);
-        let Ok(mut file) = File::open(log) else { continue }; // being rotated
+        let Ok(mut file) = File::open(log) else { continue }; // the log is being rotated
         let size = file.metadata().at("look at", log)?.len();
         if size < position {
-            position = 0; // it was rotated
+            position = 0; // the log was rotated
         }
         file.seek(SeekFrom::Start(position)).at("read", log)?;
         position += file.take(size - position).read_to_end(&mut rest).at("read", log)? as u64;

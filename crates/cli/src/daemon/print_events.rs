@@ -12,17 +12,17 @@ use serde_json::value::RawValue;
 
 use crate::args::{EventsArgs, TopicArg};
 
-/// Interval between attempts to reach the next daemon. No file event works on every system.
+/// Interval between attempts to reach the next daemon. Polls, because file events do not work on every system.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
-/// Ids of one event that are shown to people.
+/// Most ids of one event that are shown to people.
 const MAX_IDS: usize = 5;
 
-/// Prints events until there were as many as asked for, or until interrupted.
+/// Prints events until `--count` events were printed, or until the process is interrupted.
 pub(crate) fn print_events(typed: &EventsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let topics: Vec<Topic> = typed.topic.iter().map(|topic| (*topic).into()).collect();
     let params = SubscribeParams { cwd: context.cwd.clone(), topics };
     let mut events_left = typed.count;
-    // Memories need no index.
+    // Events about memories need no index.
     let needs_index = typed.topic.is_empty() || typed.topic.iter().any(|topic| *topic != TopicArg::Memories);
     let mut client = if needs_index { context.connect()? } else { context.connect_to_memories()? };
     client.subscribe(&params)?;
@@ -41,7 +41,7 @@ pub(crate) fn print_events(typed: &EventsArgs, context: &CommandContext, output:
         output.say(&format!("{error}; waiting for the next daemon"));
         client = next_daemon(context, &params)?;
         let pid = client.endpoint().pid;
-        output.say(&format!("pid {pid} sends events now; what happened in between was not seen"));
+        output.say(&format!("the daemon with pid {pid} sends events now; events in between are missing"));
     }
 }
 
@@ -52,7 +52,8 @@ fn print_next(client: &mut Client, output: &mut Output) -> Result<(), CliError> 
     output.flush()
 }
 
-/// Waits until a daemon runs again, and subscribes. It does not start one, because a user may have stopped it on purpose.
+/// Waits until a daemon runs again, and subscribes to its events. Starts no daemon, because a user may have stopped the daemon on
+/// purpose.
 fn next_daemon(context: &CommandContext, params: &SubscribeParams) -> Result<Client, CliError> {
     loop {
         let next = context.connect_running().and_then(|mut client| {
@@ -66,7 +67,7 @@ fn next_daemon(context: &CommandContext, params: &SubscribeParams) -> Result<Cli
     }
 }
 
-/// Returns whether there is no daemon, or one that ends.
+/// Returns whether an error means that no daemon runs, or that the daemon is stopping or busy.
 fn is_daemon_gone(error: &ClientError) -> bool {
     match error {
         ClientError::Gone { .. } | ClientError::NotRunning { .. } => true,
@@ -75,7 +76,7 @@ fn is_daemon_gone(error: &ClientError) -> bool {
     }
 }
 
-/// Returns an event as a line for people, or unchanged if only a newer version knows its topic.
+/// Returns an event as a line for people. An event whose topic only a newer version knows is returned as JSON.
 fn format_event(event: &RawValue) -> String {
     let Ok(known) = serde_json::from_str(event.get()) else { return escape(event.get()) };
     let (time, text) = match &known {
@@ -92,7 +93,7 @@ fn format_event(event: &RawValue) -> String {
         }
         EventParams::Lost(event) => {
             let n = format_count(event.n, "event was", "events were");
-            (&event.time, format!("lost      {n} dropped, because they were read too slowly"))
+            (&event.time, format!("lost      {n} dropped, because the reader was too slow"))
         }
     };
     format!("{}  {text}", escape(time))
@@ -108,7 +109,7 @@ fn format_worktree_state(event: &ViewsEvent) -> String {
 fn format_memory_changes(MemoriesEvent { ids, change, .. }: &MemoriesEvent) -> String {
     let named = ids.iter().take(MAX_IDS).map(|id| escape(id)).collect::<Vec<_>>().join(" ");
     let more = match ids.len().saturating_sub(MAX_IDS) {
-        0 if ids.is_empty() => "all of them may have changed".to_owned(),
+        0 if ids.is_empty() => "all memories may have changed".to_owned(),
         0 => String::new(),
         n_more => format!(" and {n_more} more"),
     };
@@ -149,7 +150,7 @@ mod tests {
         );
         check(
             json!({ "topic": "memories", "ids": [], "change": "salvage" }),
-            "memories  salvage all of them may have changed",
+            "memories  salvage all memories may have changed",
         );
         check(
             json!({ "topic": "drift", "drifted": 1, "orphaned": 2 }),
@@ -157,7 +158,7 @@ mod tests {
         );
         check(
             json!({ "topic": "lost", "n": 3 }),
-            "lost      3 events were dropped, because they were read too slowly",
+            "lost      3 events were dropped, because the reader was too slow",
         );
         let later = to_raw_value(&json!({ "topic": "later" })).expect("JSON");
         assert_eq!(format_event(&later), r#"{"topic":"later"}"#, "of a newer daemon");

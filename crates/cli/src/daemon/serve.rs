@@ -27,12 +27,12 @@ pub(crate) fn control_http_api(
     let (port, wanted) = (result.port.unwrap_or_default(), typed.port.unwrap_or_default());
     if wanted != 0 && wanted != port {
         let memo = &context.memo;
-        output.warn(&format!("it listens on port {port} already; `{memo} serve --stop` ends that"));
+        output.warn(&format!("the server already listens on port {port}; `{memo} serve --stop` stops it"));
     }
     let root = result.root.as_deref().unwrap_or_default();
     if context.layout.root.to_str() != Some(root) {
         let root = shell_word(&escape(root));
-        output.warn(&format!("requests without a cwd mean {root}, where it was started"));
+        output.warn(&format!("requests without a cwd are about {root}, where the server was started"));
     }
     if typed.open {
         output.flush()?;
@@ -41,7 +41,7 @@ pub(crate) fn control_http_api(
     Ok(0)
 }
 
-/// Calls a method of the daemon; without a running daemon, the HTTP API is off.
+/// Calls a method of the running daemon. If no daemon runs, returns the result for an HTTP API that is off.
 fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, CliError> {
     match context.connect_running() {
         Ok(mut client) => Ok(client.call(method, &CwdParams { cwd: context.cwd.clone() })?),
@@ -50,7 +50,8 @@ fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, Cl
     }
 }
 
-/// Opens an address in the browser. Its token opens one session, because other users can see the arguments of programs.
+/// Opens an address in the browser. The token in the address opens only one session, because other users can see the arguments of
+/// programs.
 fn open_browser(url: &str) -> Result<(), CliError> {
     open::that_detached(url).map_err(|error| CliError::Usage {
         message: format!("no browser can be opened: {error}"),

@@ -35,12 +35,12 @@ pub(crate) fn show_status(typed: &StatusArgs, context: &CommandContext, output: 
     Ok(0)
 }
 
-/// Returns a path as the caller would type it.
+/// Returns a path relative to the caller's directory, or unchanged if that is not possible.
 fn shown_path(path: &str, dir: &CallerDir) -> String {
     dir.relative_path(path).unwrap_or_else(|| path.to_owned())
 }
 
-/// Writes one entry per line, escaped, or unescaped and terminated by NUL.
+/// Writes the entries: escaped, one per line, or with `null` unescaped and each terminated by NUL.
 fn print_entries(
     entries: impl Iterator<Item = String>,
     null: bool,
@@ -57,7 +57,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Writes a line of a report: a label and its text, which the caller has escaped.
+/// Writes a line of a report: a label, and a text that the caller has escaped.
 pub(crate) fn print_row(label: &str, text: &str, output: &mut Output) -> Result<(), CliError> {
     let label = paint(output.styles.title, &format!("{label:<10}"));
     output.line(format!("{label} {text}").trim_end())
@@ -127,7 +127,7 @@ fn describe_pending(status: &StatusResult) -> String {
     }
 }
 
-/// Describes the embedding model, and where nearest vectors are searched.
+/// Describes the embedding model, the next model if one follows, and where nearest vectors are searched.
 fn describe_model(status: &StatusResult) -> String {
     let model = &status.model;
     let vectors = match status.vectors.as_str() {
@@ -145,7 +145,7 @@ fn describe_model(status: &StatusResult) -> String {
     format!("{}, {} dimensions, {}{vectors}{next}", escape(&model.id), model.dims, escape(&model.state))
 }
 
-/// Describes the skipped files: their number for each reason.
+/// Returns the number of skipped files for each reason, in words.
 pub(crate) fn describe_skipped(status: &StatusResult) -> String {
     if status.skipped.is_empty() {
         return "nothing".to_owned();

@@ -10,7 +10,7 @@ use super::limited_files::canonical_string;
 use crate::args::{BackupArgs, RestoreBackupArgs};
 use crate::memories::new_caller;
 
-/// Prints the path of the backup.
+/// Makes a backup of all memories, and prints its path.
 pub(crate) fn back_up(typed: &BackupArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let path = typed.path.as_deref().map(absolute_new_path).transpose()?;
     let params = BackupParams { caller: new_caller(context), path };
@@ -29,14 +29,14 @@ pub(crate) fn back_up(typed: &BackupArgs, context: &CommandContext, output: &mut
     Ok(0)
 }
 
-/// Returns the absolute path of a new file.
+/// Returns the absolute path of a file that need not exist yet; its directory must exist.
 fn absolute_new_path(path: &Path) -> Result<String, CliError> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let path = PathBuf::from(canonical_string(dir)?).join(path.file_name().unwrap_or_default());
     path.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
 }
 
-/// Shows what would change, asks for consent, and restores the backup. Exits with 1 when nothing would change.
+/// Shows what would change, asks for a confirmation, and restores the backup. Exits with 1 when nothing would change.
 pub(crate) fn restore_backup(
     typed: &RestoreBackupArgs,
     context: &CommandContext,
@@ -63,7 +63,7 @@ pub(crate) fn restore_backup(
         result = client.call("memory.restore_backup", &params)?;
     }
     match &result.kept {
-        Some(kept) => output.say(&format!("restored; the former memories are kept as {kept}")),
+        Some(kept) => output.say(&format!("restored; a backup of the former memories is in {kept}")),
         None => output.say("nothing was changed"),
     }
     output.say_caveats(&result.caveats);
@@ -88,11 +88,13 @@ fn print_restore_result(result: &RestoreResult, output: &mut Output) -> Result<(
         ))?;
     }
     if *files_kept > 0 {
-        output.line(&format!("files that others have changed since, which stay unchanged: {files_kept}"))?;
+        output.line(&format!(
+            "files that others have changed since the backup, which stay as they are: {files_kept}"
+        ))?;
     }
     if *files_gone > 0 {
         output.line(&format!(
-            "files that others have removed since, which stay removed: {files_gone}; `memo restore` writes one again"
+            "files that others have removed since the backup, which stay removed: {files_gone}; `memo restore` writes one again"
         ))?;
     }
     output.flush()

@@ -1,4 +1,4 @@
-//! Distils transcripts of sessions into memories that can be imported, with a language model.
+//! Runs `memo distil`: has a language model propose memories from the transcript of a session.
 
 use std::path::Path;
 
@@ -15,14 +15,15 @@ use crate::llm::{call_llm, show_dry_run};
 
 /// Largest transcript, bytes.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 << 20;
-/// Longest part that is sent, bytes.
+/// Longest part of a transcript that is sent in one request, bytes.
 const MAX_PART_BYTES: usize = 12 << 10;
-/// Longest message that is sent, bytes: a longer one is most likely a file or the output of a tool.
+/// Longest message that is sent whole, bytes: a longer one is most likely a file or the output of a tool.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
-/// Confidence of a memory from the model, which is less certain than a person.
+/// Confidence of a memory that a model proposes; half that of a memory from a person.
 const CONFIDENCE: f64 = 0.5;
 
-/// Prints the memories that the model finds in a transcript, one a line as `memo import` takes them. Exits with 1 when there are none.
+/// Prints the memories that the model proposes from a transcript, one JSON object per line, as `memo import` reads them. Exits with
+/// 1 when there are none, or when the transcript was not read completely.
 pub(crate) fn distil_transcript(
     typed: &DistilArgs,
     context: &CommandContext,
@@ -31,8 +32,11 @@ pub(crate) fn distil_transcript(
     let text = read_text(&typed.path, MAX_TRANSCRIPT_BYTES)?;
     let parts = join_into_parts(&parse_messages(&text));
     if parts.is_empty() {
-        let message = format!("{}: it has no messages", typed.path.display());
-        return Err(CliError::Usage { message, hint: "a transcript of Claude Code or Codex, or a text" });
+        let message = format!("{}: no messages in this file", typed.path.display());
+        return Err(CliError::Usage {
+            message,
+            hint: "name a transcript of Claude Code or Codex, or a text",
+        });
     }
     let (mut requests, mut n_found, mut problem) = (Vec::new(), 0, None);
     for (nth, part) in parts.into_iter().enumerate() {
@@ -57,11 +61,11 @@ pub(crate) fn distil_transcript(
         return show_dry_run(&requests, problem.as_deref(), output);
     }
     if let Some(problem) = &problem {
-        output.say(&format!("not all of it was read: {problem}"));
+        output.say(&format!("the transcript was not read completely: {problem}"));
     }
     if n_found > 0 {
         let found = format_count(n_found, "memory is proposed", "memories are proposed");
-        output.say(&format!("{found}; `memo import FILE` takes these lines, once you have read them"));
+        output.say(&format!("{found}; check the lines, then import them with `memo import FILE`"));
     } else {
         output.say("nothing is proposed");
     }
@@ -72,9 +76,10 @@ fn file_name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns the messages with their speakers: of lines of JSON, of an exported conversation, or of a text as a whole.
+/// Returns the messages of a transcript, each with its speaker: those of lines of JSON, those of exported conversations, or else
+/// the paragraphs of the text, without a speaker.
 ///
-/// Text that must not leave the machine is cut before messages are shortened, because half of a credential is not recognised.
+/// Text that must not leave the machine is cut out before messages are shortened, because half of a credential is not recognised.
 fn parse_messages(text: &str) -> Vec<Outgoing> {
     let of_lines: Vec<Outgoing> =
         text.lines().filter_map(|line| parse_message(&serde_json::from_str(line).ok()?)).collect();
@@ -103,8 +108,8 @@ fn outgoing_message(speaker: &str, text: &str) -> Outgoing {
     Outgoing { text: format!("{speaker}: {}", shorten_message(&text)), n_cut }
 }
 
-/// Returns a message of Claude Code (`message`), of Codex (`payload`), or of a plain list. Calls of tools and their
-/// output are left out.
+/// Returns the message in a line of Claude Code (`message`), of Codex (`payload`), or of a plain list; `None` if the line has no
+/// message of a person or model. Calls of tools and their output are left out.
 fn parse_message(line: &Value) -> Option<Outgoing> {
     let objects = [line.get("message"), line.get("payload"), Some(line)].into_iter().flatten();
     let message = objects.filter_map(Value::as_object).find(|object| object.contains_key("role"))?;
@@ -113,7 +118,7 @@ fn parse_message(line: &Value) -> Option<Outgoing> {
     Some(outgoing_message(role, &text))
 }
 
-/// Returns the content of a message without the parts that are not spoken.
+/// Returns the content of a message with only those parts that are text, without calls of tools and their output.
 fn spoken_content(message: &Map<String, Value>) -> Option<Value> {
     match message.get("content")? {
         Value::Array(parts) => {
@@ -127,8 +132,8 @@ fn is_spoken_part(part: &Value) -> bool {
     part.is_string() || matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
 }
 
-/// Returns the beginning and the end of a long message. It is cut between words, if it has some, so that no half of the key of
-/// the server is left: the daemon knows the key, and cuts only the whole one.
+/// Returns a message, of which the middle is cut out if it is longer than [`MAX_MESSAGE_BYTES`]. Cuts only between words, so that
+/// no part of the server's key is left: the daemon cuts out the key later, and recognises only the whole key.
 fn shorten_message(text: &str) -> String {
     if text.len() <= MAX_MESSAGE_BYTES {
         return text.to_owned();

@@ -1,6 +1,6 @@
-//! Sends drafts to the daemon in batches and collects the outcomes.
+//! Sends drafts, the memories to import, to the daemon in batches and collects the outcomes.
 //!
-//! Each batch is one transaction, so that the daemon can serve other requests in between.
+//! Each batch is one transaction. The daemon can serve other requests between two batches.
 
 use std::collections::HashMap;
 
@@ -17,25 +17,25 @@ use serde::Serialize;
 use crate::args::ImportArgs;
 use crate::memories::new_caller;
 
-/// Size of a batch, bytes of JSON. Even with the largest draft it is far below the daemon's limit on a line.
+/// Size from which a batch is sent, bytes of JSON. Even with the largest draft, a batch is far below the daemon's limit on a line.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 /// Largest draft, bytes of JSON; no valid memory is larger.
 const MAX_DRAFT_BYTES: usize = 4 << 20;
-/// Deepest nesting of a draft, which itself is nested in the params of a call.
+/// Deepest nesting of a draft. Less than the limit on a request, because a draft is nested in the params of a call.
 const MAX_DRAFT_DEPTH: usize = MAX_DEPTH - 3;
 /// Longest id or kind of a link, bytes.
 const MAX_NAME_BYTES: usize = 1 << 10;
-/// Most drafts of a batch: this many take some tens of milliseconds.
+/// Most drafts of a batch. The daemon takes some tens of milliseconds to import this many.
 const MAX_BATCH_DRAFTS: usize = 500;
 
 /// An entry that was refused.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct RefusedEntry {
-    /// The file.
+    /// Path of the file, or `stdin`.
     pub(super) place: String,
     /// The line, entry, row or conversation in the file, 1-based; 0 for the whole file.
     pub(super) line: u64,
-    /// The unit that `line` counts.
+    /// What `line` counts, such as `row`.
     #[serde(skip)]
     unit: &'static str,
     /// The existing memory that conflicts.
@@ -75,8 +75,8 @@ impl ImportSummary {
             (self.added, "added"),
             (self.updated, "updated"),
             (self.same, "there already"),
-            (self.older, "newer here"),
-            (self.archived, "archived, gone from the source"),
+            (self.older, "older than the memory here"),
+            (self.archived, "archived, because the source no longer has them"),
             (self.links, "links"),
             (self.redacted, "private parts cut out"),
             (self.refused.len() as u64, "refused"),
@@ -84,7 +84,7 @@ impl ImportSummary {
         let parts: Vec<_> =
             parts.iter().filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {outcome}")).collect();
         let parts = if parts.is_empty() { "nothing to import".to_owned() } else { parts.join(", ") };
-        let would = if self.dry_run { "nothing was changed; it would be: " } else { "" };
+        let would = if self.dry_run { "nothing was changed; an import would give: " } else { "" };
         output.line(&format!("{would}{parts}"))
     }
 }
@@ -98,9 +98,9 @@ pub(super) struct DraftSender<'a> {
     unit: &'static str,
     drafts: Vec<Draft>,
     n_bytes: usize,
-    /// The ids that the drafts of the batch have in their source.
+    /// The ids of the drafts of the batch in their source.
     names: Vec<Option<String>>,
-    /// The ids that they have in this index, by those of their source.
+    /// The ids of the imported memories in this repository, by their ids in the source.
     ids: HashMap<String, String>,
     links: Vec<LinkDraft>,
     snapshot: Option<Snapshot>,
@@ -132,7 +132,7 @@ impl<'a> DraftSender<'a> {
         (self.place, self.unit) = (place.to_owned(), unit);
     }
 
-    /// Begins a source, which lasts until [`Self::end_snapshot`].
+    /// Begins a source whose drafts replace those of an earlier import; [`Self::end_snapshot`] ends it.
     pub(super) fn begin_snapshot(&mut self, key: String) {
         self.snapshot = Some(Snapshot { key, run: random_run_id(), is_last: false });
     }
@@ -145,7 +145,7 @@ impl<'a> DraftSender<'a> {
         &mut self.client
     }
 
-    /// Adds a draft; links name it as `name`.
+    /// Adds a draft, and sends a batch if enough drafts are waiting. Links refer to the draft by `name`.
     pub(super) fn add_draft(&mut self, mut draft: Draft, name: Option<String>) -> Result<(), CliError> {
         if let Some(container) = &self.typed.container {
             draft.container = Some(container.clone());
@@ -171,17 +171,17 @@ impl<'a> DraftSender<'a> {
         }
     }
 
-    /// Adds a link; links are sent after all memories.
+    /// Adds a link. Links are sent after all drafts.
     pub(super) fn add_link(&mut self, link: LinkDraft) {
         let created = link.created.as_deref().unwrap_or_default();
         if [&*link.source, &*link.target, &*link.kind, created].iter().any(|name| name.len() > MAX_NAME_BYTES)
         {
-            return self.refuse_entry(link.line, format!("a name over {MAX_NAME_BYTES} bytes"));
+            return self.refuse_entry(link.line, format!("an id, kind or time over {MAX_NAME_BYTES} bytes"));
         }
         self.links.push(link);
     }
 
-    /// Records an entry that cannot be sent.
+    /// Records that an entry of the file was refused, and why.
     pub(super) fn refuse_entry(&mut self, line: u64, why: impl Into<String>) {
         self.record_refusal(Imported { line, fate: ImportStatus::Refused, id: None, why: Some(why.into()) });
     }
@@ -226,7 +226,7 @@ impl<'a> DraftSender<'a> {
         Ok(())
     }
 
-    /// Adds the outcome of a batch.
+    /// Adds the outcome of a request to the summary.
     pub(super) fn add_result(&mut self, result: ImportResult) {
         self.summary.archived += result.archived;
         self.summary.redacted += result.redacted;
@@ -252,10 +252,11 @@ impl<'a> DraftSender<'a> {
         behind.into_iter().chain(notice).for_each(|text| self.add_note(text));
     }
 
-    /// Ends a source: the daemon archives the memories that it no longer has.
+    /// Sends the remaining drafts of a source and ends it. The daemon archives the memories that the source no longer has.
     pub(super) fn end_snapshot(&mut self) -> Result<(), CliError> {
         if self.typed.dry_run && self.n_batches > 0 {
-            self.add_note("a dry run of so many does not count what would be archived".to_owned());
+            let note = "a dry run of more than one batch does not count the memories that would be archived";
+            self.add_note(note.to_owned());
             return self.send_batch();
         }
         if let Some(snapshot) = &mut self.snapshot {
@@ -267,7 +268,7 @@ impl<'a> DraftSender<'a> {
         Ok(())
     }
 
-    /// Sends the remaining drafts, then the links; returns the outcome.
+    /// Sends the remaining drafts, then the links. Returns the summary of the import.
     pub(super) fn finish_import(mut self) -> Result<ImportSummary, CliError> {
         if !self.drafts.is_empty() {
             self.send_batch()?;
@@ -302,7 +303,7 @@ impl<'a> DraftSender<'a> {
     }
 }
 
-/// Returns a number that is unique to this import.
+/// Returns a random number that identifies one import of a source.
 pub(super) fn random_run_id() -> i64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::process::id()).cast_signed()

@@ -18,7 +18,7 @@ use super::import_jsonl::{ExportCounts, ExportHeader};
 use crate::args::ExportArgs;
 use crate::memories::new_caller;
 
-/// One line of the file.
+/// One line of an export file, after the header.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum ExportLine<'a> {
@@ -27,7 +27,7 @@ enum ExportLine<'a> {
     End(ExportCounts),
 }
 
-/// The counts of an export, and its caveats.
+/// The counts of an export, and the caveats of its answers.
 pub(crate) struct ExportOutcome {
     pub(crate) counts: ExportCounts,
     pub(crate) caveats: Caveats,
@@ -43,7 +43,8 @@ struct ExportReport<'a> {
     caveats: &'a Caveats,
 }
 
-/// Writes the memories page by page, and holds only ids and links in memory. Exits with 1 when a memory may be out of date.
+/// Exports memories to stdout or a file. Fetches them page by page, so that only ids and links are held in memory. Exits with 1
+/// when a memory may be out of date.
 pub(crate) fn export_memories(typed: ExportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut params = ExportParams {
         caller: new_caller(context),
@@ -79,9 +80,9 @@ pub(crate) fn export_memories(typed: ExportArgs, context: &CommandContext, outpu
     report_export(path, &outcome, output)
 }
 
-/// Writes all memories, archived ones included, and their links into a new file. Without a path they are only counted.
+/// Writes all memories, archived ones included, and their links into a new file. Without a path, only counts them.
 ///
-/// The file gets its name once it is complete, and replaces none.
+/// The file gets its name once it is complete. Fails if a file of that name exists.
 pub(crate) fn export_all(
     client: &mut Client,
     context: &CommandContext,
@@ -95,8 +96,8 @@ pub(crate) fn export_all(
     Ok(outcome)
 }
 
-/// Like [`export_all`], but of a repository whose daemons are locked out. Replaces a file that `export_all` has written. Writes none
-/// if there are no memories.
+/// Like [`export_all`], but of a repository whose daemons are locked out. Replaces a file that `export_all` has written. Writes
+/// none if there are no memories.
 pub(crate) fn export_stopped(context: &CommandContext, path: &Path) -> Result<ExportCounts, CliError> {
     let mut memories = StoppedMemories::open(&context.layout, &ClientOptions::read())?;
     let mut file = PartFile::create(path)?;
@@ -109,7 +110,7 @@ pub(crate) fn export_stopped(context: &CommandContext, path: &Path) -> Result<Ex
     Ok(outcome.counts)
 }
 
-/// Reports an export into a file.
+/// Prints the report on an export into a file, and returns the exit status.
 fn report_export(path: &Path, outcome: &ExportOutcome, output: &mut Output) -> CliResult {
     if !output.json {
         return Ok(say_exported(outcome, output));
@@ -130,12 +131,12 @@ fn say_exported(outcome: &ExportOutcome, output: &Output) -> u8 {
     exit_status(caveats)
 }
 
-/// Returns a failure where a memory may be out of date, so that a script does not take the file for a backup.
+/// Returns a failure if a memory may be out of date, so that a script does not take the file for a complete backup.
 fn exit_status(caveats: &Caveats) -> u8 {
     if caveats.fresh { 0 } else { EXIT_NONE }
 }
 
-/// Fetches the page of an export that params name.
+/// Fetches the page of an export that the params select.
 type FetchPage<'a> = dyn FnMut(&ExportParams) -> Result<ExportResult, CliError> + 'a;
 
 /// Writes the bytes of one line.
@@ -153,7 +154,8 @@ fn write_export(
     write_pages(&mut fetch_page, params, passes, put_line)
 }
 
-/// Writes all pages. Each pass is of archived or of living memories.
+/// Writes the header, the memories, the links and the counts of an export. Each pass fetches all archived (`true`) or all other
+/// memories (`false`).
 fn write_pages(
     fetch_page: &mut FetchPage<'_>,
     params: &mut ExportParams,
@@ -169,7 +171,7 @@ fn write_pages(
         (params.archived, params.after) = (is_archive, 0);
         loop {
             let page = fetch_page(params)?;
-            // Only after the first page: the request may be refused, and a reader of a pipe would have half a file.
+            // Write the header only after the first page was fetched: if the request is refused, a reader of a pipe gets nothing.
             if let Some(header) = header.take() {
                 put_line(&header)?;
             }

@@ -1,7 +1,7 @@
 //! Imports exported conversations of Claude and ChatGPT as memories.
 //!
 //! Each conversation becomes one memory; a long one becomes several, so that nothing is cut off. A conversation that has
-//! grown is recognised by its name, and `--merge` adds the new messages.
+//! grown since an earlier import is recognised by its id, and `--merge` adds the new messages.
 
 use std::path::Path;
 
@@ -22,14 +22,14 @@ const MAX_PART_BYTES: usize = 16 << 10;
 /// One conversation.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ChatConversation {
-    /// Its name in the export.
+    /// Id of the conversation in the export; for Slack, the name of the channel.
     pub(super) name: String,
     pub(super) title: Option<String>,
     pub(super) messages: Vec<ChatMessage>,
 }
 
-/// A message as the export has it. Conversations are cut by these texts, so that the parts are the same whether or not the names
-/// of people are known.
+/// A message with the text that the export has. Conversations are cut into parts by the lengths of these texts, so that the parts
+/// are the same whether or not the names of people are known.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ChatMessage {
     pub(super) speaker: String,
@@ -37,15 +37,15 @@ pub(super) struct ChatMessage {
     pub(super) at: Option<Timestamp>,
 }
 
-/// Replaces the ids in an export by the names that the system shows.
+/// Replaces the ids of people and channels in an export by the names that the chat system shows.
 pub(super) trait ChatDisplay {
     /// Returns the name of a speaker.
     fn speaker_name(&self, speaker: &str) -> String;
-    /// Returns a message, or a piece of it, as the system shows it.
+    /// Returns a message, or a piece of a message, as the chat system shows it.
     fn shown_text(&self, text: &str) -> String;
 }
 
-/// Leaves an export as it is, because it has no ids.
+/// Leaves texts unchanged, for exports that have no ids.
 struct PlainDisplay;
 
 impl ChatDisplay for PlainDisplay {
@@ -73,7 +73,7 @@ pub(super) fn import_chats(
     sender.set_source(&file.display().to_string(), "conversation");
     let conversations = parse_conversations(&text).map_err(|why| CliError::Usage {
         message: format!("{}: {why}", path.display()),
-        hint: "the export's conversations.json is needed; unpack the archive first",
+        hint: "name the export's conversations.json; unpack the archive first",
     })?;
     for (value, number) in conversations.iter().zip(1..) {
         match parse_conversation(value) {
@@ -84,10 +84,11 @@ pub(super) fn import_chats(
     Ok(())
 }
 
-/// Parses conversations: an array of them, or one a line.
+/// Parses conversations: an array, an object with the key `conversations`, a single object, or one object per line.
 pub(super) fn parse_conversations(text: &str) -> Result<Vec<Value>, String> {
     let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let values: Vec<Value> = values.collect::<Result<_, _>>().map_err(|error| format!("no JSON: {error}"))?;
+    let values: Vec<Value> =
+        values.collect::<Result<_, _>>().map_err(|error| format!("not JSON: {error}"))?;
     match <[Value; 1]>::try_from(values) {
         Ok([Value::Array(conversations)]) => Ok(conversations),
         Ok([Value::Object(mut whole)]) if whole.get("conversations").is_some_and(Value::is_array) => {
@@ -103,27 +104,28 @@ pub(super) fn parse_conversations(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Parses a conversation. Claude lists messages. ChatGPT keeps a tree of messages; the branch that was shown last
-/// counts.
+/// Parses a conversation. Claude exports a list of messages. ChatGPT exports a tree of messages, of which the branch that was shown
+/// last is taken.
 pub(super) fn parse_conversation(value: &Value) -> Result<ChatConversation, String> {
-    let Value::Object(chat) = value else { return Err("no object".to_owned()) };
-    let name = first_text(chat, &["uuid", "conversation_id", "id"]).ok_or("it has no uuid and no id")?;
+    let Value::Object(chat) = value else { return Err("not an object".to_owned()) };
+    let name = first_text(chat, &["uuid", "conversation_id", "id"])
+        .ok_or("the conversation has no uuid and no id")?;
     let messages = match (chat.get("chat_messages"), chat.get("mapping")) {
         (Some(Value::Array(messages)), _) => messages.iter().filter_map(parse_listed_message).collect(),
         (_, Some(Value::Object(nodes))) => collect_branch(nodes, first_text(chat, &["current_node"])),
-        _ => return Err("it has neither chat_messages nor a mapping".to_owned()),
+        _ => return Err("the conversation has neither chat_messages nor a mapping".to_owned()),
     };
     let title = first_text(chat, &["name", "title"])
         .map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
     Ok(ChatConversation { name, title: title.filter(|title| !title.is_empty()), messages })
 }
 
-/// Returns the text of the first of these keys that has one.
+/// Returns the text at the first of these keys whose value is a text.
 fn first_text(object: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| object.get(*key)?.as_str()).map(str::to_owned)
 }
 
-/// Returns a message of a list, as Claude has it.
+/// Returns the message in an entry of a list, as in exports of Claude.
 fn parse_listed_message(value: &Value) -> Option<ChatMessage> {
     let speaker = value["sender"].as_str().or_else(|| value["role"].as_str()).unwrap_or("unknown");
     let text = content_text(&value["text"]).or_else(|| content_text(&value["content"]))?;
@@ -134,7 +136,7 @@ fn speaker_of_role(role: &str) -> String {
     if role == "human" { "user".to_owned() } else { role.to_owned() }
 }
 
-/// Returns the content of a message: a text, or the texts among its parts.
+/// Returns the text of a message's content, which is a text or has texts among its parts; `None` if there is no text.
 pub(super) fn content_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -149,7 +151,8 @@ pub(super) fn content_text(value: &Value) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
-/// Follows the parents from the last node up, and stops at a node that was seen before.
+/// Returns the messages from the root to the last node. Visits at most as many nodes as there are, because parents may form a
+/// circle.
 fn collect_branch(nodes: &Map<String, Value>, last: Option<String>) -> Vec<ChatMessage> {
     let mut next = last.filter(|name| nodes.contains_key(name)).or_else(|| find_last_leaf(nodes));
     let mut messages = Vec::new();
@@ -168,7 +171,7 @@ fn find_last_leaf(nodes: &Map<String, Value>) -> Option<String> {
     leaf.map(|(name, _)| name.clone())
 }
 
-/// Returns the message of a node of a tree, as ChatGPT has it.
+/// Returns the message in a node of a tree, as in exports of ChatGPT.
 fn parse_node_message(message: &Value) -> Option<ChatMessage> {
     let role = message["author"]["role"].as_str()?;
     let text = content_text(&message["content"]).filter(|_| matches!(role, "user" | "assistant"))?;
@@ -184,7 +187,7 @@ pub(super) fn parse_time(value: &Value) -> Option<Timestamp> {
     })
 }
 
-/// Sends the parts of a conversation, the `number`th of its export.
+/// Sends the parts of a conversation, which is the `number`th of its export, 1-based.
 pub(super) fn send_conversation(
     system: &str,
     number: u64,
@@ -193,7 +196,7 @@ pub(super) fn send_conversation(
     sender: &mut DraftSender<'_>,
 ) -> Result<(), CliError> {
     if chat.messages.is_empty() {
-        sender.add_note("conversations without a word were left out".to_owned());
+        sender.add_note("conversations without messages were left out".to_owned());
         return Ok(());
     }
     build_drafts(system, number, chat, display)
@@ -238,7 +241,7 @@ fn format_time(time: &Timestamp) -> String {
 /// A part of a conversation.
 struct ChatPart {
     text: String,
-    /// Length in the export.
+    /// Length of the part's text in the export, bytes.
     n_bytes: usize,
     times: Vec<Timestamp>,
 }

@@ -21,18 +21,18 @@ pub(super) struct ExportHeader {
     pub(super) format: String,
     /// [`FORMAT_VERSION`].
     pub(super) version: u32,
-    /// Version of the program that wrote it.
+    /// Version of the program that wrote the export.
     pub(super) memod: String,
 }
 
-/// The last line of an export. A file without it is truncated.
+/// The counts in the last line of an export. A file without this line is incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExportCounts {
     pub(crate) memories: u64,
     pub(crate) links: u64,
 }
 
-/// The content of a line.
+/// The content of a line of a file to import.
 enum ExportEntry {
     Header(ExportHeader),
     Memory(Box<Draft>),
@@ -40,14 +40,14 @@ enum ExportEntry {
     Counts(ExportCounts),
 }
 
-/// Sends the memories of a file, then its links; `-` is stdin.
+/// Sends the memories of a file, then its links; `-` means stdin. With `new_ids`, memories get new ids.
 pub(super) fn import_jsonl(path: &Path, new_ids: bool, sender: &mut DraftSender<'_>) -> Result<(), CliError> {
     if path == Path::new("-") {
         sender.set_source("stdin", "line");
         return read_lines(path, std::io::stdin().lock(), new_ids, sender);
     }
     if path.is_dir() {
-        let message = format!("{}: a folder", path.display());
+        let message = format!("{}: a folder, not a file", path.display());
         return Err(CliError::Usage { message, hint: "--from markdown and --from slack take folders" });
     }
     let file = File::open(path).at("open", path)?;
@@ -91,12 +91,12 @@ fn read_lines(
         }
     }
     if is_export && stated != Some(seen) {
-        let end = stated.map_or("has no last line".to_owned(), |stated| {
-            format!("says {} memories and {} links at its end", stated.memories, stated.links)
+        let end = stated.map_or("has no counts at its end".to_owned(), |stated| {
+            format!("counts {} memories and {} links at its end", stated.memories, stated.links)
         });
         sender.refuse_entry(
             last,
-            format!("the file is incomplete: it {end}, and has {} and {}", seen.memories, seen.links),
+            format!("the file is incomplete: it {end}, but has {} and {}", seen.memories, seen.links),
         );
     }
     Ok(())
@@ -104,21 +104,21 @@ fn read_lines(
 
 fn check_header(path: &Path, header: &ExportHeader) -> Result<(), CliError> {
     let (why, hint) = if header.format != FORMAT {
-        (format!("of format {:?}, not {FORMAT}", header.format), "--from names the system that wrote it")
+        (format!("format {:?}, not {FORMAT}", header.format), "name the system that wrote it with --from")
     } else if header.version > FORMAT_VERSION {
-        let why = format!("of version {}, and this memo knows up to {FORMAT_VERSION}", header.version);
-        (why, "install the version that wrote it, or a later one")
+        let why = format!("version {}, but this memo reads versions up to {FORMAT_VERSION}", header.version);
+        (why, "install the version of memo that wrote the file, or a later one")
     } else {
         return Ok(());
     };
     Err(CliError::Usage { message: format!("{}: {why}", path.display()), hint })
 }
 
-/// Parses one line. Unknown keys in a file written by hand are an error: ignoring them would lose data silently.
+/// Parses one line. Unknown keys in a file written by hand are an error, because ignoring them would lose data silently.
 fn parse_entry(line: &str, is_export: bool) -> Result<ExportEntry, String> {
     let object: Map<String, Value> = parse_with_metadata(line)
         .and_then(serde_json::from_value)
-        .map_err(|error| format!("no object of JSON: {}", message_without_line(&error)))?;
+        .map_err(|error| format!("not a JSON object: {}", message_without_line(&error)))?;
     if object.contains_key("format") {
         return parse_value(Value::Object(object)).map(ExportEntry::Header);
     }
@@ -138,7 +138,7 @@ fn parse_entry(line: &str, is_export: bool) -> Result<ExportEntry, String> {
     }
 }
 
-/// Returns the value of a key if the object has no other.
+/// Returns the value of a key if it is the only key of the object.
 fn sole_value(object: &Map<String, Value>, key: &str) -> Option<Value> {
     object.get(key).filter(|_| object.len() == 1).cloned()
 }
@@ -147,7 +147,7 @@ fn parse_value<T: for<'a> Deserialize<'a>>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|error| message_without_line(&error))
 }
 
-/// Removes the line number from an error of the parser, which saw a single line.
+/// Returns the message of a parser's error without the line number, which is always 1 because the parser gets a single line.
 fn message_without_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
@@ -179,8 +179,8 @@ mod tests {
             Ok(ExportEntry::Counts(_))
         ));
         let cases = [
-            ("x", "no object of JSON: expected value"),
-            ("[1]", "no object of JSON: invalid type: sequence, expected a map"),
+            ("x", "not a JSON object: expected value"),
+            ("[1]", "not a JSON object: invalid type: sequence, expected a map"),
             (r#"{"content":"a","tag":["b"]}"#, "unknown key \"tag\""),
             (r#"{"content":1}"#, "invalid type: integer `1`, expected a string"),
             (
@@ -191,7 +191,7 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(refused(line), expected);
         }
-        assert!(refused(&"[".repeat(100_000)).starts_with("no object of JSON"));
+        assert!(refused(&"[".repeat(100_000)).starts_with("not a JSON object"));
         assert!(
             refused(&format!("{{\"metadata\":{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_001)))
                 .contains("recursion limit")

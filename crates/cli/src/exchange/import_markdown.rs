@@ -1,4 +1,4 @@
-//! Imports Markdown files, and archives the memories of those that are gone since the last import.
+//! Imports Markdown files, and archives the memories of files that were removed since the last import.
 //!
 //! Folders are read whether or not git ignores them. Symbolic links are not followed, and only regular files are opened.
 
@@ -15,14 +15,14 @@ use super::draft_sender::{DraftSender, random_run_id};
 use super::limited_files::canonical_string;
 use crate::args::ImportArgs;
 
-/// Largest document, as for the index.
+/// Largest document that is imported, bytes; the same as for the index.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
-/// Prefix of the keys of documents.
+/// Prefix of the keys under which the daemon knows imported documents.
 const KEY_PREFIX: &str = "import:";
 /// Extensions of Markdown files.
 const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdx"];
 
-/// Sends each document, and archives memories of documents that are gone from a folder.
+/// Sends each document, and archives memories of documents that were removed from an imported folder.
 pub(super) fn import_markdown(
     paths: &[PathBuf],
     typed: &ImportArgs,
@@ -62,7 +62,7 @@ pub(super) fn import_markdown(
 #[derive(Default)]
 struct MarkdownFiles {
     files: BTreeSet<PathBuf>,
-    /// The folders that were named.
+    /// The folders that the user named.
     folders: Vec<PathBuf>,
     /// Folders that cannot be read, and why.
     unreadable: Vec<(PathBuf, String)>,
@@ -82,7 +82,7 @@ impl MarkdownFiles {
                 }
             };
             for entry in entries.flatten() {
-                // The type of the entry itself: a symbolic link is neither file nor folder.
+                // `file_type` does not follow a symbolic link, which is neither file nor folder.
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders_left.push(entry.path()),
                     Ok(kind) if kind.is_file() && is_markdown(&entry.path()) => {
@@ -134,9 +134,9 @@ fn send_document(
     Ok(())
 }
 
-/// Archives the memories of documents that are gone from a folder.
+/// Archives the memories of documents that were removed from a folder.
 ///
-/// A document counts as gone only if its name is gone: the memories of an unreadable one stay.
+/// A document counts as removed only if its path does not exist: the memories of an unreadable document stay.
 fn archive_gone(
     folder: &Path,
     keys: &BTreeSet<String>,
@@ -146,7 +146,7 @@ fn archive_gone(
     let name = folder.to_str().unwrap_or_default().trim_end_matches('/');
     let params = KeysParams { caller: sender.caller(), beginning: format!("{KEY_PREFIX}{name}/") };
     let known: KeysResult = sender.client().call("memory.import_keys", &params)?;
-    // The folder must still exist: it may have been removed while it was read.
+    // Fail if the folder was removed meanwhile: its documents would all seem to be gone.
     fs::read_dir(folder).at("list", folder)?;
     for key in known.keys.into_iter().filter(|key| !keys.contains(key)) {
         let path = Path::new(&key[KEY_PREFIX.len()..]);

@@ -12,7 +12,7 @@ use super::import_slack::import_slack;
 use super::limited_files::is_database;
 use crate::args::{ImportArgs, ImportFormat};
 
-/// Imports memories. Exits with 1 when something was refused; everything else is imported then.
+/// Imports memories. Exits with 1 when an entry was refused; the other entries are imported.
 pub(crate) fn import_memories(
     typed: &ImportArgs,
     context: &CommandContext,
@@ -38,7 +38,7 @@ pub(crate) fn import_memories(
     Ok(if summary.refused.is_empty() { 0 } else { EXIT_NONE })
 }
 
-/// Refuses flags that contradict each other.
+/// Fails if the flags contradict each other.
 fn check_flags(typed: &ImportArgs, source: ImportFormat) -> Result<(), CliError> {
     if typed.paths.len() > 1 && source != ImportFormat::Markdown {
         return usage_error("only --from markdown takes several paths", "import them one after the other");

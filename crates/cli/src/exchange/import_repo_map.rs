@@ -1,7 +1,7 @@
 //! Imports a repository map in the JSON format of memo.
 //!
-//! The JSON is `[{path, language?, symbols?, content?}]`. Each map is one source: entries that it no longer has are
-//! archived, so nothing is sent before the whole map is read.
+//! The JSON is `[{path, language?, symbols?, content?}]`. Each map is one source: entries that the map no longer has are archived,
+//! so nothing is sent before the whole map was read.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ const MAX_MAP_BYTES: u64 = 256 << 20;
 pub(super) fn import_repo_map(path: &Path, sender: &mut DraftSender<'_>) -> Result<(), CliError> {
     let name = canonical_string(path)?;
     let map: Value = serde_json::from_str(&read_text(path, MAX_MAP_BYTES)?)
-        .map_err(|error| not_a_map(path, &format!("no JSON: {error}")))?;
-    let Value::Array(entries) = map else { return Err(not_a_map(path, "no array")) };
+        .map_err(|error| not_a_map(path, &format!("not JSON: {error}")))?;
+    let Value::Array(entries) = map else { return Err(not_a_map(path, "not an array")) };
     sender.set_source(&name, "entry");
     sender.begin_snapshot(format!("repo-map:{name}"));
     for (entry, number) in entries.iter().zip(1..) {
@@ -40,7 +40,7 @@ fn not_a_map(path: &Path, why: &str) -> CliError {
 }
 
 fn build_draft(entry: &Value) -> Result<Draft, String> {
-    let Value::Object(entry) = entry else { return Err(format!("no object: {}", shorten_json(entry))) };
+    let Value::Object(entry) = entry else { return Err(format!("not an object: {}", shorten_json(entry))) };
     let path = optional_text(entry, "path")?.filter(|path| !path.is_empty()).ok_or("path: missing")?;
     let language = optional_text(entry, "language")?.unwrap_or("unknown");
     let content = optional_text(entry, "content")?.unwrap_or_default();
@@ -59,7 +59,7 @@ fn optional_text<'a>(entry: &'a Map<String, Value>, name: &str) -> Result<Option
     match entry.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(other) => Err(format!("{name}: no text: {}", shorten_json(other))),
+        Some(other) => Err(format!("{name}: not a text: {}", shorten_json(other))),
     }
 }
 
@@ -69,10 +69,10 @@ fn parse_symbols(entry: &Map<String, Value>) -> Result<Vec<&str>, String> {
         Some(Value::Array(symbols)) => symbols
             .iter()
             .map(|symbol| {
-                symbol.as_str().ok_or_else(|| format!("symbols: no text: {}", shorten_json(symbol)))
+                symbol.as_str().ok_or_else(|| format!("symbols: not a text: {}", shorten_json(symbol)))
             })
             .collect(),
-        Some(other) => Err(format!("symbols: no list: {}", shorten_json(other))),
+        Some(other) => Err(format!("symbols: not a list: {}", shorten_json(other))),
     }
 }
 
@@ -94,10 +94,10 @@ mod tests {
         assert_eq!(text(json!({ "path": "a" })).unwrap(), "a [unknown]\n");
         let cases = [
             (json!({}), "path: missing"),
-            (json!({ "path": 1 }), "path: no text: 1"),
-            (json!({ "path": "a", "symbols": "A" }), "symbols: no list: \"A\""),
-            (json!({ "path": "a", "symbols": [1] }), "symbols: no text: 1"),
-            (json!(["a"]), "no object: [\"a\"]"),
+            (json!({ "path": 1 }), "path: not a text: 1"),
+            (json!({ "path": "a", "symbols": "A" }), "symbols: not a list: \"A\""),
+            (json!({ "path": "a", "symbols": [1] }), "symbols: not a text: 1"),
+            (json!(["a"]), "not an object: [\"a\"]"),
         ];
         for (entry, expected) in cases {
             assert_eq!(text(entry).unwrap_err(), expected);

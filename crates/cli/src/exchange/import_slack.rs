@@ -16,10 +16,10 @@ use super::import_chats::{
 };
 use super::limited_files::read_text;
 
-/// Characters of a name that are kept.
+/// Most characters of a person's name that are kept.
 const MAX_NAME_CHARS: usize = 80;
 
-/// Names by the ids of people.
+/// The names of people, by their ids.
 struct SlackNames(HashMap<String, String>);
 
 impl ChatDisplay for SlackNames {
@@ -27,7 +27,8 @@ impl ChatDisplay for SlackNames {
         self.0.get(speaker).cloned().unwrap_or_else(|| speaker.to_owned())
     }
 
-    /// Returns the text of a message as Slack shows it: names for ids, labels for channels, characters for entities.
+    /// Returns the text of a message as Slack shows it, with names in place of ids, labels in place of channel ids, and characters
+    /// in place of entities.
     fn shown_text(&self, text: &str) -> String {
         let (mut shown, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('<') {
@@ -51,7 +52,8 @@ impl ChatDisplay for SlackNames {
 }
 
 impl SlackNames {
-    /// Returns the text shown for a person (`@`), a channel (`#`), a group (`!`) or an address, which may have a label after `|`.
+    /// Returns the text that Slack shows for markup: a person (`@`), a channel (`#`), a group (`!`) or an address, each perhaps
+    /// with a label after `|`.
     fn show_markup(&self, markup: &str) -> String {
         let (target, label) = markup.split_once('|').unwrap_or((markup, ""));
         if let Some(id) = target.strip_prefix('@') {
@@ -72,11 +74,11 @@ fn label_or_id(label: &str, id: &str) -> String {
     if label.is_empty() { id.to_owned() } else { label.to_owned() }
 }
 
-/// Sends the conversation of each channel.
+/// Sends the messages of each channel as a conversation.
 pub(super) fn import_slack(path: &Path, sender: &mut DraftSender<'_>) -> Result<(), CliError> {
     if !path.is_dir() {
         let message = format!("{}: not a folder", path.display());
-        return Err(CliError::Usage { message, hint: "unpack the export, and name its folder" });
+        return Err(CliError::Usage { message, hint: "unpack the export, and name the folder" });
     }
     let names = read_user_names(&path.join("users.json"), sender)?;
     for (channel, number) in list_entries(path, |kind| kind.is_dir())?.into_iter().zip(1..) {
@@ -92,7 +94,7 @@ pub(super) fn import_slack(path: &Path, sender: &mut DraftSender<'_>) -> Result<
                 Ok(messages) => {
                     chat.messages.extend(messages.iter().filter_map(parse_message));
                 }
-                Err(error) => sender.refuse_entry(0, format!("no list of messages: {error}")),
+                Err(error) => sender.refuse_entry(0, format!("not a list of messages: {error}")),
             }
         }
         sender.set_source(&channel.display().to_string(), "conversation");
@@ -101,17 +103,17 @@ pub(super) fn import_slack(path: &Path, sender: &mut DraftSender<'_>) -> Result<
     Ok(())
 }
 
-/// Reads the names of people. Without them, ids stay.
+/// Reads the names of people from `users.json`. If the file is missing or wrong, people keep their ids.
 fn read_user_names(path: &Path, sender: &mut DraftSender<'_>) -> Result<SlackNames, CliError> {
     if !path.is_file() {
-        sender.add_note("the export has no users.json: people keep their ids".to_owned());
+        sender.add_note("the export has no users.json, so people are named by their ids".to_owned());
         return Ok(SlackNames(HashMap::new()));
     }
     sender.set_source(&path.display().to_string(), "user");
     Ok(match serde_json::from_str::<Vec<Value>>(&read_text(path, MAX_EXPORT_BYTES)?) {
         Ok(users) => SlackNames(users.iter().filter_map(id_and_name).collect()),
         Err(error) => {
-            sender.refuse_entry(0, format!("no list of users: {error}"));
+            sender.refuse_entry(0, format!("not a list of users: {error}"));
             SlackNames(HashMap::new())
         }
     })
@@ -125,7 +127,7 @@ fn id_and_name(user: &Value) -> Option<(String, String)> {
     Some((user["id"].as_str()?.to_owned(), one_line(name)))
 }
 
-/// Returns a name that cannot pass for a message: on one line, and not long.
+/// Returns a name on one line and cut to [`MAX_NAME_CHARS`], so that it cannot be taken for a message.
 fn one_line(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     words.join(" ").chars().take(MAX_NAME_CHARS).collect()

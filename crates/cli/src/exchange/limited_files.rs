@@ -7,7 +7,7 @@ use memod_terminal::CliError;
 
 use super::limited_lines::BOM;
 
-/// Returns whether a file starts with the header of SQLite.
+/// Returns whether a file is a database of SQLite, by its header.
 pub(super) fn is_database(path: &Path) -> bool {
     has_magic(path, b"SQLite format 3\0")
 }
@@ -25,28 +25,31 @@ fn read_start(path: &Path, n_bytes: u64) -> std::io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Returns the canonical path as text, as keys have it.
+/// Returns the canonical path as a string, as it is in requests and in the keys of sources.
 pub(super) fn canonical_string(path: &Path) -> Result<String, CliError> {
     let absolute = canonical(path)?;
     absolute.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
 }
 
-/// Reads a whole file of at most `max_bytes` bytes of UTF-8.
+/// Reads a whole file, and returns its text without a byte order mark.
+///
+/// # Errors
+/// When the file cannot be read, is larger than `max_bytes`, is a zip file, or is not UTF-8.
 pub(super) fn read_text(path: &Path, max_bytes: u64) -> Result<String, CliError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).at("open", path)?;
     file.take(max_bytes + 1).read_to_end(&mut bytes).at("read", path)?;
     if bytes.len() as u64 > max_bytes {
-        return Err(file_refused(path, &format!("over {} MiB", max_bytes >> 20), "import it in parts"));
+        return Err(file_refused(path, &format!("over {} MiB", max_bytes >> 20), "split the file"));
     }
     if bytes.starts_with(b"PK\x03\x04") {
-        return Err(file_refused(path, "a zip file", "unpack it, and import its files"));
+        return Err(file_refused(path, "a zip file", "unpack the file, and import what is in it"));
     }
     if bytes.starts_with(BOM) {
         bytes.drain(..BOM.len());
     }
-    String::from_utf8(bytes).map_err(|_| file_refused(path, "not UTF-8", "the file must be a text"))
+    String::from_utf8(bytes).map_err(|_| file_refused(path, "not UTF-8", "the file must be a text in UTF-8"))
 }
 
 fn file_refused(path: &Path, why: &str, hint: &'static str) -> CliError {

@@ -2,21 +2,21 @@
 
 use std::io::{self, BufRead};
 
-/// Longest line that is read, bytes: the longest memory with everything in it escaped.
+/// Longest line that is read, bytes: enough for the longest memory with every character escaped.
 const MAX_LINE_BYTES: usize = 2 << 20;
-/// The byte order mark that some editors write.
+/// The byte order mark, which some editors write at the start of a file.
 pub(super) const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Reads lines, and never holds more of a line than the limit.
+/// Reads lines, and never holds more than [`MAX_LINE_BYTES`] of a line in memory.
 pub(super) struct LimitedLines<R> {
     reader: R,
     number: u64,
 }
 
-/// One line.
+/// A line, or why it cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LimitedLine {
-    /// Without the line break.
+    /// The text of the line, without the line break.
     Text(String),
     /// Why the line cannot be used.
     Bad(&'static str),

@@ -1,7 +1,7 @@
 //! Completes command lines, with paths, languages, ids, tags, containers and models from a running daemon.
 //!
-//! clap_complete completes verbs, flags and their values; this module adds settings, classes and fields; the rest comes from the
-//! running daemon. Completion never starts a daemon, and offers nothing if the daemon does not answer at once.
+//! clap_complete completes verbs, flags and their values. This module adds settings, classes and fields. Everything else comes from
+//! a running daemon. Completion never starts a daemon, and offers none of these words if the daemon does not answer at once.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -28,10 +28,10 @@ const COMPLETE_VAR: &str = "MEMO_COMPLETE";
 /// Time limit for the daemon: the user is waiting at the prompt.
 const ANSWER_WITHIN: Duration = Duration::from_millis(300);
 
-/// Characters of a memory shown beside its id.
+/// Most characters of a description that are shown beside a word, such as the text of a memory beside its id.
 const MAX_HELP_CHARS: usize = 60;
 
-/// Prints the script that asks this program for completions.
+/// Prints the script with which a shell asks this program for completions.
 pub(crate) fn print_completion_script(shell: clap_complete::Shell, output: &mut Output) -> CliResult {
     let mut script = Vec::new();
     let name = shell.to_string();
@@ -45,7 +45,7 @@ pub(crate) fn print_completion_script(shell: clap_complete::Shell, output: &mut 
     Ok(0)
 }
 
-/// Answers a script that asks for completions; returns whether one did.
+/// Prints completions if a shell's script asks for them; returns whether it does.
 pub(crate) fn answer_completion() -> bool {
     if std::env::var_os(COMPLETE_VAR).is_none() {
         return false;
@@ -53,11 +53,11 @@ pub(crate) fn answer_completion() -> bool {
     let dir = dir_argument(std::env::args_os());
     let env = CompleteEnv::with_factory(move || command_with_candidates(dir.as_ref())).var(COMPLETE_VAR);
     let context = std::env::current_dir().ok();
-    // There is no place for an error: all output goes into the user's command line.
+    // An error cannot be shown, because all output goes into the user's command line.
     env.try_complete(std::env::args_os(), context.as_deref()).unwrap_or(true)
 }
 
-/// Returns all verbs, with the candidates that their arguments have in `dir`.
+/// Returns the command of clap with all verbs, whose arguments have completion candidates from `dir`.
 pub(crate) fn command_with_candidates(dir: Option<&PathBuf>) -> Command {
     CommandLine::command().mut_subcommands(|verb| {
         let name = verb.get_name().to_owned();
@@ -66,7 +66,7 @@ pub(crate) fn command_with_candidates(dir: Option<&PathBuf>) -> Command {
     })
 }
 
-/// Adds the candidates of an argument, which the name of its value chooses.
+/// Adds completion candidates to an argument. Its value name, such as `ID` or `TAG`, decides which.
 fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
     if let Some(words) = fixed_words(&arg, verb) {
         return arg.add(ArgValueCandidates::new(move || build_candidates(Ok(words.clone()))));
@@ -104,14 +104,14 @@ fn takes_value(arg: &Arg, value_name: &str) -> bool {
     arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == value_name))
 }
 
-/// Returns whether an argument takes a path of the worktree, not one of any file.
+/// Returns whether an argument takes a path in the worktree, and not the path of any file on the machine.
 fn takes_path(arg: &Arg) -> bool {
     let mut names = arg.get_value_names().unwrap_or_default().iter();
     arg.get_value_hint() == ValueHint::Unknown
         && names.any(|name| name.starts_with("PATH") || name == "GLOB" || name == "DIR|FILE")
 }
 
-/// Returns the words that an argument takes everywhere, if they are known.
+/// Returns the words that an argument takes in every repository; `None` if its words depend on the repository.
 fn fixed_words(arg: &Arg, verb: &str) -> Option<CompletionWords> {
     Some(if takes_value(arg, "CLASS") {
         without_help(FileClass::ALL.map(|class| class.as_str().to_owned()))
@@ -137,7 +137,7 @@ fn without_help(words: impl IntoIterator<Item = String>) -> CompletionWords {
     words.into_iter().map(|word| (word, String::new())).collect()
 }
 
-/// Returns the files and directories of the index that a typed path may become, one level at a time as shells do.
+/// Returns the indexed files and directories that complete a typed path, one level at a time as shells do.
 fn complete_path(context: &CommandContext, typed: &str) -> Result<Vec<CompletionCandidate>, CliError> {
     let path = typed.strip_prefix('!').unwrap_or(typed); // `!` excludes what the glob matches
     let (dir, prefix) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
@@ -162,9 +162,9 @@ fn complete_prefix(
     Ok(result.words)
 }
 
-/// Returns words with their descriptions; nothing if the daemon does not answer.
+/// Returns words with their descriptions as candidates; none if the daemon did not answer.
 ///
-/// Omits words with shell metacharacters: a shell may run what it completes.
+/// Omits words with shell metacharacters, because a shell may run what it completes.
 fn build_candidates(words: Result<CompletionWords, CliError>) -> Vec<CompletionCandidate> {
     let words = words.unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
     let candidates = words.map(|(word, help)| {

@@ -13,7 +13,7 @@ use memod_terminal::{CliError, CliResult, Output};
 
 use crate::args::{CommandLine, ManArgs};
 
-/// Opens the page of a verb, or writes the pages of all verbs and subcommands into a directory.
+/// Shows the manual page of a verb, or writes the pages of all verbs and subcommands into a directory.
 pub(crate) fn show_manual(typed: &ManArgs, output: &mut Output) -> CliResult {
     let mut command = CommandLine::command();
     command.build();
@@ -48,19 +48,20 @@ fn command_name(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Shows a page with `man`; returns whether it could.
+/// Shows a page with the program `man`; returns whether `man` succeeded.
 fn open_page(name: &str, page: &[u8]) -> Result<bool, CliError> {
-    // Every `man` takes files; not every one reads stdin.
+    // Every `man` can show a file, but not every `man` reads stdin.
     let file = std::env::temp_dir().join(format!("{name}.{}.1", std::process::id()));
     let written = OpenOptions::new().write(true).create_new(true).open(&file);
     written.and_then(|mut to| to.write_all(page)).at("write", &file)?;
-    // Without `man` the help is shown instead.
+    // If `man` is missing, the caller shows the help instead.
     let status = Program::new("man").arg("-l").arg(&file).stderr(Stdio::null()).status();
     fs::remove_file(&file).at("remove", &file)?;
     Ok(status.is_ok_and(|status| status.success()))
 }
 
-/// Writes the page of a command and those of its subcommands. Each gets a page, because the page of its parent refers to it.
+/// Writes the page of a command and the pages of its subcommands. Each subcommand gets a page, because the page of its parent
+/// refers to it.
 fn write_pages(dir: &Path, command: &Command, output: &mut Output) -> Result<(), CliError> {
     let file = dir.join(format!("{}.1", command_name(command)));
     fs::write(&file, render_page(command)?).at("write", &file)?;

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use crate::searching::example_query::example_query;
 
-/// Time limit for the daemon: the example is not worth a longer wait.
+/// Time limit for the daemon's answer, because the example is not worth a longer wait.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Verb, argument and description. An example, if there is one, replaces the argument of the first.
+/// Verb, argument and description of each command. An example, if there is one, replaces the argument of `search`.
 const STEPS: &[(&str, &str, &str)] = &[
     ("search", "WORDS", "find code, documents, commits and memories"),
     ("add", "TEXT", "keep a decision or a fact"),
@@ -21,7 +21,8 @@ const STEPS: &[(&str, &str, &str)] = &[
     ("help", "", "list all commands"),
 ];
 
-/// Prints a few commands. The example is from a daemon that runs already and answers at once; none is started.
+/// Prints a few commands to begin with. The example of a query comes from a daemon that already runs and answers at once; no daemon
+/// is started.
 pub(crate) fn print_next_steps(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
     let memo = context.map_or("memo", |context| &context.memo);
     let query = context.and_then(fetch_example).map(|query| quote_text(&escape(&query)));

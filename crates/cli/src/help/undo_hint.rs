@@ -1,4 +1,4 @@
-//! Finds the command that undoes the newest change of the memories, for `memo undo`, which is no verb.
+//! Finds the command that undoes the newest change of the memories, for users who type `memo undo`, which is not a verb.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use memod_client::Client;
 use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, MemorySort, Selection};
 use memod_terminal::CommandContext;
 
-/// Time limit for the daemon: the hint is not worth a longer wait.
+/// Time limit for the daemon's answer, because the hint is not worth a longer wait.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The hint if the newest change is not known, because no daemon runs or nothing was changed.
 const GENERAL_HINT: &str = "memo restore brings back a forgotten memory, memo forget archives an added one";
 
-/// Returns a hint with the command that undoes the newest change, if a daemon runs and knows it.
+/// Returns a hint with the command that undoes the newest change, or a general hint if no daemon runs or nothing was changed.
 pub(crate) fn find_undo_hint(context: Option<&CommandContext>) -> String {
     context.and_then(hint_for_newest_change).unwrap_or_else(|| GENERAL_HINT.to_owned())
 }

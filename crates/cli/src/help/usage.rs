@@ -11,8 +11,8 @@ use memod_terminal::{ColorMode, CommandContext, EXIT_USAGE, ErrorReport, GlobalA
 use super::undo_hint::find_undo_hint;
 use super::usage_hint::find_usage_hint;
 
-/// Prints help and version to stdout and usage errors to stderr; returns the exit status. `words` are the command line with the
-/// program name.
+/// Prints help and version to stdout, and any other error of clap to stderr or as JSON. Returns the exit status. `words` is the
+/// command line, which begins with the program name.
 pub(crate) fn report_usage_error(
     error: &clap::Error,
     words: impl Iterator<Item = OsString>,
@@ -53,12 +53,12 @@ fn error_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let lines = text.split("\n\n").next().unwrap_or(text).lines().map(str::trim);
-    // The hint lists the possible values.
+    // Leave out the possible values, which the hint lists.
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("[possible values")).collect();
     plain_reason(&lines.join(" "))
 }
 
-/// Replaces the reasons that Rust gives for a number that does not parse.
+/// Returns a message in which plain words replace Rust's reason why a number does not parse.
 fn plain_reason(message: &str) -> String {
     let reasons = [
         ("invalid digit found in string", "not a whole number"),
@@ -70,11 +70,11 @@ fn plain_reason(message: &str) -> String {
     found.map_or_else(|| message.to_owned(), |(what, plain)| format!("{what}{plain}"))
 }
 
-/// Returns the error for words that begin with no verb, and are probably a query; `None` for any other error. `dir` is the argument
-/// of `-C`.
+/// Returns the error for words that do not begin with a verb, and are probably a query; `None` for any other error. `dir` is the
+/// argument of `-C`.
 fn no_verb_error(error: &clap::Error, words: &[String], dir: Option<&Path>) -> Option<ErrorReport> {
     match error.get(ContextKind::InvalidSubcommand)? {
-        // Not an unknown subcommand of a verb.
+        // The first word is unknown, not a subcommand of a verb.
         ContextValue::String(first)
             if error.kind() == ErrorKind::InvalidSubcommand && words.first() == Some(first) => {}
         _ => return None,
@@ -107,7 +107,7 @@ fn begins_a_question(word: &str) -> bool {
         .contains(&word.as_str())
 }
 
-/// Returns the verb for a name that other programs use.
+/// Returns the verb for a word that other programs use for the same action.
 fn verb_for_alias(word: &str) -> Option<&'static str> {
     Some(match word {
         "delete" | "remove" | "rm" => "forget",
@@ -125,24 +125,27 @@ fn verb_for_alias(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Least similarity (Jaro-Winkler) of a suggested verb.
+/// Least similarity (Jaro-Winkler) of a suggested verb to the typed word.
 const MIN_SIMILARITY: f64 = 0.85;
 
 fn most_similar_verb<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
     let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) else {
         return None;
     };
-    // clap sorts them; the last is the most similar.
+    // clap sorts the suggestions; the last is the most similar.
     similar.last().map(String::as_str).filter(|verb| strsim::jaro_winkler(verb, word) >= MIN_SIMILARITY)
 }
 
-/// Returns the argument of `-C` among the words of a command line.
-pub(crate) fn dir_argument(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
-    let mut words = words.skip_while(|word| word != "-C").skip(1);
-    words.next().map(PathBuf::from)
+/// Returns the argument of the first `-C` among the words of a command line: `-C DIR` or `-CDIR`.
+pub(crate) fn dir_argument(mut words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
+    let flag = words.find(|word| word.as_encoded_bytes().starts_with(b"-C"))?;
+    match flag.to_str().map(|flag| &flag["-C".len()..]) {
+        Some("") => words.next().map(PathBuf::from),
+        attached => attached.map(PathBuf::from),
+    }
 }
 
-/// Returns the verb and the words after it, up to a flag.
+/// Returns the verb and the words after it, up to the next flag.
 fn typed_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut words = words.skip(1);
     let mut typed = Vec::new();
@@ -163,7 +166,7 @@ pub(crate) fn is_agent_hook(words: impl Iterator<Item = OsString>) -> bool {
     typed_words(words).first().is_some_and(|word| word == "hook")
 }
 
-/// Returns whether a command line that clap rejected asks for JSON.
+/// Returns the form of JSON that a command line asks for, though clap rejected it; `None` if it asks for no JSON.
 pub(crate) fn wants_json(words: impl Iterator<Item = OsString>) -> Option<JsonForm> {
     let mut is_format = false;
     for word in words {
@@ -176,4 +179,27 @@ pub(crate) fn wants_json(words: impl Iterator<Item = OsString>) -> Option<JsonFo
         is_format = word == "--format";
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_is_found_in_either_form() {
+        let cases = [
+            ("memo -C a list", Some("a")),
+            ("memo -Ca list", Some("a")),
+            ("memo -Ca list -C b", Some("a")),
+            ("memo list", None),
+            ("memo -C", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(
+                dir_argument(line.split(' ').map(OsString::from)),
+                expected.map(PathBuf::from),
+                "{line}"
+            );
+        }
+    }
 }

@@ -10,12 +10,12 @@ const MOST_VERBS: usize = 3;
 
 /// A verb, or a subcommand of one such as `config set`.
 struct NamedCommand<'a> {
-    /// The words to type, with `memo`.
+    /// The words to type, beginning with `memo`.
     path: String,
     command: &'a Command,
 }
 
-/// Returns the hint, in one line. `words` are the verb and the words after it.
+/// Returns the hint on an error of clap, in one line. `words` are the verb and the words after it.
 pub(crate) fn find_usage_hint(error: &clap::Error, words: &[String]) -> String {
     let root = CommandLine::command();
     let typed = find_command(&root, words);
@@ -36,7 +36,7 @@ impl NamedCommand<'_> {
         format!("`{} --help` lists its arguments", self.path)
     }
 
-    /// Returns the example of the verb's help.
+    /// Returns a hint with the example from the verb's help; `None` if the help has no example.
     fn example_hint(&self) -> Option<String> {
         let about = self.command.get_long_about()?.to_string();
         let example = about.lines().rev().find_map(|line| line.strip_prefix("Example: "))?;
@@ -94,7 +94,7 @@ fn unknown_argument_hint(error: &clap::Error, root: &Command, typed: &NamedComma
     }
 }
 
-/// Returns a hint with the valid values.
+/// Returns a hint with the valid values of an argument; `None` if they are not known.
 fn valid_values_hint(error: &clap::Error) -> Option<String> {
     let valid = context_list(error, ContextKind::ValidValue);
     let all = (!valid.is_empty()).then(|| format!("there are: {}", valid.join(", ")))?;

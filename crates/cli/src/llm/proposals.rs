@@ -11,8 +11,8 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 use super::{call_llm, show_dry_run};
 use crate::args::{BriefArgs, DedupeArgs};
 
-/// Prints a summary of a brief and returns the exit status. Returns `None`, and prints why, if there is no summary: the caller
-/// then prints the brief itself.
+/// Prints a summary of a brief and returns the exit status. If there is no summary, prints why and returns `None`, so that the
+/// caller prints the brief itself.
 pub(crate) fn summarise_brief(
     text: &str,
     typed: &BriefArgs,
@@ -41,7 +41,7 @@ pub(crate) fn summarise_brief(
     Ok(None)
 }
 
-/// Prints a title and tags for a memory that was added, as the commands that set them.
+/// Prints the title and tags that a language model suggests for an added memory, as the commands that set them.
 pub(crate) fn suggest_title_and_tags(
     id: &str,
     content: String,
@@ -57,15 +57,15 @@ pub(crate) fn suggest_title_and_tags(
         output.say(&format!("no suggestion: {problem}"));
     }
     if let Some(title) = &result.title {
-        output.say(&format!("a title: memo update {id} --title {}", shell_word(title)));
+        output.say(&format!("suggested title: memo update {id} --title {}", shell_word(title)));
     }
     if !result.tags.is_empty() {
         let tags: Vec<String> = result.tags.iter().map(|tag| shell_word(tag)).collect();
-        output.say(&format!("tags: memo tag {id} {}", tags.join(" ")));
+        output.say(&format!("suggested tags: memo tag {id} {}", tags.join(" ")));
     }
 }
 
-/// Shows the request that a suggestion would send.
+/// Shows the request that `memo add --suggest` would send, and sends nothing.
 pub(crate) fn show_suggestion(content: String, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = LlmSuggestParams { cwd: context.cwd.clone(), content, dry_run: true };
     let result: LlmSuggestResult = call_llm("llm.suggest", &params, context)?;
@@ -95,7 +95,8 @@ pub(crate) fn compare_memories(
     let n_proposed = result.pairs.iter().filter(|pair| pair.command.is_some()).count();
     match &result.problem {
         _ if result.pairs.is_empty() => output.say("no two memories of a container are near each other"),
-        Some(problem) => output.say(&format!("near each other, but not compared: {problem}")),
+        Some(problem) => output
+            .say(&format!("these memories are near each other in meaning, but were not compared: {problem}")),
         None if n_proposed == 0 => output.say("no memory repeats or contradicts another"),
         None => output.say("these are verdicts of a language model; nothing was changed"),
     }

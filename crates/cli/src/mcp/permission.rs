@@ -1,8 +1,8 @@
-//! Decides which verbs a model may run through `memo mcp`, and which files it may read and make.
+//! Decides which verbs a model may run through `memo mcp`, and which files it may read and create.
 //!
-//! A model acts on texts that others wrote, so it reads and writes memories and nothing else. It may not change
-//! the machine, the repository or the daemon, nor read or write a file that is outside the worktree, holds credentials, or might
-//! be taken for an instruction or a setting: a person at a terminal does that.
+//! A model acts on texts that others wrote, so it may read and write memories and nothing else. It may not change the machine, the
+//! repository or the daemon. It may not read or write a file that is outside the worktree, holds credentials, or might be taken for
+//! an instruction or a setting. For these actions a person uses a terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,31 +18,31 @@ use crate::args::{
     RemoveArgs, RestoreBackupArgs, SearchArgs, ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
 };
 
-/// The hint for a verb that is for people.
+/// The hint for a verb that only people may run.
 const ASK_A_PERSON: &str = "ask the user to run it in a terminal";
-/// The hint for a memory that an agent would add as somebody else.
+/// The hint for a memory that an agent would add under a source that is not an agent.
 const LEAVE_SOURCE_OUT: &str =
-    "leave it out, the source is then agent; or ask the user to run it in a terminal";
+    "leave --source out, then the source is agent; or ask the user to run the command in a terminal";
 /// The hint for a search that would cost tokens.
-const ASK_A_PERSON_TO_EXPAND: &str = "leave it out; `memo config set --user search.expand true`, which the user may type, does it in each search";
-/// The hint for memories that are to be deleted.
+const ASK_A_PERSON_TO_EXPAND: &str = "leave --expand out; the user can type `memo config set --user search.expand true`, which expands every search";
+/// The hint for memories that an agent would delete.
 const ASK_A_PERSON_TO_PURGE: &str =
     "ask the user to type `memo purge ID…` in a terminal; `memo purge --dry-run` shows what it would delete";
 /// The hint for a file that a model may not read.
 const NAME_WORKTREE_FILE: &str =
     "name a file of the worktree, or ask the user to run the command in a terminal";
-/// The hint for a file that a model may not make.
+/// The hint for a file that a model may not create.
 const NAME_NEW_FILE: &str = "name a new file of the worktree that ends in .jsonl, a backup in .db; or ask the user to run the command in a terminal";
 
 /// Whether a model may run a verb.
 enum VerbPermission<'a> {
-    /// Yes: it reads and writes no files.
+    /// Yes: the verb reads and writes no files.
     Granted,
-    /// Yes, if it may read these files.
+    /// Yes, if the model may read these files.
     Reading(Vec<&'a Path>),
-    /// Yes, if it may make this file, whose name must have this extension.
+    /// Yes, if the model may create this file, whose name must have this extension.
     Making(&'a Path, &'static str),
-    /// No: the reason, and a hint.
+    /// No, for this reason and with this hint.
     Denied(&'static str, &'static str),
 }
 
@@ -50,10 +50,13 @@ enum VerbPermission<'a> {
 fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
     use VerbPermission::{Denied, Granted, Making, Reading};
     match verb {
-        _ if verb.allows_secrets() => Denied("--allow-secret keeps what may be a credential", ASK_A_PERSON),
-        MemoVerb::Add(AddArgs { source: Some(SourceArg::User | SourceArg::Hook), .. }) => {
-            Denied("--source says that a person or a program said it, not an agent", LEAVE_SOURCE_OUT)
+        _ if verb.allows_secrets() => {
+            Denied("--allow-secret stores text that may be a credential", ASK_A_PERSON)
         }
+        MemoVerb::Add(AddArgs { source: Some(SourceArg::User | SourceArg::Hook), .. }) => Denied(
+            "--source says that the memory comes from a person or a program, not from an agent",
+            LEAVE_SOURCE_OUT,
+        ),
         MemoVerb::Search(SearchArgs { find: FindArgs { expand: true, .. }, .. })
         | MemoVerb::Explain(ExplainArgs { find: FindArgs { expand: true, .. }, .. }) => Denied(
             "--expand sends the query to another language model, which costs tokens",
@@ -85,7 +88,7 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         }
         MemoVerb::Team(TeamArgs { what: None | Some(TeamVerb::Status | TeamVerb::Members) }) => Granted,
         MemoVerb::Team(_) => {
-            Denied("it would exchange memories with a server, or its password", ASK_A_PERSON)
+            Denied("it would exchange memories with a server, or change its password", ASK_A_PERSON)
         }
         MemoVerb::SyncNotes(_) => Denied("memo sync-notes sends memories to a remote", ASK_A_PERSON),
         MemoVerb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", ASK_A_PERSON),
@@ -135,9 +138,13 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         | MemoVerb::Doctor(DoctorArgs { ack: false })
         | MemoVerb::Version => Granted,
 
-        MemoVerb::Doctor(_) => Denied("memo doctor --ack ends what a person should read", ASK_A_PERSON),
+        MemoVerb::Doctor(_) => {
+            Denied("memo doctor --ack ends a notice that a person should read", ASK_A_PERSON)
+        }
 
-        MemoVerb::Logs(LogsArgs { follow: true, .. }) => Denied("--follow has no end", "leave it out"),
+        MemoVerb::Logs(LogsArgs { follow: true, .. }) => {
+            Denied("memo logs --follow never ends", "leave --follow out")
+        }
         MemoVerb::Logs(_) => Granted,
         MemoVerb::Events(_) => {
             Denied("memo events waits for events", "use `memo status` or `memo recent` instead")
@@ -179,7 +186,8 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
     }
 }
 
-/// Refuses a verb that is for people. [`check_files`] checks its files, once it is known which directory they start from.
+/// Fails for a verb that only people may run. [`check_files`] checks the verb's files later, when the directory to which they are
+/// relative is known.
 pub(super) fn check_verb(verb: &MemoVerb) -> Result<(), CliError> {
     match verb_permission(verb) {
         VerbPermission::Denied(why, hint) => Err(refused_error(why, hint)),
@@ -187,7 +195,7 @@ pub(super) fn check_verb(verb: &MemoVerb) -> Result<(), CliError> {
     }
 }
 
-/// Refuses files that a model must not read or make. `dir` is the directory of `-C`.
+/// Fails if a model may not read or create the files of a verb. `dir` is the directory of `-C`.
 pub(super) fn check_files(verb: &MemoVerb, dir: Option<&Path>) -> Result<(), CliError> {
     match verb_permission(verb) {
         VerbPermission::Reading(files) if !files.is_empty() => {
@@ -197,7 +205,7 @@ pub(super) fn check_files(verb: &MemoVerb, dir: Option<&Path>) -> Result<(), Cli
                 existing_sqlite_logs(path)
                     .iter()
                     .try_for_each(|log| path_in_worktree(log, &context).map(drop))?;
-                // A file in the directory might be a link to one outside of the worktree.
+                // A file in the directory might be a link to a file outside of the worktree.
                 let why = if path.is_dir() {
                     "a directory, whose files a model must name one by one"
                 } else if is_secret_name(&with_slashes(&inside)) {
@@ -213,7 +221,7 @@ pub(super) fn check_files(verb: &MemoVerb, dir: Option<&Path>) -> Result<(), Cli
     }
 }
 
-/// Refuses a file that exists, or that others might take for instructions or settings.
+/// Fails if a file exists, or if others might take it for instructions or settings.
 fn check_new_file(path: &Path, ending: &str, context: &CommandContext) -> Result<(), CliError> {
     let inside = path_in_worktree(path, context)?;
     if inside.iter().any(|part| part.as_encoded_bytes().starts_with(b".")) {
@@ -222,14 +230,14 @@ fn check_new_file(path: &Path, ending: &str, context: &CommandContext) -> Result
     if inside.extension().is_none_or(|extension| extension != ending) {
         return Err(refused_path(path, &format!("not a name that ends in .{ending}"), NAME_NEW_FILE));
     }
-    // A person would have seen which file is replaced.
+    // Only a person may replace a file, because a person sees which file it is.
     if path.symlink_metadata().is_ok() {
         return Err(refused_path(path, "the file exists", NAME_NEW_FILE));
     }
     Ok(())
 }
 
-/// Returns the existing logs that SQLite reads with a file if it is a database. They might be links too.
+/// Returns the existing logs that SQLite would read together with a database at this path. The logs might be links to other files.
 fn existing_sqlite_logs(path: &Path) -> Vec<PathBuf> {
     ["-wal", "-journal"]
         .map(|suffix| with_suffix(path, suffix))
@@ -238,7 +246,7 @@ fn existing_sqlite_logs(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the target of a path relative to the worktree.
+/// Resolves the links in a path, and returns its target relative to the top of the worktree.
 ///
 /// # Errors
 /// When a model may not read or write the target.
@@ -263,18 +271,18 @@ fn refused_path(path: &Path, why: &str, hint: &'static str) -> CliError {
     refused_error(&format!("{}: {why}", path.display()), hint)
 }
 
-/// Returns a path as memod names files.
+/// Returns a path with slashes, as memod names files on every system.
 fn with_slashes(inside: &Path) -> String {
     inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// The target of a path.
+/// What a path leads to.
 enum PathTarget {
     /// A file or a directory, or the path of a new one in a directory that exists; without links and `..`.
     Real(PathBuf),
-    /// A device or a pipe, which may have no end, and which a person could interrupt.
+    /// A device or a pipe, from which reading may never end; only a person could interrupt it.
     Special,
-    /// Nothing: a link whose target does not exist.
+    /// A link whose target does not exist.
     Unknown,
 }
 
@@ -294,7 +302,7 @@ fn resolve_path(path: &Path) -> Result<PathTarget, CliError> {
     }
 }
 
-/// Returns whether a real path is in the git directory of the worktree, or in that of a repository inside of it.
+/// Returns whether a path without links is in the git directory of the worktree, or in that of a repository inside the worktree.
 fn is_in_git_dir(real: &Path, layout: &RepoLayout) -> bool {
     let mut dirs = layout.git_dir.iter().chain(&layout.common_dir);
     dirs.any(|dir| real.starts_with(dir))

@@ -10,7 +10,7 @@ use super::{print_memories, similar_memories};
 use crate::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
 use crate::llm;
 
-/// Adds a memory, and prints only its id on stdout, for scripts.
+/// Adds a memory. Prints only the id on stdout, so that scripts can read it.
 pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let content = read_text(&typed.text)?;
     if typed.dry_run {
@@ -39,7 +39,7 @@ pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut 
     say_notice(result.warning.as_ref(), output);
     output.say_caveats(&result.caveats);
     if typed.suggest && result.created {
-        // The memory is on disk, and its id is printed, whatever the model does.
+        // Ask the model last, so that the memory is on disk and its id is printed even if the model fails.
         output.flush()?;
         llm::suggest_title_and_tags(&result.memory.id, result.memory.content, context, output);
     }
@@ -85,7 +85,8 @@ pub(crate) fn untag_memory(typed: TagArgs, context: &CommandContext, output: &mu
     )
 }
 
-/// Prints the id before any notice, so that a reader of the pipe has it first.
+/// Prints the id, then the number of private parts that were cut out. Flushes in between, so that a reader of the pipe gets the id
+/// at once.
 fn print_id(id: &str, n_redacted: usize, output: &mut Output) -> Result<(), CliError> {
     output.line(id)?;
     output.flush()?;

@@ -1,4 +1,4 @@
-//! Combines several memories into one.
+//! Runs `memo consolidate`: combines several memories into one.
 
 use memod_proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, ConsolidatedGroup};
 use memod_terminal::text::{escape, format_count};
@@ -8,7 +8,7 @@ use super::print_memories;
 use super::request::{new_caller, say_redacted, text_or_stdin};
 use crate::args::ConsolidateArgs;
 
-/// Combines memories. Exits with 1 when no group was combined, or not every group.
+/// Combines memories. Exits with 1 when no group was combined, or when a group was refused.
 pub(crate) fn consolidate_memories(
     typed: ConsolidateArgs,
     context: &CommandContext,
@@ -55,9 +55,9 @@ fn print_group(group: &ConsolidatedGroup, dry_run: bool, output: &mut Output) ->
     let sources = format_count(group.sources.len() as u64, "memory", "memories");
     match (&group.refused, dry_run) {
         (Some(why), _) => {
-            output.line(&format!("{}  not done: {}", escape(&group.memory.line), escape(why)))?;
+            output.line(&format!("{}  not combined: {}", escape(&group.memory.line), escape(why)))?;
         }
-        (None, true) => output.line(&format!("{}  would hold {sources}", escape(&group.memory.line)))?,
+        (None, true) => output.line(&format!("{}  would combine {sources}", escape(&group.memory.line)))?,
         (None, false) => print_memories::print_brief(&group.memory, output)?,
     }
     for source in &group.sources {

@@ -15,21 +15,23 @@ use super::share_files;
 use crate::args::{LinkingArgs, LinksArgs, ResolveArgs};
 
 pub(crate) fn link_memories(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    change_link("memory.link", "linked so already", typed, context, output)?;
+    change_link("memory.link", "these memories are already linked in this way", typed, context, output)?;
     Ok(0)
 }
 
-/// Removes a link. Exits with 1 when there is no such link.
+/// Removes links between two memories. Exits with 1 when there is no such link.
 pub(crate) fn unlink_memories(
     typed: LinkingArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let unlinked = change_link("memory.unlink", "not linked so", typed, context, output)?;
+    let unlinked =
+        change_link("memory.unlink", "these memories are not linked in this way", typed, context, output)?;
     Ok(if unlinked { 0 } else { EXIT_NONE })
 }
 
-/// Adds or removes a link, and returns whether anything changed.
+/// Adds or removes a link with a method of the daemon, and returns whether anything changed. `unchanged` is the message if nothing
+/// did.
 fn change_link(
     method: &str,
     unchanged: &str,
@@ -76,8 +78,10 @@ pub(crate) fn resolve_memories(
         print_arrow(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;
         output.flush()?;
         match result.changed.is_empty() && result.linked.is_empty() {
-            true => output.say("it was resolved before; nothing was changed"),
-            false => output.say("the second now ranks below the first; `memo history` has its former state"),
+            true => output.say("this was resolved before; nothing was changed"),
+            false => {
+                output.say("the second memory now ranks below the first; `memo history` shows the change");
+            }
         }
         Ok(())
     })?;
@@ -85,7 +89,8 @@ pub(crate) fn resolve_memories(
     Ok(0)
 }
 
-/// Returns the error for one memory and no chosen side; its hint names the sides of a conflict.
+/// Returns the error for a command line with one memory and without a chosen side. If the memory is in conflict, the hint names the
+/// sides.
 fn nothing_chosen_error(id: String, context: &CommandContext) -> Result<CliError, CliError> {
     let params = IdsParams { caller: new_caller(context), ids: vec![id] };
     let found: MemoriesResult = context.connect()?.call("memory.get", &params)?;
@@ -132,12 +137,12 @@ pub(crate) fn list_links(typed: LinksArgs, context: &CommandContext, output: &mu
 /// A tree of linked memories; each appears once, below the nearest memory that links to it.
 struct LinkTree<'a> {
     result: &'a LinksResult,
-    /// Indices of the links that the tree shows.
+    /// Indices of the links that the tree has shown so far.
     shown: HashSet<usize>,
 }
 
 impl<'a> LinkTree<'a> {
-    /// Writes a memory and its subtree; `at` is its index in the result.
+    /// Writes the memory with the index `at` in the result, and its subtree.
     fn write_subtree(&mut self, at: usize, output: &mut Output) -> Result<(), CliError> {
         let memories = &self.result.memories;
         let Some(node) = memories.get(at) else { return Ok(()) };
@@ -156,7 +161,7 @@ impl<'a> LinkTree<'a> {
         children.into_iter().try_for_each(|at| self.write_subtree(at, output))
     }
 
-    /// Returns the first linked memory that is one link nearer to the root.
+    /// Returns the parent of a memory in the tree: the first linked memory that is one link nearer to the root.
     fn find_parent(&self, node: &Node) -> Option<&'a Node> {
         let nearer = self.result.memories.iter().filter(|other| other.depth + 1 == node.depth);
         nearer.into_iter().find(|other| {
@@ -164,7 +169,7 @@ impl<'a> LinkTree<'a> {
         })
     }
 
-    /// Returns all relations of the first memory to the second.
+    /// Returns all relations of the first memory to the second in words, and marks their links as shown.
     fn describe_relations(&mut self, first: &str, second: &str) -> String {
         let mut relations = Vec::new();
         for (at, edge) in self.result.links.iter().enumerate() {

@@ -17,10 +17,10 @@ use crate::args::{GetArgs, HistoryArgs, ListArgs};
 /// Page size of `--all`.
 const PAGE_SIZE: u64 = 500;
 
-/// Number of memories that a page has in common with the page before.
+/// Number of memories that a page has in common with the page before it.
 const PAGE_OVERLAP: u64 = 50;
 
-/// Most times that all pages are fetched: memories may change all the time.
+/// Most times that all pages are fetched. Without a limit, fetching might never end, because memories may change all the time.
 const MOST_ROUNDS: u32 = 5;
 
 /// Candidates for completion, each with a description.
@@ -65,8 +65,8 @@ pub(crate) fn list_memories(typed: ListArgs, context: &CommandContext, output: &
 
 /// Fetches a page of memories, or with `is_all` every memory from `params.offset` on.
 ///
-/// A memory that is removed meanwhile shifts the later ones forward. Therefore pages overlap, and a page that begins with an unknown
-/// memory is fetched again from further back.
+/// If a memory is removed meanwhile, the later memories move forward. Therefore pages overlap, and a page that begins with an
+/// unknown memory is fetched again from further back.
 pub(super) fn fetch_pages(
     client: &mut Client,
     mut params: ListParams,
@@ -78,7 +78,7 @@ pub(super) fn fetch_pages(
     let (mut end, mut overlap, mut n_rounds) = (first + result.memories.len() as u64, PAGE_OVERLAP, 1);
     while is_all && !known.is_empty() {
         if end >= result.total {
-            // A changed memory may have moved to a page that was fetched already.
+            // Memories are missing if changed ones moved to pages that were fetched before: fetch all pages again.
             if first + known.len() as u64 >= result.total || n_rounds == MOST_ROUNDS {
                 break;
             }
@@ -100,12 +100,15 @@ pub(super) fn fetch_pages(
     Ok(result)
 }
 
-/// Returns the identity of a memory: both sides of a conflict have the same id.
+/// Returns the id and the side of a memory, which together identify it: both sides of a conflict have the same id.
 fn memory_key(memory: &Memory) -> (String, Option<String>) {
     (memory.id.clone(), memory.conflict.clone())
 }
 
-/// Returns ids and first lines of the newest memories, if a daemon runs and answers in time.
+/// Returns the ids of the newest memories, each with its title or text.
+///
+/// # Errors
+/// When no daemon runs, or the daemon does not answer within `patience`.
 pub(crate) fn fetch_newest_titles(
     context: &CommandContext,
     archived: bool,
@@ -118,7 +121,10 @@ pub(crate) fn fetch_newest_titles(
     Ok(pairs.collect())
 }
 
-/// Returns tags or containers with their counts, if a daemon runs and answers in time.
+/// Returns tags or containers with their counts of memories. `method` is the method of the daemon that counts them.
+///
+/// # Errors
+/// When no daemon runs, or the daemon does not answer within `patience`.
 pub(crate) fn fetch_tally_names(
     method: &str,
     context: &CommandContext,

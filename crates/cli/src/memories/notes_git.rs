@@ -9,8 +9,8 @@ use memod_base::paths::{IoContext as _, NOTES_LOCK};
 use memod_base::types::memory_file;
 use memod_terminal::CliError;
 
-/// Environment variables that name another repository or a part of it, which git sets for hooks (`git rev-parse --local-env-vars`).
-/// Others, such as GIT_SSH_COMMAND, are the user's.
+/// Environment variables that name a repository or a part of it, and that git sets for hooks (`git rev-parse --local-env-vars`).
+/// Other variables, such as GIT_SSH_COMMAND, are the user's and stay.
 const REPOSITORY_VARIABLES: [&str; 11] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -25,24 +25,24 @@ const REPOSITORY_VARIABLES: [&str; 11] = [
     "GIT_WORK_TREE",
 ];
 
-/// The notes of the repository, which are also the ones that are pushed.
+/// The notes of the repository, which are shared by its worktrees and pushed to the remote under the same name.
 pub(super) const NOTES_REF: &str = "refs/memod/notes";
 /// The notes of this worktree at its last exchange.
 pub(super) const WORKTREE_REF: &str = "refs/worktree/memod/notes";
-/// The notes that it is being merged with, while files are in conflict.
+/// The notes with which this worktree's notes are being merged, while files are in conflict.
 pub(super) const THEIRS_REF: &str = "refs/worktree/memod/notes-theirs";
 /// The notes of the remote as they were fetched.
 pub(super) const FETCHED_REF: &str = "refs/worktree/memod/notes-fetched";
-/// The outcome of that merge, with conflict markers.
+/// The outcome of that unfinished merge, with conflict markers.
 pub(super) const MARKED_REF: &str = "refs/worktree/memod/notes-marked";
 
-/// Age from which the lock of a ref is taken for one that a killed git left.
+/// Age from which the lock file of a ref counts as left by a killed git.
 const STALE_LOCK_AGE: Duration = Duration::from_secs(60);
 
 /// Number of objects that one git process reads.
 const MOST_OBJECTS: usize = 500;
 
-/// Most lines of git that an error quotes.
+/// Most lines of git's messages that an error quotes.
 const MOST_QUOTED_LINES: usize = 4;
 
 /// Runs git in a worktree, with an index of its memory files alone.
@@ -60,13 +60,13 @@ pub(super) enum GitObject {
     TooLarge,
 }
 
-/// The file in a worktree's git dir from which git reads its input. A pipe could block both processes.
+/// The file in a worktree's git dir from which git reads its input. A pipe is not used, because it could block both processes.
 const INPUT_FILE: &str = "memod-notes-input";
 /// The index file in a worktree's git dir.
 const INDEX_FILE: &str = "memod-notes-index";
 
-/// Settings under which the files equal those of the commits: no hook runs, no file is left out or taken for a rename, and
-/// line ends stay.
+/// Settings under which the files in the worktree equal those of the commits: no hook runs, no file is left out or taken for a
+/// rename, and line ends stay.
 const SETTINGS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
@@ -84,12 +84,12 @@ impl<'a> NotesGit<'a> {
         Self { root, git_dir, index: git_dir.join(INDEX_FILE), attributes: None }
     }
 
-    /// Takes files unchanged from now on: no filter applies to what is sent.
+    /// Returns this runner with git's attributes read from an empty tree, so that no filter changes the files.
     pub(super) fn without_filters(self, empty_tree: &str) -> Self {
         Self { attributes: Some(empty_tree.to_owned()), ..self }
     }
 
-    /// Fails where attributes let git change texts, or merge two changes without conflict markers: nobody would notice.
+    /// Fails if attributes make git change texts, or merge two changes without conflict markers, which nobody would notice.
     pub(super) fn refuse_attributes(&self) -> Result<(), CliError> {
         let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
         let names = ["merge", "conflict-marker-size", "filter", "ident", "working-tree-encoding"];
@@ -102,8 +102,8 @@ impl<'a> NotesGit<'a> {
                 [_, "filter" | "ident" | "working-tree-encoding", "unspecified" | "unset"] => {}
                 [_, name, value] => {
                     return Err(CliError::Git {
-                        message: format!("attributes of git: {name}={value} for files of memories; nothing was exchanged"),
-                        hint: "exchanged files are as they are, and conflicts have markers: take that out of .git/info/attributes; before git 2.41 out of .gitattributes too"
+                        message: format!("git has the attribute {name}={value} for files of memories; nothing was exchanged"),
+                        hint: "files must be exchanged unchanged and with conflict markers: remove the attribute from .git/info/attributes; before git 2.41 also from .gitattributes"
                             .to_owned(),
                     });
                 }
@@ -128,7 +128,7 @@ impl<'a> NotesGit<'a> {
             }
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
         }
-        // Only an exchange of this worktree creates these files; mostly there are none.
+        // Only an exchange of this worktree creates these lock files, and this exchange holds the lock, so a killed git left them.
         for name in [INDEX_FILE, WORKTREE_REF, THEIRS_REF, FETCHED_REF, MARKED_REF] {
             let _ = fs::remove_file(git_dir.join(format!("{name}.lock")));
         }
@@ -142,7 +142,7 @@ impl<'a> NotesGit<'a> {
         Ok(file)
     }
 
-    /// Returns whether a worktree has exchanged notes.
+    /// Returns whether the worktree with this git dir has ever exchanged notes.
     pub(super) fn is_used(git_dir: Option<&Path>) -> bool {
         git_dir.is_some_and(|dir| dir.join(INDEX_FILE).exists())
     }
@@ -159,10 +159,10 @@ impl<'a> NotesGit<'a> {
         Ok(trimmed_text(&output.stdout))
     }
 
-    /// Runs git and returns its output; `None` where it exits with 1, which means no.
+    /// Runs git and returns its output without the last line end; `None` if git exits with 1, which means no.
     ///
     /// # Errors
-    /// As [`Self::run`], for other exits.
+    /// As [`Self::run`], for other exit statuses.
     pub(super) fn run_or_none(&self, args: &[&str]) -> Result<Option<String>, CliError> {
         let output = self.run_for_output(args)?;
         match output.status.code() {
@@ -180,7 +180,7 @@ impl<'a> NotesGit<'a> {
         Self::start_git(self.new_command(self.root).args(args))
     }
 
-    /// Like [`Self::run`], with `input` for git to read.
+    /// Like [`Self::run`], with `input` as the stdin of git.
     ///
     /// # Errors
     /// As [`Self::run`], and when the input cannot be written.
@@ -200,7 +200,8 @@ impl<'a> NotesGit<'a> {
         }
     }
 
-    /// Reads objects and calls `take` with each; of those over `most` bytes only with [`GitObject::TooLarge`].
+    /// Reads objects and calls `take` with the id and content of each. For an object over `most` bytes, the content is
+    /// [`GitObject::TooLarge`].
     ///
     /// # Errors
     /// When git cannot read one of them, or `take` fails.
@@ -236,7 +237,7 @@ impl<'a> NotesGit<'a> {
         Ok(())
     }
 
-    /// Like [`Self::run_for_output`], but in the git dir, where no `.gitattributes` sets how files are merged.
+    /// Like [`Self::run_for_output`], but runs git in the git dir, where no `.gitattributes` decides how files are merged.
     ///
     /// # Errors
     /// As [`Self::run_for_output`].
@@ -251,7 +252,7 @@ impl<'a> NotesGit<'a> {
             command.env_remove(name);
         }
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
-        // With replacement refs, other objects would be screened than the push sends.
+        // With replacement refs, the objects that are screened would differ from those that a push sends.
         command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.env("GIT_INDEX_FILE", &self.index).env("GIT_ATTR_NOSYSTEM", "1").stdin(Stdio::null());
         command.envs(self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", tree)));
@@ -275,7 +276,8 @@ impl<'a> NotesGit<'a> {
     }
 }
 
-/// Splits the first object from the output of `git cat-file --batch`, which is a line with its size, its bytes, and a line end.
+/// Splits the output of `git cat-file --batch` into the bytes of the first object and the rest. Each object is a line with its
+/// size, its bytes, and a line end.
 fn first_object(output: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
     let header = format!("{size}\n");
     let rest = output.strip_prefix(header.as_bytes())?;
@@ -290,16 +292,16 @@ fn unreadable_error(id: &str) -> CliError {
     }
 }
 
-/// Returns the error for a git that failed.
+/// Returns the error for a git command that failed, with a quotation of git's messages.
 pub(super) fn git_failed_error(args: &[&str], output: &Output) -> CliError {
     let stderr = trimmed_text(&output.stderr);
     let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    // Lines of a remote's hook and errors of git itself; the other lines are advice.
+    // Quote errors of git and lines of a remote's hook; the other lines are advice.
     let prefixes = ["fatal: ", "error: ", "remote: ", "! "];
     let errors = lines.iter().filter(|line| prefixes.iter().any(|prefix| line.starts_with(prefix)));
     let errors: Vec<&str> = errors.take(MOST_QUOTED_LINES).copied().collect();
     let quoted = match lines.last() {
-        None => "it said nothing".to_owned(),
+        None => "failed without a message".to_owned(),
         Some(last) if errors.is_empty() => (*last).to_owned(),
         Some(_) => errors.join("; "),
     };
@@ -308,7 +310,7 @@ pub(super) fn git_failed_error(args: &[&str], output: &Output) -> CliError {
         "ls-remote" | "fetch" | "push" => {
             "`git remote -v` lists the remotes; run `memo sync-notes` again when git reaches the remote"
         }
-        _ => "correct that, then run `memo sync-notes` again; `memo history` has the texts of the memories",
+        _ => "correct the cause, then run `memo sync-notes` again; `memo history` has the texts of memories",
     };
     CliError::Git { message: format!("git {verb}: {quoted}"), hint: hint.to_owned() }
 }

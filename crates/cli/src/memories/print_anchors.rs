@@ -25,7 +25,7 @@ pub(crate) fn confirm_memory(typed: IdArgs, context: &CommandContext, output: &m
             .map(|anchor| escape(&dir.display_path(&anchor.to_string())))
             .collect();
         match about.is_empty() {
-            true => output.say("confirmed: from now on the memory counts as yours"),
+            true => output.say("confirmed: from now on the memory is trusted as your own"),
             false => output.say(&format!("confirmed for the current state of {}", about.join(", "))),
         }
         Ok(())
@@ -46,7 +46,7 @@ pub(super) fn print_anchors(
     })
 }
 
-/// Returns the state of an anchor after a comma, with a note if there is one.
+/// Returns the state of an anchor after a comma, with its new location and a note if there are any; empty if the state is unknown.
 fn describe_state(anchor: &Anchor, dir: &CallerDir, output: &Output) -> String {
     let mut text = match anchor.state {
         None => return String::new(),
@@ -62,7 +62,7 @@ fn describe_state(anchor: &Anchor, dir: &CallerDir, output: &Output) -> String {
     text
 }
 
-/// Returns the mark of a memory that should be checked.
+/// Returns the mark of a memory whose code has changed or is gone; empty for any other memory.
 pub(super) fn state_mark(state: Option<AnchorState>, output: &Output) -> String {
     let bad = state.filter(|state| *state != AnchorState::Fresh);
     bad.map_or(String::new(), |state| {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::print_anchors;
 use crate::daemon::status::print_row;
 
-/// The reason for archiving a memory whose file was removed.
+/// The daemon's word for the reason that the file of a memory was removed.
 const FILE_REMOVED: &str = "file";
 
 pub(super) fn print_full_memories(
@@ -83,7 +83,7 @@ fn print_full_memory(memory: &Memory, dir: &CallerDir, output: &mut Output) -> R
         print_row("shared", &escape(&memory_file(&memory.id)), output)?;
     }
     if let Some(repository) = &memory.repository {
-        print_row("repository", &format!("{}; it is changed there", escape(repository)), output)?;
+        print_row("repository", &format!("{}; change the memory there", escape(repository)), output)?;
     } else if memory.scope == MemoryScope::Team {
         print_row("shared", "with the team", output)?;
     }
@@ -107,7 +107,7 @@ fn print_full_memory(memory: &Memory, dir: &CallerDir, output: &mut Output) -> R
     output.line(escape_lines(&memory.content).trim_end_matches('\n'))
 }
 
-/// Returns how a memory was added, and by which agent.
+/// Returns the source of a memory, and the agent that added it if that is known.
 fn describe_origin(memory: &Memory) -> String {
     let source = escape(&memory.source);
     match &memory.agent {
@@ -159,7 +159,7 @@ fn print_memory_line(memory: &Memory, output: &mut Output) -> Result<(), CliErro
     output.line(&format!("{text}{}{mark}", paint(output.styles.line, &tags)))
 }
 
-/// Returns the marks of a memory that nobody here vouches for, or that is a side of a conflict.
+/// Returns the marks of a memory: that it is not confirmed here, copied, superseded, or a side of a conflict.
 fn memory_marks(memory: &Memory, output: &Output) -> String {
     let marks = reader_marks(
         &memory.trust,
@@ -180,12 +180,12 @@ pub(super) fn brief_line(brief: &Brief, output: &Output) -> String {
     format_memory_line(&brief.id, &brief.created, &container, &brief.line, output)
 }
 
-/// Returns the name of a relation in words.
+/// Returns the name of a relation with spaces, as in `derived from`.
 pub(super) fn relation_text(relation: &str) -> String {
     escape(&relation.replace('_', " "))
 }
 
-/// Returns a memory in one line; `details` are escaped and painted already.
+/// Returns a memory in one line: id, age, details and text. The caller has escaped and painted `details`.
 fn format_memory_line(id: &str, created: &str, details: &str, text: &str, output: &Output) -> String {
     const MOST_CHARS: usize = 80;
     let (cut, more) = match text.char_indices().nth(MOST_CHARS) {
@@ -202,7 +202,7 @@ pub(super) fn print_tallies(names: &[Tally], output: &mut Output) -> Result<(), 
 
 /// The field of a change that names the worktree whose version changed.
 const WORKTREE_FIELD: &str = "worktree";
-/// The field of a change that marks a file in conflict with the memory.
+/// The field of a change that is set if the change is about a file in conflict with the memory.
 const BESIDE_FIELD: &str = "beside";
 
 /// Writes the history of a memory, one line for each field that changed.
@@ -211,7 +211,7 @@ pub(super) fn print_history(result: &HistoryResult, output: &mut Output) -> Resu
         let action = paint(output.styles.title, &escape(action));
         let worktree = fields.get(WORKTREE_FIELD).and_then(|pair| pair[1].as_str());
         let worktree = worktree.map_or(String::new(), |name| format!(" in the worktree {}", escape(name)));
-        let subject = if fields.contains_key(BESIDE_FIELD) { " of the file beside it" } else { "" };
+        let subject = if fields.contains_key(BESIDE_FIELD) { " of the conflicting file" } else { "" };
         output.line(&format!(
             "{at}  {action}{subject} by {} ({}){worktree}",
             escape(author),
@@ -235,7 +235,8 @@ pub(super) fn print_history(result: &HistoryResult, output: &mut Output) -> Resu
     Ok(())
 }
 
-/// Returns the anchors of a memory before and after a change. If they have the same names, only the state of the code changed.
+/// Returns the anchors of a memory before and after a change, in words. If they have the same names, only the state of the code
+/// changed.
 fn describe_anchor_change(before: &Value, after: &Value) -> String {
     match (anchor_names(before), anchor_names(after)) {
         (Some(before), Some(after)) if before == after => format!("{after}, as the code was then"),
@@ -244,7 +245,7 @@ fn describe_anchor_change(before: &Value, after: &Value) -> String {
     }
 }
 
-/// Returns the names of anchors; `None` for a value that has none.
+/// Returns the names of the anchors in a JSON value; `None` if the value is not a list of anchors.
 fn anchor_names(anchors: &Value) -> Option<String> {
     let anchors: Vec<Anchor> = serde_json::from_value(anchors.clone()).ok()?;
     let names: Vec<String> = anchors.iter().map(|anchor| escape(&anchor.to_string())).collect();
@@ -259,7 +260,7 @@ pub(super) fn print_stats(stats: &StatsResult, output: &mut Output) -> Result<()
     let text = format_bytes(stats.content_bytes);
     let mut links = format_count(stats.links, "link", "links");
     if stats.links_archived > 0 {
-        links += &format!(" and {} into the archive", stats.links_archived);
+        links += &format!(" and {} to archived memories", stats.links_archived);
     }
     let numbers = format!("{} living, {} archived, {text} of text, {links}", stats.living, stats.archived);
     print_row("memories", &numbers, output)?;
@@ -284,7 +285,7 @@ pub(super) fn print_stats(stats: &StatsResult, output: &mut Output) -> Result<()
     )
 }
 
-/// Returns the first few counts with their names.
+/// Returns the first counts with their names, and how many more there are.
 fn summarize_tallies(tallies: &[Tally]) -> String {
     const MOST_TALLIES: usize = 8;
     let mut named: Vec<_> = tallies

@@ -1,4 +1,4 @@
-//! Recalls, promotes and lists recent memories.
+//! Runs `memo recall`, `memo recent` and `memo promote`.
 
 use memod_proto::memory::{
     ListParams, MemoriesResult, Memory, MemorySort, PromoteParams, RecallParams, RecallResult, Recalled,
@@ -38,7 +38,7 @@ pub(crate) fn recall_memories(typed: RecallArgs, context: &CommandContext, outpu
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// Writes a memory and the effects of recalling it.
+/// Writes a recalled memory, and how the recall changed it.
 fn print_recalled(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
     print_memories::print_memory_lines(std::slice::from_ref(&recalled.memory), output)?;
     let mut effects = vec![match recalled.memory.access_count {
@@ -50,7 +50,7 @@ fn print_recalled(recalled: &Recalled, output: &mut Output) -> Result<(), CliErr
     for (name, pair) in &recalled.changed {
         match name.as_str() {
             "access_count" | "last_access" => {}
-            "expires_at" if pair[1].is_null() => effects.push("does not end any more".to_owned()),
+            "expires_at" if pair[1].is_null() => effects.push("no longer ends".to_owned()),
             "expires_at" => effects.push(format!("ends {}", escape(&value_text(&pair[1])))),
             name => {
                 effects.push(escape(&format!("{name} {} -> {}", value_text(&pair[0]), value_text(&pair[1]))));

@@ -8,7 +8,7 @@ use super::print_memories;
 use super::request::new_caller;
 use crate::args::{RemovalConfirmArgs, RemoveArgs};
 
-/// The hint where no user can be asked for a confirmation.
+/// The hint of the error if no user can be asked for a confirmation.
 pub(crate) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";
 
 /// A verb that removes memories.
@@ -16,7 +16,7 @@ struct RemovalVerb {
     method: &'static str,
     verb: &'static str,
     done: &'static str,
-    /// Whether the daemon deletes only what a dry run has shown.
+    /// Whether the daemon removes only memories that a dry run has shown before.
     requires_dry_run: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn reset_memories(
     remove_memories(&removal, Selection::default(), typed, context, output)
 }
 
-/// Shows the memories to remove, asks, and removes exactly these. Exits with 1 when none was removed.
+/// Shows the memories to remove, asks for a confirmation, and removes exactly these memories. Exits with 1 when there are none.
 fn remove_memories(
     removal: &RemovalVerb,
     selection: Selection,
@@ -64,7 +64,7 @@ fn remove_memories(
         RemoveParams { caller: new_caller(context), selection, dry_run: shows_first, expect: None };
     let mut client = context.connect()?;
     let mut result: RemoveResult = client.call(removal.method, &params)?;
-    // After the request, which is only a dry run: an unknown id is reported before the confirmation.
+    // Check for a terminal only after the dry run, so that an unknown id is reported first.
     if is_asked {
         let verb = removal.method.trim_start_matches("memory.");
         output.require_terminal(&format!("`memo {verb}`"), REMOVE_HINT)?;
@@ -73,7 +73,7 @@ fn remove_memories(
         result.memories.iter().try_for_each(|memory| print_memories::print_brief(memory, output))?;
         output.flush()?;
     }
-    // Without a question, the caveats of the removal itself follow and are printed then.
+    // If no question follows the dry run, the caveats of the removal itself are printed later.
     let caveats = (is_asked || !shows_first || consent.dry_run).then(|| result.caveats.clone());
     caveats.iter().for_each(|caveats| output.say_caveats(caveats));
     let memories = format_count(result.memories.len() as u64, "memory", "memories");
@@ -96,7 +96,9 @@ fn remove_memories(
         (false, false) => output.say(&format!("{memories} {}", removal.done)),
     }
     if let Some(path) = &result.backup {
-        output.say(&format!("a backup is in {path}; `memo restore-backup` with this path brings them back"));
+        output.say(&format!(
+            "a backup is in {path}; `memo restore-backup` with this path restores the memories"
+        ));
     }
     if caveats.as_ref() != Some(&result.caveats) {
         output.say_caveats(&result.caveats);

@@ -1,4 +1,4 @@
-//! Builds the caller and the text of requests about memories, and prints notices of the daemon.
+//! Builds the caller and the text in requests about memories, and prints notices of the daemon.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -11,10 +11,11 @@ use memod_terminal::{CliError, CommandContext, Output};
 
 use crate::args::TextArgs;
 
-/// Largest file that is read, bytes. It is larger than a memory, because private parts are cut out before the size counts.
+/// Largest file that is read, bytes. Larger than the largest memory, because private parts are cut out before the size is checked.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// Returns the caller with a random id of the request, so that a retry after the daemon died is not carried out twice.
+/// Returns the caller of a request, with a random request id. Because of the id, the daemon does not carry out a request twice that
+/// is sent again after the daemon died.
 pub(crate) fn new_caller(context: &CommandContext) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
@@ -22,7 +23,7 @@ pub(crate) fn new_caller(context: &CommandContext) -> Caller {
     Caller { cwd, client, agent_name: context.agent.clone(), request }
 }
 
-/// Prints a notice of the daemon, if there is one.
+/// Prints a notice of the daemon as a warning, if there is one.
 pub(super) fn say_notice(text: Option<&String>, output: &Output) {
     if let Some(text) = text {
         output.warn(text);
@@ -67,5 +68,5 @@ pub(super) fn text_or_stdin(typed: String) -> Result<String, CliError> {
 }
 
 fn not_utf8_error(source: &str) -> CliError {
-    CliError::Usage { message: format!("{source}: not UTF-8"), hint: "a memory is a text" }
+    CliError::Usage { message: format!("{source}: not UTF-8"), hint: "a memory must be a text in UTF-8" }
 }

@@ -1,4 +1,4 @@
-//! Shares memories as files, and ends conflicts in those files.
+//! Shares memories as files or with the team, and ends conflicts in the files of memories.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use super::print_memories;
 use super::request::{new_caller, text_or_stdin};
 use crate::args::{ResolveArgs, ShareArgs, ShareWithArgs};
 
-/// Longest wait for an answer: each memory may be a file that is synced to disk.
+/// Longest wait for an answer. Sharing takes long, because the file of each memory is synced to disk.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Shares memories. Exits with 1 when none is left to share.
+/// Shares memories. Exits with 1 when there is none to share.
 pub(crate) fn share_memories(
     typed: ShareWithArgs,
     context: &CommandContext,
@@ -32,7 +32,7 @@ pub(crate) fn share_memories(
 /// Ends the sharing of memories. Exits with 1 when none was shared.
 pub(crate) fn unshare_memories(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let typed = ShareWithArgs { share: typed, team: false };
-    let words = ["no longer shared", "would no longer be shared", "not shared anyway"];
+    let words = ["no longer shared", "would no longer be shared", "not shared"];
     change_sharing("memory.unshare", words, typed, context, output)
 }
 
@@ -96,14 +96,14 @@ pub(super) fn resolve_file_conflict(
         print_memories::print_memory_lines(std::slice::from_ref(&result.memory), output)?;
         output.flush()?;
         let next = match result.path.is_empty() {
-            true if result.memory.scope == MemoryScope::Team => "; the team gets the outcome".to_owned(),
+            true if result.memory.scope == MemoryScope::Team => "; the team gets the result".to_owned(),
             true => String::new(),
             false if NotesGit::is_used(context.layout.git_dir.as_deref()) => {
-                "; `memo sync-notes` goes on".to_owned()
+                "; `memo sync-notes` continues the exchange".to_owned()
             }
-            false => format!("; `git add {}` tells git", escape(&result.path)),
+            false => format!("; `git add {}` marks the file as resolved in git", escape(&result.path)),
         };
-        output.say(&format!("the conflict is over{next}"));
+        output.say(&format!("the conflict is resolved{next}"));
         Ok(())
     })?;
     output.say_caveats(&result.caveats);

@@ -12,7 +12,7 @@ use super::request::new_caller;
 use crate::args::{DedupeArgs, RelatedArgs};
 use crate::llm;
 
-/// Reports the outcome of adding a text.
+/// Reports what happened to an added text, and which memories it may contradict.
 pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
     match (result.created, result.merged) {
         (true, _) if result.memory.shared => {
@@ -37,7 +37,7 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
     }
 }
 
-/// Lists the memories that are linked to one or near it in meaning. Exits with 1 when there are none.
+/// Lists the memories that are linked to a memory or near it in meaning. Exits with 1 when there are none.
 pub(crate) fn list_related_memories(
     typed: RelatedArgs,
     context: &CommandContext,
@@ -81,7 +81,7 @@ pub(crate) fn dedupe_memories(typed: DedupeArgs, context: &CommandContext, outpu
         output.require_terminal("dedupe --merge", hint)?;
     }
     let mut client = context.connect()?;
-    client.answer_within(std::time::Duration::from_secs(600)); // a scan for each memory
+    client.answer_within(std::time::Duration::from_secs(600)); // the daemon compares each memory with all others
     let params =
         DedupeParams { caller: new_caller(context), container: typed.container, threshold: typed.threshold };
     let result: DedupeResult = client.call("memory.dedupe", &params)?;

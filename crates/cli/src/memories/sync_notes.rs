@@ -34,9 +34,9 @@ use notes_merge::{NotesMerge, merge_commits};
 use notes_report::{ExchangeReport, list_refused};
 use notes_screen::{ScreeningResult, screen_push};
 
-/// Most paths in the arguments of one git process.
+/// Most paths in the arguments of one git command.
 const MOST_PATHS: usize = 500;
-/// Most pushes of one exchange, each after a merge with what was pushed meanwhile.
+/// Most pushes of one exchange. Each push after the first follows a merge with the notes that others pushed meanwhile.
 const MOST_PUSHES: usize = 5;
 
 /// Exchanges the files of this worktree with those of the other worktrees and of a remote, if there is one.
@@ -47,10 +47,10 @@ pub(crate) fn sync_notes(typed: SyncNotesArgs, context: &CommandContext, output:
             hint: "`memo export` writes memories to a file",
         });
     };
-    refresh_memory_files(context)?; // before the lock: restores what a killed exchange left
+    refresh_memory_files(context)?; // before the lock: the daemon restores files that a killed exchange left
     let _lock = NotesGit::lock_worktree(git_dir, common_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
-    let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // with the hash algorithm of the repository
+    let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // the id depends on the hash algorithm of the repository
     let git = git.without_filters(&empty_tree);
     git.refuse_attributes()?;
     let exchange = NotesExchange { git, context, empty_tree };
@@ -61,11 +61,11 @@ pub(crate) fn sync_notes(typed: SyncNotesArgs, context: &CommandContext, output:
     let worktree_files = read_worktree_files(context)?;
     let report = ExchangeReport { remote, restored, ..ExchangeReport::default() };
     let report = exchange.exchange_commits(&worktree_files, report);
-    refresh_memory_files(context)?; // the daemon knows the files that came, should they vanish later
+    refresh_memory_files(context)?; // the daemon learns the new files now, and can restore them if they vanish
     report?.print(output)
 }
 
-/// Lets the daemon read the memory files, by asking it for a list of memories.
+/// Makes the daemon read the memory files, by asking for a list of memories.
 fn refresh_memory_files(context: &CommandContext) -> Result<(), CliError> {
     let params = ListParams { caller: new_caller(context), limit: Some(1), ..ListParams::default() };
     context.connect()?.call::<_, MemoriesResult>("memory.list", &params)?;
@@ -81,7 +81,7 @@ struct NotesExchange<'a> {
 }
 
 impl NotesExchange<'_> {
-    /// Fails where the branch tracks the files already.
+    /// Fails if the current branch tracks memory files.
     fn require_untracked(&self) -> Result<(), CliError> {
         match self.git.run_in_worktree(&["ls-files", "--", MEMORY_FILES_DIR])?.lines().next() {
             None => Ok(()),
@@ -90,13 +90,13 @@ impl NotesExchange<'_> {
                     "{path}: tracked on this branch, so the branch itself exchanges the memories"
                 ),
                 hint: format!(
-                    "commit and push as usual, or take them out of the branch with `git rm -r --cached {MEMORY_FILES_DIR}`"
+                    "commit and push as usual, or remove the files from the branch with `git rm -r --cached {MEMORY_FILES_DIR}`"
                 ),
             }),
         }
     }
 
-    /// Lets git ignore the files, so that nobody commits them by accident.
+    /// Makes git ignore the memory files, so that nobody commits them by accident.
     fn ignore_files(&self) -> Result<(), CliError> {
         let probe = format!("{MEMORY_FILES_DIR}/x.md");
         if self.git.run_or_none(&["check-ignore", "-q", "--no-index", &probe])?.is_some() {
@@ -114,10 +114,10 @@ impl NotesExchange<'_> {
     }
 
     /// Restores files that vanished since the last exchange, unless a verb removed them, and returns their ids; does nothing if
-    /// `accepts_removals`. Git removes ignored files, as with `git clean -x`, and others must not lose them for that. A file that was
-    /// changed after the exchange is restored with the change.
+    /// `accepts_removals`. Git removes ignored files, as with `git clean -x`, and others must not lose them for that. A file that
+    /// was changed after the exchange is restored with the change.
     fn restore_vanished(&self, accepts_removals: bool) -> Result<Vec<String>, CliError> {
-        // While files are in conflict, the worktree has the outcome of the merge.
+        // While files are in conflict, the worktree has the files of the merge, with conflict markers.
         let marked = if self.git.find_commit(THEIRS_REF)?.is_some() {
             self.git.find_commit(MARKED_REF)?
         } else {
@@ -150,12 +150,12 @@ impl NotesExchange<'_> {
         Ok(ids)
     }
 
-    /// Returns the named remote, or else `origin` if there is one.
+    /// Returns the named remote, or else `origin`; `None` if there is no remote.
     fn choose_remote(&self, named: Option<String>) -> Result<Option<String>, CliError> {
         match named {
             Some(name) if name.starts_with('-') => Err(CliError::Usage {
                 message: format!("{name}: no remote begins with -"),
-                hint: "`git remote` lists remotes; a URL is one, too",
+                hint: "name a remote that `git remote` lists, or a URL",
             }),
             Some(name) => Ok(Some(name)),
             None => Ok(self.git.run_or_none(&["config", "remote.origin.url"])?.map(|_| "origin".to_owned())),
@@ -198,21 +198,21 @@ impl NotesExchange<'_> {
             let Some(merged_commit) = &merged else { break };
             require_only_memory_files(&self.git, merged_commit, "this worktree")?;
             let known = if report.remote.is_some() { &theirs } else { &others };
-            (report.refused, report.left_out) = (unusable.clone(), Vec::new()); // forget a push that came too late
+            (report.refused, report.left_out) = (unusable.clone(), Vec::new()); // without those of a rejected push
             let to_push =
                 self.prepare_push(merged_commit, known.as_deref(), &worktree_files.invalid, &mut report)?;
             if let (Some(remote), Some(to_push)) = (&report.remote, &to_push)
                 && theirs.as_ref() != Some(to_push)
             {
                 if !self.push_commit(remote, to_push, theirs.as_deref(), nth + 1 == MOST_PUSHES)? {
-                    continue; // somebody else pushed meanwhile
+                    continue; // somebody else has pushed meanwhile: fetch and merge again
                 }
                 (report.sent, report.removed_there) = self.changed_paths(theirs.as_deref(), to_push)?;
             }
             let taken = to_push.as_ref().unwrap_or(merged_commit);
             (report.came, report.removed) = self.changed_paths(worktree_commit.as_deref(), taken)?;
             self.check_out_commit(worktree_commit.as_deref(), taken)?;
-            // Objects that others may not have stay in this worktree, until they are corrected.
+            // Objects that others may not have stay in this worktree until a person corrects them.
             if let Some(to_push) = &to_push {
                 self.git.run(&["update-ref", "-m", "memo sync-notes", NOTES_REF, to_push])?;
             }
@@ -221,8 +221,8 @@ impl NotesExchange<'_> {
         Ok(report)
     }
 
-    /// Returns the commit to send to others, who have `known`: the merged one, or the same files without their history if the history
-    /// has refused objects. Returns `None` if the files themselves have such objects.
+    /// Returns the commit to send to others, who have `known`: the merged one, or the same files without their history if the
+    /// history has refused objects. Returns `None` if the files themselves have such objects.
     fn prepare_push(
         &self,
         merged: &str,
@@ -254,7 +254,7 @@ impl NotesExchange<'_> {
         }
     }
 
-    /// Returns a commit with the same files and no history but `known`, which others have.
+    /// Returns a commit with the same files as `commit`, whose only parent is `known`, which others already have.
     fn without_history(&self, commit: &str, known: Option<&str>) -> Result<String, CliError> {
         let tree = self.git.find_tree(commit)?;
         match known {
@@ -271,7 +271,7 @@ impl NotesExchange<'_> {
         theirs: Option<&str>,
         is_last: bool,
     ) -> Result<bool, CliError> {
-        // The commit was screened for a remote with the fetched notes, so it is sent only if the remote still has those.
+        // The commit was screened for a remote with the fetched notes, so it is sent only if the remote still has these notes.
         let lease = format!("--force-with-lease={NOTES_REF}:{}", theirs.unwrap_or_default());
         let push = ["push", "-q", &lease, remote, &format!("{commit}:{NOTES_REF}")];
         let pushed = self.git.run_for_output(&push)?;
@@ -282,8 +282,8 @@ impl NotesExchange<'_> {
         if is_late && !is_last { Ok(false) } else { Err(git_failed_error(&push, &pushed)) }
     }
 
-    /// Commits the files as they are now. Returns the commit of this worktree, or `None` if it never had a file, and the entries that
-    /// replaced former files.
+    /// Commits the files as they are now. Returns the commit of this worktree, or `None` if the worktree never had a file, and the
+    /// unusable entries that have replaced files.
     fn commit_files(
         &self,
         worktree_files: &ListedMemoryFiles,
@@ -369,11 +369,11 @@ impl NotesExchange<'_> {
             NotesMerge::Tree { tree, kept } => {
                 all_kept.extend(kept);
                 all_kept.sort();
-                all_kept.dedup(); // a push that came too late merges again
+                all_kept.dedup(); // after a rejected push, the merge is repeated
                 self.git.create_commit(&tree, &[ours.to_owned(), theirs.to_owned()])
             }
             NotesMerge::Conflict { tree, ids } => {
-                // The worktree gets its own changes and those that were merged without conflict before.
+                // The worktree gets the files with conflict markers, and all changes that were merged without conflict.
                 self.check_out_tree(worktree_commit, &tree)?;
                 let marked = self.git.create_commit(&tree, &[])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", MARKED_REF, &marked])?;

@@ -1,4 +1,4 @@
-//! Shows the state of the exchange with a team, asks for its password, and lists its members.
+//! Runs `memo team`: shows the state of the exchange with a team, stores the password of its server, and lists its members.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 use crate::args::{TeamArgs, TeamVerb};
 use crate::daemon::status::print_row;
 
-/// Longest wait for an exchange, a little longer than the daemon waits.
+/// Longest wait for the daemon's answer, a little longer than the daemon waits for an exchange.
 const PATIENCE: Duration = Duration::from_secs(310);
 
 /// Runs a subcommand of `memo team`. `status` exits with 1 while there is no connection.
@@ -32,7 +32,7 @@ pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &
             let left: TeamLeaveResult = call_team_method("team.leave", context)?;
             output.value(&left, |output| {
                 output.say(&format!(
-                    "{} of the team kept as private",
+                    "{} of the team are now private",
                     format_count(left.memories, "memory", "memories")
                 ));
                 Ok(())
@@ -96,7 +96,7 @@ fn print_members(result: &TeamMembersResult, output: &mut Output) -> CliResult {
     Ok(if result.members.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// Saves a password that the server accepts, or removes it.
+/// Asks for a password and stores it if the server accepts it, or removes the stored password.
 fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliResult {
     let url = memod_config::load_settings(Some(&context.layout))?.config.team.url;
     let address = ServerAddress::parse(&url).map_err(CliError::from)?;
@@ -109,17 +109,17 @@ fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliRes
     }
     if forget {
         replace_private(&file, password::with_password(&former, &address, None).as_bytes())?;
-        output.say(&format!("{}: has no password for {address} any more", file.display()));
+        output.say(&format!("{}: the password for {address} was removed", file.display()));
         return Ok(0);
     }
     let typed = read_password(&address)?;
     replace_private(&file, password::with_password(&former, &address, Some(&typed)).as_bytes())?;
-    // The list of members is fetched over a new connection, which needs the password.
+    // Fetching the list of members opens a new connection, which tests the password.
     let answer = call_team_method::<TeamMembersResult>("team.members", context)
         .and_then(|_| call_team_method("team.sync", context));
     match answer {
         Ok(status) => {
-            output.say(&format!("the password is kept in {}", file.display()));
+            output.say(&format!("the password is stored in {}", file.display()));
             print_team_status(&status, output)
         }
         Err(error) => {
@@ -129,7 +129,7 @@ fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliRes
     }
 }
 
-/// Reads a password without showing it.
+/// Reads a password from the terminal without showing it, or from the first line of stdin.
 fn read_password(address: &ServerAddress) -> Result<String, CliError> {
     let typed = match io::stdin().is_terminal() {
         true => rpassword::prompt_password(format!("password of {address}: ")),

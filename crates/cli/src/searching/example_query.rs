@@ -1,17 +1,17 @@
-//! Finds a question that a repository can answer, for hints.
+//! Builds a query that a search of the repository can answer, as an example in hints.
 
 use memod_base::types::ChunkKind;
 use memod_client::Client;
 use memod_proto::{FreshnessLevel, MapParams, MapResult, SearchParams, SearchResult};
 
-/// Shortest name that is shown, in characters: a shorter one may be a type parameter or a loop variable.
+/// Shortest name that is used in the query, in characters. A shorter name may be a type parameter or a loop variable.
 const MIN_NAME_CHARS: usize = 4;
 
-/// Longest heading that is shown as a query, in characters.
+/// Longest heading that is used as the query, in characters.
 const MAX_HEADING_CHARS: usize = 40;
 
-/// Returns a query about the most used definition, or else about a heading; nothing if the daemon does not answer in time or
-/// nothing is indexed.
+/// Returns a query about the most used definition, or else a heading; `None` if the daemon does not answer in time or nothing is
+/// indexed.
 pub(crate) fn example_query(client: &mut Client, cwd: &str) -> Option<String> {
     match most_used_name(client, cwd) {
         Some(name) => Some(format!("where is {name} used")),

@@ -9,7 +9,7 @@ use crate::args::ExplainArgs;
 use crate::args::build_params;
 use crate::daemon::status::print_row;
 
-/// Most hits among which the ones given by rank or name are looked for.
+/// Number of hits among which `--hit` and `--of` select.
 const MAX_HITS: usize = 200;
 
 /// Prints how each hit was ranked. Exits with 1 when nothing matched, or nothing that --hit or --of selects.
@@ -20,7 +20,7 @@ pub(crate) fn explain_hits(typed: ExplainArgs, context: &CommandContext, output:
     params.explain = true;
     if name.is_some() || wanted.is_some() {
         params.limit = Some(MAX_HITS);
-        // The setting must not hide the hit that is asked about.
+        // The setting `search.threshold` must not hide the hit that the user asks about.
         params.threshold = Some(threshold.unwrap_or(0.0));
     }
     let mut result = fetch_hits(&params, context)?;
@@ -50,7 +50,7 @@ pub(crate) fn explain_hits(typed: ExplainArgs, context: &CommandContext, output:
     Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// Prints how a query was understood, if it has more than words.
+/// Prints how a query was parsed: its expression, filters and notes, if it has any.
 fn print_parsed(parsed: &Parsed, output: &mut Output) -> Result<(), CliError> {
     if let Some(expression) = &parsed.expression {
         print_row("query", &escape(expression), output)?;
@@ -61,7 +61,8 @@ fn print_parsed(parsed: &Parsed, output: &mut Output) -> Result<(), CliError> {
     parsed.notes.iter().try_for_each(|note| print_row("note", &escape(note), output))
 }
 
-/// Formats a value. BM25 scores of very few texts are around a millionth, so small numbers keep their digits.
+/// Formats a number: with three decimals, or with an exponent if it is small, because BM25 scores of very few texts are around a
+/// millionth.
 fn format_number(value: f64) -> String {
     if value == 0.0 || value.abs() >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
 }

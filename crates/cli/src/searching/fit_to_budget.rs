@@ -6,11 +6,11 @@ use memod_proto::{Hit, SearchResult};
 /// Characters between two hits.
 const SEPARATOR_CHARS: usize = 1;
 
-/// Keeps as many hits as fit with their matching lines, best first; then shows the whole text of those for which it fits, best
-/// first again. `n_chars` counts the characters that a result prints.
+/// Keeps as many hits as fit into `tokens` with their matching lines, best first. Then replaces these lines by the whole text in
+/// those hits for which it fits, again best first. `n_chars` counts the characters that a result prints.
 pub(crate) fn fit_hits(result: &mut SearchResult, tokens: usize, n_chars: impl Fn(&SearchResult) -> usize) {
     let hits = std::mem::take(&mut result.hits);
-    result.left_out = hits.len(); // printed as well
+    result.left_out = hits.len(); // this number is printed as well
     let empty = n_chars(result);
     let mut chars_left = tokens.saturating_mul(TOKEN_CHARS).saturating_sub(empty);
     let mut shown: Vec<(Hit, usize, Option<String>)> = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn fit_hits(result: &mut SearchResult, tokens: usize, n_chars: impl F
     result.hits = shown.into_iter().map(|(hit, ..)| hit).collect();
 }
 
-/// Returns the characters that a hit adds to a result without hits, which prints `empty` characters.
+/// Returns the number of characters that a hit adds to a result without hits, which itself prints `empty` characters.
 fn cost_of_hit(
     hit: &Hit,
     result: &SearchResult,
@@ -47,7 +47,7 @@ fn cost_of_hit(
     (n_chars(&alone) + SEPARATOR_CHARS).saturating_sub(empty)
 }
 
-/// Returns how many of the first rows fit; `n_chars` counts the characters that so many rows print.
+/// Returns how many of the first rows fit into `tokens`. `n_chars` counts the characters that the first n rows print.
 pub(crate) fn fit_rows(n_rows: usize, tokens: usize, n_chars: impl Fn(usize) -> usize) -> usize {
     let max_chars = tokens.saturating_mul(TOKEN_CHARS);
     let sizes: Vec<usize> = (0..=n_rows).collect();

@@ -1,4 +1,4 @@
-//! Prints the hits of a search.
+//! Runs `memo search`, and prints the hits of a search.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::llm;
 /// Most characters of a query that a note quotes.
 const MOST_QUOTED_CHARS: usize = 100;
 
-/// The hint on a glob that matches no file.
+/// The hint for a glob that matches no file.
 const GLOB_HINT: &str =
     "a glob with a slash starts at the current directory; `memo status --files` lists the indexed files";
 
@@ -47,7 +47,7 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     if let Some(tokens) = budget {
         fit_hits(&mut result, tokens, |part| output.count_chars(part, |output| print_hits(part, output)));
     }
-    // The format for editors has no numbers for `memo open`. Other formats list the hits.
+    // `memo open N` opens the Nth file after `--files`, and nothing after `--vimgrep`, which prints no numbers.
     let listed: Option<Vec<&Hit>> = match (output.is_text(), typed.files, typed.vimgrep) {
         (true, true, _) => Some(best_hit_per_file(&result).collect()),
         (true, _, true) => None,
@@ -72,10 +72,11 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     Ok(if is_empty { EXIT_NONE } else { 0 })
 }
 
-/// Fetches the hits of a search. The time limit is that of other requests plus the time for which the daemon may wait for freshness.
+/// Fetches the hits of a search. The time limit is that of other requests plus the time for which the daemon may wait for
+/// freshness.
 pub(crate) fn fetch_hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
     let mut client = context.connect()?;
-    // A search waits for a language model for a minute at most (llm.timeout_ms).
+    // The daemon waits for a language model for at most a minute (llm.timeout_ms).
     let model_s = if params.expand == Some(true) { 60 } else { 0 };
     let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
     client.answer_within(Duration::from_secs(30 + model_s) + wait);
@@ -101,7 +102,7 @@ fn print_hits(result: &SearchResult, output: &mut Output) -> Result<(), CliError
     Ok(())
 }
 
-/// Shows a terminal the number for `memo open`.
+/// Prints the number of a hit for `memo open`, on a terminal only.
 fn print_number(number: usize, output: &mut Output) -> Result<(), CliError> {
     if output.is_on_terminal {
         output.raw(paint(output.styles.line, &format!("{number} ")).as_bytes())?;
@@ -131,7 +132,7 @@ fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliErro
     Ok(())
 }
 
-/// Shows lines as `vim -q` and the quickfix lists of other editors read them.
+/// Prints matching lines in the form that `vim -q` and the quickfix lists of other editors read.
 fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
     let terms = terms_to_highlight(result);
     let mut seen = HashSet::new();
@@ -144,7 +145,7 @@ fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliEr
         if found.is_empty() {
             found.extend(lines.first().map(|(number, line)| (*number, 1, *line)));
         }
-        found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may show a line
+        found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may have the same line
         for (number, column, line) in found {
             let line = escape(line.trim_end());
             output.line(&format!("{}:{number}:{column}:{line}", escape(hit.shown_path())))?;
@@ -158,7 +159,7 @@ fn first_column(line: &str, terms: &[String]) -> Option<usize> {
     find_matches(line, terms).first().map(|span| span.start + 1)
 }
 
-/// Shows the date and author of a commit, its subject, and the lines of its message that matched.
+/// Prints a commit: its id, date, author and subject, and the lines of its message that match.
 fn print_commit(
     hit: &Hit,
     commit: &CommitInfo,
@@ -173,7 +174,7 @@ fn print_commit(
     Ok(())
 }
 
-/// Shows a memory: id, date, container, title, tags, and the lines that matched.
+/// Prints a memory: its id, date, container, title and tags, and the lines that match.
 fn print_memory(
     hit: &Hit,
     memory: &MemoryInfo,
@@ -270,10 +271,10 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
     parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
     let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
     if result.mode == SearchMode::Hybrid && are_near && !result.hits.iter().any(|hit| hit.arms.has_word()) {
-        parts.push(format!("no word of {} was found; these are near in meaning", shorten_query(result)));
+        parts.push(format!("no word of {} was found; these hits are near in meaning", shorten_query(result)));
     }
     let reason = result.reason.as_deref().unwrap_or_default();
-    // The reason may name the same cause for another part of the answer.
+    // Leave out a problem whose cause the reason already names.
     let is_in_reason = |why: &str| reason.contains(why.split_once(": ").map_or(why, |(_, cause)| cause));
     let degraded: Vec<&str> =
         result.degraded.iter().map(String::as_str).filter(|why| !is_in_reason(why)).collect();
@@ -370,7 +371,7 @@ mod tests {
             assert_eq!(result_note(&result).as_deref(), expected);
         };
         let near = Arms { knn: Some(1), cosine: Some(0.3), ..Arms::default() };
-        check(near, SearchMode::Hybrid, Some("no word of q was found; these are near in meaning"));
+        check(near, SearchMode::Hybrid, Some("no word of q was found; these hits are near in meaning"));
         check(near, SearchMode::Vector, None);
         check(Arms { path: Some(1), ..near }, SearchMode::Hybrid, None);
     }

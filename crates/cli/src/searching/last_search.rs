@@ -1,7 +1,7 @@
 //! Saves the locations of the last search's hits, for `memo open N` and `memo show N`.
 //!
-//! Each session of the system, such as a terminal, has its own file in the state dir. The file has the paths and lines of the
-//! hits, and no text.
+//! Each session of the operating system, such as a terminal, has its own file in the state dir. The file has the paths and line
+//! numbers of the hits, and no text.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// Most sessions whose searches are saved.
 const MOST_SESSIONS: usize = 32;
 
-/// The last search.
+/// The last search of a session.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct LastSearch {
     /// Top of the worktree.
@@ -32,7 +32,7 @@ struct LastSearch {
 pub(crate) enum HitLocation {
     /// Lines of a file.
     File {
-        /// Relative to the top of the worktree.
+        /// Path relative to the top of the worktree.
         path: String,
         /// The first line that matches.
         line: u32,
@@ -58,7 +58,7 @@ impl HitLocation {
     }
 }
 
-/// Saves the hits of a search. If nothing can be written, `memo open N` has nothing to open.
+/// Saves the locations of the hits of a search. A write error is ignored; `memo open N` then finds no search.
 pub(crate) fn save_hits(context: &CommandContext, places: Vec<HitLocation>) {
     let last = LastSearch { root: context.layout.root.clone(), places };
     let _ = write_search(&session_file(&context.layout), &last);
@@ -72,14 +72,14 @@ fn load_last_search(layout: &RepoLayout) -> Option<(LastSearch, SystemTime)> {
     Some((serde_json::from_slice(&text).ok()?, kept_at))
 }
 
-/// Returns the file and line of a hit of the last search, and notes on stderr if the file has changed since.
+/// Returns the file and line of the `nth` hit of the last search, 1-based. Says on stderr if the file has changed since.
 pub(crate) fn find_hit_file(
     nth: usize,
     context: &CommandContext,
     output: &Output,
 ) -> Result<(PathBuf, u32), CliError> {
     let memo = &context.memo;
-    let search = format!("`{memo} search QUERY` first; a file of this name is ./{nth}");
+    let search = format!("run `{memo} search QUERY` first; for a file of this name, write ./{nth}");
     let Some((LastSearch { root, places }, kept_at)) = load_last_search(&context.layout) else {
         return Err(no_hit_error(
             format!("{nth}: no search of this terminal in this repository yet"),
@@ -113,8 +113,8 @@ fn no_hit_error(message: String, hint: String) -> CliError {
     CliError::NoHit { message, hint }
 }
 
-/// Returns the path of a file in the worktree. Refuses anything but a regular file: an editor would follow a link, and wait for a
-/// FIFO.
+/// Returns the path of a file in the worktree. Fails for anything but a regular file, because an editor would follow a link, and
+/// would wait for a FIFO.
 pub(crate) fn require_regular_file(root: &Path, path: &str) -> Result<PathBuf, CliError> {
     let file = root.join(path);
     let is_file = file.symlink_metadata().at("open", &file)?.is_file();

@@ -1,4 +1,4 @@
-//! Shows and changes settings.
+//! Runs `memo config`: shows and changes settings.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ pub(crate) fn run_config(
             if layout.config_files().len() > 1 {
                 let file = layout.config_file();
                 output.warn(&format!(
-                    "{} holds while the repository is read-only or its path is too long; set it again after that",
+                    "{} applies only while the repository is read-only or its path is too long; set {key} again after that",
                     file.display()
                 ));
             }
@@ -94,10 +94,10 @@ fn write_and_report(key: &str, value: &str, file: &Path, output: &mut Output) ->
     Ok(())
 }
 
-/// Writes a setting; returns the file that was written.
+/// Writes a setting into a settings file. Returns the path of the file that was written, with symbolic links resolved.
 pub(crate) fn write_setting(key: &str, value: &str, file: &Path) -> Result<PathBuf, CliError> {
     if key == "team.url" && !value.is_empty() {
-        ServerAddress::parse(value)?; // a password may not come into a file of settings
+        ServerAddress::parse(value)?; // refuses a password, which must not get into a settings file
     }
     let file = follow_links(file)?;
     let text = memod_config::read_file(&file)?.unwrap_or_default();
@@ -116,7 +116,7 @@ fn unset_setting(key: &str, file: &Path, output: &mut Output) -> CliResult {
         let result = json!({ "key": key, "file": file.display().to_string(), "removed": without.is_some() });
         output.json(&result)?;
     } else if without.is_some() {
-        output.say(&format!("{key} is taken out of {}", file.display()));
+        output.say(&format!("{key} is removed from {}", file.display()));
         say_when_read(key, output);
     } else {
         output.say(&format!("{key} is not in {}", file.display()));
@@ -124,15 +124,16 @@ fn unset_setting(key: &str, file: &Path, output: &mut Output) -> CliResult {
     Ok(if without.is_some() { 0 } else { EXIT_NONE })
 }
 
-/// Returns the file that a settings file links to, so that a link, into a collection of dotfiles for example, stays a link.
+/// Returns the file to which a settings file links, or the settings file itself. Replacing that file keeps a symbolic link, such as
+/// one into a collection of dotfiles.
 fn follow_links(file: &Path) -> Result<PathBuf, PathError> {
     if file.exists() { canonical(file) } else { Ok(file.to_owned()) }
 }
 
 fn say_when_read(key: &str, output: &mut Output) {
-    // Each call of the language model reads the settings, so that it can be switched off at once.
+    // Settings of searches and of the language model are read for each request, so that the model can be switched off at once.
     if !key.starts_with("search.") && !key.starts_with("llm.") {
-        output.say("the daemon reads it when it starts: `memo restart`");
+        output.say("the daemon reads this setting only when it starts: run `memo restart`");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Downloads the files of a model with the daemon's fetcher, and shows the progress.
+//! Downloads the files of a model with the fetcher of `memod`, and shows the progress.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,7 +9,7 @@ use memod_proto::{FetchReport, ModelsResult};
 use memod_terminal::text::escape;
 use memod_terminal::{CliError, CommandContext, Output};
 
-/// Downloads the library of ONNX Runtime, unless the daemon has it, and the model of this name unless it is installed.
+/// Downloads the library ONNX Runtime, unless the daemon has it, and the model with this name, unless it is installed.
 pub(crate) fn fetch_missing(
     models: &ModelsResult,
     name: Option<&str>,
@@ -21,7 +21,7 @@ pub(crate) fn fetch_missing(
         return Ok(());
     }
     let config = memod_config::load_settings(Some(&context.layout))?.config;
-    // The directory of the daemon, whose environment may differ.
+    // Use the cache directory of the daemon, whose environment may differ.
     let cache_dir = Path::new(&models.dir).parent().unwrap_or(Path::new(&models.dir));
     let mut args: Vec<OsString> = vec!["--cache-dir".into(), cache_dir.into()];
     let runtime = if models.has_runtime { &models.runtime } else { &config.model.runtime };
@@ -42,7 +42,7 @@ fn run_fetch(args: &[OsString], servers: &DownloadServers<'_>, output: &Output) 
             FetchReport::Note { text } => bar.suspend(|| output.say(&escape(text))),
             FetchReport::Progress { what, done, total } => {
                 if *total > 0 {
-                    bar.set_length(*total); // some servers leave it out
+                    bar.set_length(*total); // some servers send no total
                 }
                 bar.set_position(*done);
                 bar.set_message(escape(what));

@@ -1,4 +1,4 @@
-//! Installs, removes and shows git hooks.
+//! Runs `memo hooks`: installs, removes and shows git hooks.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::args::{HooksArgs, HooksVerb};
 /// Time limit for `git --version`.
 const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Installs, removes or shows hooks. Installing and uninstalling exit with 1 when they failed for some hook.
+/// Installs, removes or shows hooks. Installing and uninstalling exit with 1 when they failed for one of the hooks.
 pub(crate) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let verb = typed.what.unwrap_or(HooksVerb::Status);
     let mut client = context.connect()?;
@@ -35,7 +35,7 @@ pub(crate) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &
     Ok(if is_done { 0 } else { EXIT_NONE })
 }
 
-/// Installs the hooks that need no confirmation. A failure is reported and does not stop the caller.
+/// Installs the hooks that can be installed without `--chain`. Returns `None` outside git, or after reporting a failure.
 pub(crate) fn install_hooks(
     client: &mut Client,
     context: &CommandContext,
@@ -45,13 +45,13 @@ pub(crate) fn install_hooks(
     match call_hooks_method(client, "hooks.install", false, context) {
         Ok(result) => Some(result),
         Err(error) => {
-            output.say(&format!("no hooks: {error}"));
+            output.say(&format!("no git hooks were installed: {error}"));
             None
         }
     }
 }
 
-/// Returns the hook files that ring the daemon, each once.
+/// Returns the files of the hooks that notify the daemon, each file once.
 pub(crate) fn fetch_ringing_files(
     client: &mut Client,
     context: &CommandContext,
@@ -59,7 +59,7 @@ pub(crate) fn fetch_ringing_files(
     Ok(ringing_files(&call_hooks_method(client, "hooks.status", false, context)?))
 }
 
-/// Removes the hooks, and returns the files that still ring.
+/// Removes the hooks. Returns the files of hooks that still notify the daemon, because they could not be removed.
 pub(crate) fn uninstall_hooks(
     client: &mut Client,
     context: &CommandContext,
@@ -73,13 +73,13 @@ fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
     files.into_iter().map(PathBuf::from).collect()
 }
 
-/// Returns one line on how the hooks are installed and whether all are.
+/// Returns one line that says how the hooks are installed, and how many of them are.
 pub(crate) fn summarize_hooks(result: &HooksResult) -> String {
     let method = result.method.as_str();
     match (count_ringing(result), result.hooks.len()) {
         (0, _) => format!("{method} (memo hooks says why)"),
         (n, all) if n < all => format!("{method}, {n} of {all} (memo hooks says why)"),
-        _ => format!("{method} (memo hooks uninstall takes them out)"),
+        _ => format!("{method} (memo hooks uninstall removes them)"),
     }
 }
 
@@ -120,9 +120,9 @@ fn print_hooks(result: &HooksResult, output: &mut Output) -> Result<(), CliError
 
 /// Returns the output of `git --version`; `None` if git is not installed.
 ///
-/// The version of git decides how hooks can be installed, and only git knows it. The daemon starts no processes, but
-/// this program runs in the user's environment. It runs git outside of any repository, so that no configuration of a
-/// repository takes effect.
+/// The version of git decides how hooks can be installed. The daemon cannot ask git, because it starts no processes, so this
+/// program does, in the user's environment. Runs git outside of any repository, so that no configuration of a repository takes
+/// effect.
 fn git_version() -> Option<String> {
     let mut command = Command::new("git");
     command.arg("--version").current_dir(Path::new(std::path::MAIN_SEPARATOR_STR));
@@ -130,7 +130,7 @@ fn git_version() -> Option<String> {
     clear_git_env(&mut command);
     let mut child = command.env("GIT_OPTIONAL_LOCKS", "0").spawn().ok()?;
     let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
-    let _ = child.kill(); // its output is complete
+    let _ = child.kill(); // the line has been read, or the time is over
     let _ = child.wait();
     let line = String::from_utf8(line?.ok()?).ok()?;
     Some(line.trim().to_owned()).filter(|line| !line.is_empty())

@@ -1,4 +1,4 @@
-//! Sets a repository up, and waits for its index.
+//! Runs `memo init`, `memo reindex` and `memo sync`: sets a repository up, and waits for its index.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ use crate::searching::example_query::example_query;
 use crate::set_up::hooks;
 use crate::set_up::setup;
 
-/// Time limit for the example of a query.
+/// Time limit for the daemon's answer with an example of a query.
 const EXAMPLE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time limit for discarding the index.
 const DISCARD_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become complete.
+/// Installs hooks, indexes the repository and prints a report. Exits with 3 when the index does not become complete.
 pub(crate) fn init_repository(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
     if typed.no_index {
@@ -36,7 +36,7 @@ pub(crate) fn init_repository(typed: &InitArgs, context: &CommandContext, output
     wait_and_report(&mut client, context, start, hooks.as_ref(), output)
 }
 
-/// Installs hooks and reports, without indexing; a running daemon continues indexing.
+/// Installs hooks and prints a report, without waiting for the index. Starts no indexing, but a running daemon continues its own.
 fn install_without_indexing(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut client = context.connect_to_memories()?;
     let hooks = if typed.no_hooks { None } else { hooks::install_hooks(&mut client, context, output) };
@@ -46,7 +46,7 @@ fn install_without_indexing(typed: &InitArgs, context: &CommandContext, output: 
         return Ok(0);
     }
     status::print_row("repository", &escape(&root), output)?;
-    status::print_row("index", &format!("left for the next search, or `{} sync`", context.memo), output)?;
+    status::print_row("index", &format!("built by the next search, or by `{} sync`", context.memo), output)?;
     if let Some(hooks) = &hooks {
         status::print_row("hooks", &hooks::summarize_hooks(hooks), output)?;
         if let Some(text) = setup::summarize_setup(&context.env) {
@@ -56,7 +56,7 @@ fn install_without_indexing(typed: &InitArgs, context: &CommandContext, output: 
     Ok(0)
 }
 
-/// Rebuilds the index and reports as [`init_repository`] does.
+/// Discards the index, builds it again, and prints a report as [`init_repository`] does.
 pub(crate) fn rebuild_index(context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
     let mut client = context.connect()?;
@@ -70,7 +70,7 @@ fn discard_index(client: &mut Client, context: &CommandContext) -> Result<(), Cl
     Ok(())
 }
 
-/// Waits until the index is fresh. Exits with 1 when it does not become so in time.
+/// Waits until the index is up to date. Exits with 1 when the index is not up to date in time.
 pub(crate) fn sync_index(typed: &SyncArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(typed.wait_ms));
@@ -115,7 +115,7 @@ fn wait_and_report(
     Ok(if milestones.last.fresh { 0 } else { EXIT_FAILED })
 }
 
-/// Returns the number of indexed files in the worktree that was asked about.
+/// Returns the number of indexed files in the worktree of the command.
 fn count_files(status: &StatusResult, context: &CommandContext) -> u64 {
     let root = context.layout.root.display().to_string();
     status.views.iter().find(|view| view.root == root).map_or(0, |view| view.files)

@@ -1,4 +1,4 @@
-//! Lists, installs and chooses the models that make vectors.
+//! Runs `memo model`: lists, installs and chooses the models that make vectors or rerank hits.
 
 use std::path::Path;
 use std::time::Duration;
@@ -45,8 +45,8 @@ pub(crate) fn manage_models(typed: ModelArgs, context: &CommandContext, output: 
             write_setting(if is_reranker { "model.reranker" } else { "model.name" }, &name, &file)?;
             output.value(&models, |output| print_model_status(&models, output))?;
             output.say(match is_reranker {
-                true => "`memo search --rerank` uses it",
-                false => "the current model answers until all vectors are made; `memo model status` shows how far that is",
+                true => "`memo search --rerank` uses this model",
+                false => "the current model answers until all vectors are made; `memo model status` shows the progress",
             });
         }
         ModelVerb::Import { folder, name } => {
@@ -57,7 +57,7 @@ pub(crate) fn manage_models(typed: ModelArgs, context: &CommandContext, output: 
             output.value(&models, |output| {
                 models.models.iter().try_for_each(|model| print_model(model, &models, output))
             })?;
-            output.say("`memo model use NAME` uses it in this repository");
+            output.say("`memo model use NAME` makes this repository use the model");
         }
         ModelVerb::Remove { name } => {
             let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
@@ -68,7 +68,10 @@ pub(crate) fn manage_models(typed: ModelArgs, context: &CommandContext, output: 
     Ok(0)
 }
 
-/// Returns the names of models, each with its purpose.
+/// Returns the names of the installed and known models, each with a note.
+///
+/// # Errors
+/// When no daemon runs, or the daemon does not answer within `patience`.
 pub(crate) fn fetch_model_names(
     context: &CommandContext,
     patience: Duration,
@@ -78,12 +81,13 @@ pub(crate) fn fetch_model_names(
     Ok(models.models.into_iter().map(|model| (model.name, model.note)).collect())
 }
 
-/// Returns the absolute path, since the daemon runs in another directory.
+/// Returns the absolute path of a directory, because the daemon runs in another directory.
 fn absolute_path(dir: &Path) -> Result<String, CliError> {
     Ok(memod_base::paths::canonical(dir)?.display().to_string())
 }
 
-/// Writes a model: whether it is used, its name, size and purpose.
+/// Prints a model in one line: a mark if it is in use or next, its name, dimensions, size, whether it is installed, licence and
+/// note.
 fn print_model(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
     let next = models.next.as_ref().map(|next| &next.id);
     let mark = match &model.id {

@@ -1,4 +1,4 @@
-//! Sets agents up to use memod, shows the changes, and undoes them.
+//! Runs `memo setup`: sets agents up to use memod, shows the changes, and undoes them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::args::{SetupArgs, SetupScope};
 
-/// Sets agents up, or undoes that. Exits with 1 when a file was left alone, or no agent was found.
+/// Sets agents up, or undoes their set-up. Exits with 1 when a file was left alone, or no agent was found.
 pub(crate) fn set_up_agents(
     typed: &SetupArgs,
     context: impl Fn() -> Result<CommandContext, CliError>,
@@ -45,7 +45,7 @@ pub(crate) fn set_up_agents(
     Ok(if is_done && is_found { 0 } else { EXIT_NONE })
 }
 
-/// Returns one line on whether the agents on this machine are set up; `None` where there is no agent.
+/// Returns one line that says which agents on this machine are set up or are not; `None` if there is no agent.
 pub(crate) fn summarize_setup(env: &Env) -> Option<String> {
     let dirs = AgentDirs::new(env, Path::new(""))?;
     let program = std::env::current_exe().ok()?;
@@ -66,7 +66,8 @@ fn join_names(reports: &[&AgentReport]) -> String {
     reports.iter().map(|report| report.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Removes the text that `memo setup` wrote into the user's files, or shows it. Returns the reports on the files that have such text.
+/// Removes the text that `memo setup` wrote into files of this scope, or with `show` only finds it. Returns reports on the files
+/// that have such text.
 pub(crate) fn remove_setup(
     env: &Env,
     project: &Path,
@@ -82,7 +83,7 @@ pub(crate) fn remove_setup(
     Ok(reports)
 }
 
-/// Returns the directories of agents, and the path of this program.
+/// Returns the directories of agents, and the path of this program to write into their settings.
 fn find_agent_dirs(
     typed: &SetupArgs,
     scope: Option<FileScope>,
@@ -90,7 +91,7 @@ fn find_agent_dirs(
 ) -> Result<(AgentDirs, String), CliError> {
     let is_in_project =
         scope == Some(FileScope::Project) || typed.agents.iter().any(|agent| agent == "agents-md");
-    // The files of a user need no worktree.
+    // Files in the user's home need no worktree.
     let (env, project) = match context() {
         Ok(context) => (context.env, context.layout.root),
         Err(CliError::Locate(_)) if !is_in_project => (Env::read(), std::path::PathBuf::new()),
@@ -105,7 +106,9 @@ fn find_agent_dirs(
 fn to_cli_error(error: SetupError) -> CliError {
     match error {
         SetupError::Locked(error) => error.into(),
-        error => CliError::Usage { message: error.to_string(), hint: "memo setup --scope project agents-md" },
+        error => {
+            CliError::Usage { message: error.to_string(), hint: "run `memo setup --scope project agents-md`" }
+        }
     }
 }
 
@@ -134,7 +137,7 @@ fn print_reports(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output
         output.line(&format!("{gap}{}", paint(output.styles.title, &title)))?;
         gap = "\n";
         for file in &files {
-            // Skills are the same for every agent.
+            // A skill is the same for every agent, so show its text only once.
             let is_new = shown.insert(without_names(&file.diff));
             let again = if is_new || file.diff.is_empty() { "" } else { " (as shown above)" };
             let reason = file.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
@@ -145,11 +148,11 @@ fn print_reports(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output
             }
         }
     }
-    // Messages follow the report.
+    // Flush, so that messages follow the report.
     output.flush()
 }
 
-/// Writes notes for the user, the number of changed files, and the files that were left alone.
+/// Writes notes, the number of changed files, and the files that were left alone with their reasons to stderr.
 fn say_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
     for report in reports.iter().filter(|report| !report.note.is_empty()) {
         output.say(report.note);
@@ -178,7 +181,7 @@ fn count_files(reports: &[AgentReport], action: Action) -> u64 {
     files.filter(|file| file.action == action).count() as u64
 }
 
-/// Returns the word for an action that was done, or would be.
+/// Returns the words for an action that was done, or with `show` would be done.
 fn describe_action(action: Action, show: bool) -> String {
     match action {
         Action::Created | Action::Changed | Action::Removed if show => {
@@ -188,7 +191,7 @@ fn describe_action(action: Action, show: bool) -> String {
     }
 }
 
-/// Returns a diff without the lines that name the file.
+/// Returns a diff without the lines at its start that name the file.
 fn without_names(diff: &str) -> &str {
     diff.find("\n@@").map_or(diff, |at| &diff[at..])
 }

@@ -1,7 +1,7 @@
-//! Removes memod from a repository and from agents.
+//! Runs `memo uninstall`: removes memod from a repository and from agents.
 //!
-//! The memories are exported before anything is removed, and once more when no daemon can run, so that the file has every
-//! acknowledged memory. Each step can be repeated: after a kill, a second run finishes the removal.
+//! The memories are exported before anything is removed, and once more when no daemon can run any more, so that the exported file
+//! has every acknowledged memory. Each step can be repeated: if a run is killed, a second run finishes the removal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,32 +24,32 @@ use crate::memories::REMOVE_HINT;
 use crate::set_up::hooks;
 use crate::set_up::setup;
 
-/// Prefix of the name of an export.
+/// Beginning of the name of an exported file.
 const EXPORT_PREFIX: &str = "memod-memories";
 
-/// The parts of memod that are there; after the removal, those that were removed.
+/// The parts of memod that were found; after the removal, those that were removed, and those that were left.
 #[derive(Default, Serialize)]
 struct UninstallReport {
     dry_run: bool,
     memories: u64,
     links: u64,
-    /// The file of the memories; `None` where there are none.
+    /// The file to which the memories are exported; `None` if there are no memories.
     export: Option<PathBuf>,
-    /// The directory for damaged databases and for backups that the user asked for; `None` where there are none.
+    /// The directory to which damaged databases and backups that the user made are moved; `None` if there are none.
     moved_to: Option<PathBuf>,
     /// Files with hooks that git runs.
     hooks: Vec<PathBuf>,
     /// Changes to the settings files of each agent in the user's home.
     setup: Vec<AgentReport>,
-    /// State dirs.
+    /// The state dirs to remove.
     state: Vec<PathBuf>,
-    /// The worktrees that share them.
+    /// The worktrees that share the state dirs.
     worktrees: Vec<PathBuf>,
-    /// The file that remembers a directory outside git.
+    /// The file which records that a directory outside git is to be indexed, if there is one.
     asked_for: Option<PathBuf>,
-    /// Files of the project that name memod; they stay, for they may be shared.
+    /// Files of the project into which `memo setup` has written. They stay, because they may be shared with others.
     project: Vec<String>,
-    /// State dirs that stay, because the export may lack their memories.
+    /// State dirs that stay, because their memories could not be exported.
     kept: Vec<PathBuf>,
     /// Parts that could not be removed.
     left: Vec<String>,
@@ -65,7 +65,8 @@ struct UninstallReport {
     move_to: PathBuf,
 }
 
-/// Shows the parts to remove, asks, exports the memories and removes the parts. Exits with 1 when something was left.
+/// Shows the parts to remove, asks for a confirmation, exports the memories and removes the parts. Exits with 1 when a part was
+/// left.
 pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked {
@@ -73,7 +74,7 @@ pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output:
     }
     let context = match CommandContext::find_any(dir) {
         Ok(context) => Some(context),
-        // This directory can have no repository, but agents may be set up.
+        // A directory that is too large to index has no state, but agents may be set up.
         Err(CliError::Locate(LocateError::TooWide(_))) => None,
         Err(error) => return Err(error),
     };
@@ -83,10 +84,10 @@ pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output:
     let (mut removal, client) = find_installed(typed, context.as_ref(), output.now_ms)?;
     if removal.is_empty() {
         if !typed.dry_run && !typed.keep_setup {
-            // A killed run may have left a record of its removals.
+            // A killed run may have left a record of the changes that it undid.
             undo_setup(context.as_ref(), false)?;
         }
-        return report_unchanged(&removal, "nothing of memod is here", output);
+        return report_unchanged(&removal, "there is nothing of memod to remove here", output);
     }
     if output.is_text() {
         removal.print_found(output)?;
@@ -116,7 +117,7 @@ fn report_unchanged(removal: &UninstallReport, why: &str, output: &mut Output) -
     Ok(0)
 }
 
-/// Refuses an export to an existing file, or to one that would be removed with the state.
+/// Fails if the path of the export exists, or would be removed with the state.
 fn check_export_path(path: &Path, context: &CommandContext) -> Result<(), CliError> {
     let why = if let Some(dir) = context.layout.own_state(path, &context.env) {
         format!("part of memod's own state, {}", dir.display())
@@ -134,7 +135,8 @@ fn undo_setup(context: Option<&CommandContext>, show: bool) -> Result<Vec<AgentR
     setup::remove_setup(&env, Path::new(""), FileScope::User, show)
 }
 
-/// Finds the parts of memod that are there. Also returns the connection to the daemon that read the memories.
+/// Finds the parts of memod to remove. Also returns the connection to the daemon that counted the memories; `None` if there are
+/// none.
 fn find_installed(
     typed: &UninstallArgs,
     context: Option<&CommandContext>,
@@ -176,7 +178,7 @@ fn describe_left_alone(file: &FileReport) -> String {
     format!("{}: {}", file.shown, file.reason.as_deref().unwrap_or("left alone"))
 }
 
-/// Returns a free path with the date in its name.
+/// Returns a path that does not exist yet, with the date in its name.
 fn new_path(dir: &Path, name: &str, extension: &str, now_ms: i64) -> PathBuf {
     let date = rfc3339(now_ms)[.."2026-11-23".len()].to_owned();
     first_free((1_u32..).map(|number| match number {
@@ -191,7 +193,7 @@ impl UninstallReport {
         hooks.is_empty() && setup.is_empty() && state.is_empty() && asked_for.is_none()
     }
 
-    /// Finds the files to move, and returns them.
+    /// Returns the files to keep, which are moved out of the state dirs, and sets `moved_to` accordingly.
     fn plan_to_move(&mut self) -> Vec<PathBuf> {
         let files: Vec<PathBuf> = self.state.iter().flat_map(|dir| files_to_keep(dir)).collect();
         self.moved_to = (!files.is_empty()).then(|| self.move_to.clone());
@@ -215,7 +217,7 @@ impl UninstallReport {
             client => client,
         };
         if let Some(mut client) = client {
-            self.count_memories(&mut client, context)?; // some may be newer than the shown report
+            self.count_memories(&mut client, context)?; // memories may have been added since the report was shown
             if let Some(path) = &self.export {
                 self.remove_left_parts();
                 let exchange::ExportOutcome { counts: end, .. } =
@@ -246,7 +248,7 @@ impl UninstallReport {
         Ok(())
     }
 
-    /// Removes incomplete exports of killed runs.
+    /// Removes the incomplete exports of killed runs.
     fn remove_left_parts(&self) {
         let name = self.export_to.file_name().unwrap_or_default().to_string_lossy();
         let dir = self.export_to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -254,7 +256,7 @@ impl UninstallReport {
         remove_left_parts(dir, name);
     }
 
-    /// Exports the memories once more: some may have been acknowledged since the first export.
+    /// Exports the memories once more, because the daemon may have acknowledged some after the first export.
     fn export_newest_memories(&mut self, context: &CommandContext) -> Result<(), CliError> {
         let end = exchange::export_stopped(context, &self.export_to)?;
         if end.memories > 0 {
@@ -287,8 +289,8 @@ impl UninstallReport {
             let memories = format_count(self.memories, "memory", "memories");
             print_escaped_row("memories", &format!("{memories}, exported first to {}", path.display()))?;
             print_escaped_row(
-                "goes",
-                "the history of their changes, with memod's own backups; `memo backup FILE` keeps both",
+                "lost",
+                "the history of their changes, and memod's own backups; `memo backup FILE` saves the history",
             )?;
         }
         if let Some(dir) = &self.moved_to {
@@ -304,7 +306,7 @@ impl UninstallReport {
         Ok(())
     }
 
-    /// Writes a summary of the removal, and hints on the next steps.
+    /// Writes a summary of the removal, and the next steps, to stderr.
     fn say_summary(&self, output: &Output) {
         if let Some(path) = &self.export {
             let memories = format_count(self.memories, "memory", "memories");
@@ -322,11 +324,10 @@ impl UninstallReport {
         if !self.project.is_empty() {
             let files = self.project.join(", ");
             output.say(&format!(
-                "of the project, left: {files}; `memo setup --undo --scope project` undoes it"
+                "left in the project: {files}; `memo setup --undo --scope project` undoes these changes"
             ));
         }
-        output.say("memod is removed; running agents have it until they are started again");
-        output
-            .say("the programs go with `cargo uninstall memod`, or the package manager that installed them");
+        output.say("memod is removed; running agents use it until they are started again");
+        output.say("remove the programs with `cargo uninstall memod` or your package manager");
     }
 }

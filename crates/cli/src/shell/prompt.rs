@@ -17,7 +17,7 @@ use super::shell_line::{MAX_HISTORY_LINES, ShellLine};
 use crate::help::completions;
 use crate::help::usage;
 
-/// The terminal and its history.
+/// The prompt of the shell, with the history of lines.
 pub(super) struct ShellPrompt {
     editor: Editor<WordCompleter, MemHistory>,
     history: ShellHistory,
@@ -31,7 +31,7 @@ impl ShellPrompt {
     pub(super) fn new(context: &CommandContext, dir: Option<PathBuf>) -> Result<Self, CliError> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
-            // The prompt is not data, so it goes to stderr.
+            // Write the prompt to the terminal and not to stdout, because it is not data.
             .behavior(Behavior::PreferTerm)
             .max_history_size(MAX_HISTORY_LINES)
             .and_then(|config| config.history_ignore_dups(true));
@@ -54,7 +54,7 @@ impl ShellPrompt {
         loop {
             match self.editor.readline("memo> ") {
                 Ok(line) => return Ok(Some(line)),
-                Err(ReadlineError::Interrupted) => {} // drops the line
+                Err(ReadlineError::Interrupted) => {} // drop the line and read another
                 Err(ReadlineError::Eof) => return Ok(None),
                 Err(error) => return Err(terminal_error(error)),
             }
@@ -80,10 +80,10 @@ fn terminal_error(error: ReadlineError) -> CliError {
     }
 }
 
-/// Words that only a prompt understands.
+/// Words that the shell understands and that are not verbs of `memo`.
 const OWN_WORDS: [&str; 3] = ["exit", "help", "quit"];
 
-/// Completes as the scripts for other shells do, and adds the space after a word. Holds the directory of `-C`.
+/// Completes words as the scripts for other shells do, and adds a space after a word. Has the directory of `-C`.
 struct WordCompleter(Option<PathBuf>);
 
 impl Helper for WordCompleter {}
@@ -116,7 +116,7 @@ impl Completer for WordCompleter {
         let own_pairs =
             own_words.map(|word| Pair { display: (*word).to_owned(), replacement: (*word).to_owned() });
         let mut pairs: Vec<_> = pairs.chain(own_pairs).collect();
-        // The only candidate is a whole word unless a directory or a value follows in it.
+        // Add a space after the only candidate, unless it is the beginning of a path or value.
         if let [only] = pairs.as_mut_slice()
             && !only.replacement.ends_with(['/', '=', ':'])
             && !line[end..].starts_with(' ')

@@ -1,7 +1,7 @@
 //! Stores the lines of `memo shell` that hold no private text.
 //!
-//! The file is in the state dir and readable by its owner only. It holds only lines that could be parsed, and none with the text
-//! of a memory, which may contain something that the daemon would remove or refuse.
+//! The file is in the state dir, and only its owner can read it. It holds only lines that could be parsed, and no line with the
+//! text of a memory, because the text may contain something that the daemon would remove or refuse.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,7 +12,7 @@ use memod_base::paths::RepoLayout;
 use super::shell_line::{MAX_HISTORY_LINES, ShellLine};
 use crate::args::MemoVerb;
 
-/// Size above which old lines are dropped, bytes.
+/// Size of the file above which old lines are dropped, bytes.
 const MAX_HISTORY_BYTES: u64 = 256 << 10;
 
 /// The history file.
@@ -29,7 +29,7 @@ impl ShellHistory {
         self.layout.state_dir.join("shell_history")
     }
 
-    /// Returns the last `n_lines` lines, oldest first; nothing if the file cannot be read.
+    /// Returns the last `n_lines` lines, oldest first; none if the file cannot be read.
     pub(super) fn last_lines(&self, n_lines: usize) -> Vec<String> {
         let text = fs::read_to_string(self.history_file()).unwrap_or_default();
         let lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -51,7 +51,7 @@ impl ShellHistory {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // A single write, so that the lines of two shells do not mix.
+        // Use a single write, so that the lines of two shells do not mix.
         let _ = options.open(&file).and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
     }
 }
@@ -63,8 +63,8 @@ fn is_private(text: &str, verb: &MemoVerb) -> bool {
         || text.split(['\'', '"', '=', ' ', '\t']).any(looks_like_a_key)
 }
 
-/// Returns whether a word is as long and mixed as a key; ids of memories are exempt. It is better to lose a harmless
-/// line than to store a key.
+/// Returns whether a word is long and has letters and digits, as a secret key has; ids of memories are exempt. Losing a harmless
+/// line is better than storing a key.
 fn looks_like_a_key(word: &str) -> bool {
     const SHORTEST: usize = 16;
     word.len() >= SHORTEST

@@ -5,12 +5,12 @@ use memod_terminal::{ColorMode, GlobalArgs, JsonForm, write_message};
 use crate::args::{CommandLine, MemoVerb, parse_command_line};
 use crate::help::usage::report_usage_error;
 
-/// Most lines in the history.
+/// Most lines that the history keeps.
 pub(super) const MAX_HISTORY_LINES: usize = 1_000;
 
-/// The meaning of a line.
+/// A parsed line of the shell.
 pub(super) enum ShellLine {
-    /// Blank, a comment, or answered already.
+    /// Nothing to run: a blank line, a comment, or a request for help that was answered.
     Empty,
     Help,
     End,

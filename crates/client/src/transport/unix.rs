@@ -13,9 +13,9 @@ use super::ConnectError;
 
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
-/// Connects within `limit`, even if a stopped daemon has left the backlog full.
+/// Connects to a socket of this user within `limit`, even if a suspended daemon has left the backlog of connections full.
 ///
-/// `UnixStream::connect` would wait forever, because it offers no way to set a limit before.
+/// `UnixStream::connect` cannot be used, because it has no time limit and would then wait forever.
 pub(super) fn connect_stream(socket: &Path, env: &Env, limit: Duration) -> Result<Stream, ConnectError> {
     let meta = fs::symlink_metadata(socket).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
     if let Some(owner) = owner(&meta).filter(|owner| *owner != env.uid) {
@@ -31,7 +31,7 @@ fn open_socket(socket: &Path, limit: Duration) -> io::Result<Stream> {
     Ok(Stream::from(fd))
 }
 
-/// Limits each following read and write; none means for ever.
+/// Sets the time limit of each following read and write; `None` means no limit.
 pub(super) fn set_time_limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
     stream.set_read_timeout(time)?;
     stream.set_write_timeout(time)

@@ -1,6 +1,6 @@
 //! Connects to a named pipe.
 //!
-//! Windows limits the time of no read that blocks, but ends one that runs in the background. A runtime of one thread does that.
+//! Windows cannot limit the time of a blocking read, but can cancel an asynchronous one. So a runtime with one thread reads.
 
 use std::cell::Cell;
 use std::io::{self, Read, Write};
@@ -26,6 +26,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// Runs an operation on the pipe within the time limit.
     fn run<T>(&mut self, step: impl AsyncFnOnce(&mut NamedPipeClient) -> io::Result<T>) -> io::Result<T> {
         let Self { pipe, runtime, limit } = self;
         runtime.block_on(async {
@@ -40,7 +41,7 @@ impl Stream {
 impl Read for Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.run(async |pipe| pipe.read(into).await);
-        // The other end has closed the pipe, or discarded the rest.
+        // Both codes mean that the daemon has closed the pipe.
         let is_end = |error: &io::Error| {
             error.kind() == io::ErrorKind::BrokenPipe || has_code(error, ERROR_PIPE_NOT_CONNECTED)
         };
@@ -54,12 +55,13 @@ impl Write for Stream {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(()) // waiting until the daemon has read all is not wanted
+        Ok(()) // flushing a pipe would wait until the daemon has read everything
     }
 }
 
-/// Connects within `limit`, also if all instances of the pipe are busy. Nothing is sent to a pipe of another user, whose name
-/// anybody may take while no daemon runs; and tokio lets no server act in our name.
+/// Connects to a pipe of this user within `limit`, even if all instances of the pipe are busy at first. Nothing is sent to a pipe
+/// of another user, because anybody can create a pipe with this name while no daemon runs. Tokio opens the pipe so that the
+/// server cannot impersonate this user.
 pub(super) fn connect_stream(pipe: &Path, _env: &Env, limit: Duration) -> Result<Stream, ConnectError> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let pipe = {
@@ -86,11 +88,11 @@ fn has_code(error: &io::Error, expected: u32) -> bool {
     error.raw_os_error().is_some_and(|code| code.cast_unsigned() == expected)
 }
 
-/// Waits until an instance of the pipe is free, which another client may take before us.
+/// Waits until an instance of the pipe is free. Another client may take that instance first.
 #[expect(unsafe_code, reason = "tokio does not wait for a pipe")]
 fn wait_for_instance(pipe: &Path, time: Duration) -> io::Result<()> {
     let name: Vec<u16> = pipe.as_os_str().encode_wide().chain([0]).collect();
-    let ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX - 1).max(1); // 0 means the time that the server likes
+    let ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX - 1).max(1); // 0 would mean the default time of the server
     // SAFETY: the name ends with 0.
     match unsafe { WaitNamedPipeW(name.as_ptr(), ms) } {
         0 => Err(io::Error::last_os_error()),
@@ -98,7 +100,7 @@ fn wait_for_instance(pipe: &Path, time: Duration) -> io::Result<()> {
     }
 }
 
-/// Limits each following read and write; none means for ever.
+/// Sets the time limit of each following read and write; `None` means no limit.
 pub(super) fn set_time_limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
     stream.limit.set(time);
     Ok(())

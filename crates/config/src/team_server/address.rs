@@ -1,6 +1,7 @@
-//! Checks the address of a team's server.
+//! Parses and checks the address of a team's server.
 //!
-//! It is a URL as `tokio-postgres` reads it, which the daemon hands it to. The client reads it here, without a library of PostgreSQL.
+//! The address is a URL for `tokio-postgres`, to which the daemon passes it. The code here checks the URL without a library of
+//! PostgreSQL, so that the client can do so, too.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -9,12 +10,13 @@ use percent_encoding::percent_decode_str;
 
 use super::TeamError;
 
-/// Port of PostgreSQL.
+/// Default port of PostgreSQL.
 const PORT: u16 = 5432;
+/// Hint for an invalid address.
 const FORM: &str = "write it as postgres://ROLE@HOST/DATABASE";
-/// Other options of a connection that take any text, …
+/// Options of the URL that take any text.
 const TEXT_OPTIONS: &[&str] = &["application_name", "options"];
-/// … a number, …
+/// Options of the URL that take a whole number.
 const NUMBER_OPTIONS: &[&str] = &[
     "connect_timeout",
     "keepalives",
@@ -23,7 +25,7 @@ const NUMBER_OPTIONS: &[&str] = &[
     "keepalives_retries",
     "tcp_user_timeout",
 ];
-/// … or one of some words.
+/// Options of the URL that take one of some words.
 const WORD_OPTIONS: &[(&str, &[&str])] = &[
     ("channel_binding", &["disable", "prefer", "require"]),
     ("load_balance_hosts", &["disable", "random"]),
@@ -31,20 +33,20 @@ const WORD_OPTIONS: &[(&str, &[&str])] = &[
     ("target_session_attrs", &["any", "read-write", "read-only"]),
 ];
 
-/// A server, a database in it, and a role. It has no password.
+/// The address of a database on a server, with the role, without a password.
 #[derive(Clone, Debug)]
 pub struct ServerAddress {
     /// The URL for `tokio-postgres`.
     pub url: String,
-    /// Whether all is encrypted, and the server's certificate checked.
+    /// Whether the connection is encrypted, and the server's certificate checked.
     pub is_encrypted: bool,
-    /// Host, as a password file has it.
+    /// Host name, IP address or socket directory, as password files have it.
     pub host: String,
-    /// Port.
+    /// Port of the server.
     pub port: u16,
-    /// Database.
+    /// Name of the database.
     pub database: String,
-    /// Role.
+    /// Name of the role.
     pub role: String,
 }
 
@@ -73,7 +75,7 @@ impl ServerAddress {
     /// Parses `postgres://ROLE@HOST:PORT/DATABASE`.
     ///
     /// # Errors
-    /// When it is none, has a password, or asks for an unencrypted connection to another machine.
+    /// When the text is not such an address, has a password, or asks for an unencrypted connection to another machine.
     pub fn parse(url: &str) -> Result<Self, TeamError> {
         if url.is_empty() {
             return Err(TeamError::new("team.url is not set").with_hint(FORM));
@@ -81,29 +83,29 @@ impl ServerAddress {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(TeamError::new("team.url: not an address of PostgreSQL").with_hint(FORM));
         }
-        // libpq's name for the check that is always made here.
+        // `verify-full` is libpq's name for checking the certificate, which is always done here.
         let (before, options) = url.split_once('?').unwrap_or((url, ""));
         let options = options.replace("sslmode=verify-full", "sslmode=require");
         let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
         let parts = AddressParts::read(before, &options).ok_or_else(Self::unparsed_error)?;
         if parts.has_password {
             return Err(TeamError::new("team.url: has a password, which a setting must not have").with_hint(
-                "take it out; `memo team login` asks for it, and keeps it where only you can read it",
+                "remove the password; `memo team login` asks for it, and stores it where only you can read it",
             ));
         }
         let [host] = parts.hosts.as_slice() else {
-            return Err(TeamError::new("team.url: names no host, or several").with_hint(FORM));
+            return Err(TeamError::new("team.url: must name exactly one host").with_hint(FORM));
         };
         if parts.has_host_address {
-            return Err(TeamError::new("team.url: names an address beside the host").with_hint(FORM));
+            return Err(TeamError::new("team.url: the option hostaddr is not allowed").with_hint(FORM));
         }
         let Some(role) = parts.role else {
             return Err(TeamError::new("team.url: names no role").with_hint(FORM));
         };
         let is_local = is_loopback(host) || cfg!(unix) && host.starts_with('/');
         if parts.ssl == SslMode::Disable && !is_local {
-            return Err(TeamError::new("team.url: sslmode=disable, and the server is on another machine")
-                .with_hint("take it out: memories cross a network only encrypted"));
+            return Err(TeamError::new("team.url: has sslmode=disable for a server on another machine")
+                .with_hint("remove sslmode=disable: memories cross a network only encrypted"));
         }
         let is_encrypted = !is_local || parts.ssl == SslMode::Require;
         let port = parts.ports.first().copied().unwrap_or(PORT);
@@ -111,18 +113,18 @@ impl ServerAddress {
         Ok(Self { url, is_encrypted, host: host.clone(), port, database, role })
     }
 
-    /// Creates the error for a URL that cannot be parsed, which may have a password in it, so it is not shown.
+    /// Returns the error for a URL that cannot be parsed. The error does not show the URL, which may have a password in it.
     pub fn unparsed_error() -> TeamError {
         TeamError::new("team.url: cannot be parsed").with_hint(FORM)
     }
 }
 
 impl AddressParts {
-    /// Reads a URL without its options, and those; `None` if it cannot be parsed.
+    /// Parses `url`, which is the part of a URL before the `?`, and `options`, the part after; `None` if they cannot be parsed.
     fn read(url: &str, options: &str) -> Option<Self> {
         let (_, rest) = url.split_once("://")?;
         if options.contains('@') && !rest.contains('@') {
-            return None; // the library would take what is before it for the role
+            return None; // `tokio-postgres` would take everything before the `@` for the role
         }
         let mut parts = Self::default();
         let rest = match rest.split_once('@') {
@@ -150,7 +152,7 @@ impl AddressParts {
         Some(parts)
     }
 
-    /// Takes over an option; `None` if there is none of that name, or it has no such value.
+    /// Adds an option of the URL; `None` if there is no option with this name, or the option does not allow this value.
     fn add_option(&mut self, name: &str, value: &str) -> Option<()> {
         match name {
             "user" => self.role = Some(value.to_owned()),
@@ -177,6 +179,7 @@ impl AddressParts {
         Some(())
     }
 
+    /// Adds a port, the default port if `port` is empty; `None` if it is not a port.
     fn add_port(&mut self, port: &str) -> Option<()> {
         self.ports.push(if port.is_empty() { PORT } else { percent_decoded(port)?.parse().ok()? });
         Some(())
@@ -191,7 +194,7 @@ impl std::fmt::Display for ServerAddress {
     }
 }
 
-/// Returns a host without the brackets of an IPv6 address, and its port.
+/// Splits a host from its port; returns both, the host without the brackets of an IPv6 address, and an empty port if there is none.
 fn host_and_port(host: &str) -> Option<(&str, &str)> {
     match host.strip_prefix('[') {
         None => Some(host.split_once(':').unwrap_or((host, ""))),
@@ -202,10 +205,12 @@ fn host_and_port(host: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// Decodes the percent-encoding of a part of a URL; `None` if the result is not UTF-8.
 fn percent_decoded(part: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(part).decode_utf8().ok()
 }
 
+/// Returns whether a host is this machine by its name or address.
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -250,8 +255,8 @@ mod tests {
     fn what_is_missing_is_said() {
         assert!(refusal("https://localhost/team").contains("not an address of PostgreSQL"));
         assert!(refusal("postgres://localhost/team").contains("no role"));
-        assert!(refusal("postgres://ann@a,b/team").contains("several"));
-        assert!(refusal("postgres://ann@localhost/team?hostaddr=203.0.113.5").contains("beside"));
+        assert!(refusal("postgres://ann@a,b/team").contains("exactly one host"));
+        assert!(refusal("postgres://ann@localhost/team?hostaddr=203.0.113.5").contains("hostaddr"));
         assert!(
             refusal("postgres://db/team?user=a@b").contains("cannot be parsed"),
             "the library takes the first @"

@@ -1,11 +1,11 @@
-//! Finds passwords of team servers in password files, whose form is that of libpq.
+//! Finds and stores passwords for team servers in password files in the form of libpq.
 //!
-//! <https://www.postgresql.org/docs/current/libpq-pgpass.html>: lines `host:port:database:role:password`, where `*` means
-//! anything, and `\` escapes `:` and `\`.
+//! A file has lines `host:port:database:role:password`, where `*` means anything, and `\` escapes `:` and `\`:
+//! <https://www.postgresql.org/docs/current/libpq-pgpass.html>.
 
 use super::ServerAddress;
 
-/// Returns the password of the first line that fits.
+/// Returns the password in the first line of a password file that fits an address; `file` is the text of the file.
 pub fn find_password(file: &str, address: &ServerAddress) -> Option<String> {
     let wanted =
         [address.host.clone(), address.port.to_string(), address.database.clone(), address.role.clone()];
@@ -18,7 +18,8 @@ pub fn find_password(file: &str, address: &ServerAddress) -> Option<String> {
     })
 }
 
-/// Returns a file with the password of an address before all others, because the first that fits is taken; `None` removes it.
+/// Returns the text of a password file with the password for an address in the first line, because the first line that fits counts.
+/// `None` removes the password.
 pub fn with_password(file: &str, address: &ServerAddress, password: Option<&str>) -> String {
     let ServerAddress { host, port, database, role, .. } = address;
     let port = port.to_string();
@@ -31,10 +32,12 @@ pub fn with_password(file: &str, address: &ServerAddress, password: Option<&str>
     new.into_iter().chain(others).map(|line| line + "\n").collect()
 }
 
+/// Escapes a field for a password file.
 fn escape_field(field: &str) -> String {
     field.replace('\\', "\\\\").replace(':', "\\:")
 }
 
+/// Splits a line of a password file into its fields, without their escapes.
 fn split_fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut chars = line.chars();

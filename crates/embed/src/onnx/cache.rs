@@ -1,4 +1,4 @@
-//! Keeps installed models in the user's cache directory.
+//! Finds, replaces and removes the installed models in the user's cache directory.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,33 +10,33 @@ use memod_base::paths::{IoContext as _, PathError, lock_within, open_lock};
 use super::OnnxError;
 use super::manifest::{MANIFEST, Manifest, name_of};
 
-/// The directory of installed models: one directory each, named as the model.
+/// The directory of installed models. Each model has a directory of its own, with the name of the model.
 #[derive(Clone, Debug)]
 pub struct ModelCache {
     dir: PathBuf,
-    /// Directory of a lock for each name.
+    /// Directory of the lock files, one for each model name.
     locks: PathBuf,
 }
 
 /// An installed model.
 #[derive(Clone, Debug)]
 pub struct InstalledModel {
-    /// Its directory.
+    /// Directory of the model's files.
     pub dir: PathBuf,
-    /// Its manifest.
+    /// The content of `manifest.json` in that directory.
     pub manifest: Manifest,
 }
 
-/// Begins the name of a directory that is not complete yet; the model's name follows.
+/// Prefix of the directory in which a model is put together. The model's name follows.
 const TEMPORARY: &str = ".part-";
 
-/// The same for one that is being replaced.
+/// Prefix of the directory of a model that is being replaced. The model's name follows.
 const FORMER: &str = ".former-";
 
-/// Longest wait for another process that installs the same model.
+/// Longest wait for another process that installs or removes the same model.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Returns whether a name can be that of a model and of its directory.
+/// Returns whether a model can have this name: 1 to 64 characters, no leading dot, not `builtin`.
 pub(super) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && !name.starts_with('.')
@@ -44,26 +44,26 @@ pub(super) fn is_name(name: &str) -> bool {
         && name != "builtin"
 }
 
-/// Returns whether the name of a model can have a character.
+/// Returns whether the name of a model can contain this character.
 fn is_name_char(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_')
 }
 
 impl ModelCache {
-    /// `cache_dir` is the directory of caches of memod.
+    /// Creates a cache in the subdirectory `models` of `cache_dir`, the directory of all caches of memod.
     pub fn new(cache_dir: &Path) -> Self {
         Self { dir: cache_dir.join("models"), locks: cache_dir.join("locks") }
     }
 
-    /// Returns the directory of models.
+    /// Returns the directory that contains the directories of all models.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Returns an installed model by its name.
+    /// Returns the installed model with this name.
     ///
     /// # Errors
-    /// When it is not installed, or its manifest is damaged.
+    /// When no such model is installed, or the manifest is damaged.
     pub fn get(&self, name: &str) -> Result<InstalledModel, OnnxError> {
         let dir = self.dir.join(name);
         if !is_name(name) || !dir.join(MANIFEST).is_file() {
@@ -72,10 +72,10 @@ impl ModelCache {
         Ok(InstalledModel { manifest: Manifest::read(&dir)?, dir })
     }
 
-    /// Returns an installed model by its identity.
+    /// Returns the installed model with this identity.
     ///
     /// # Errors
-    /// When it is not installed, or another revision of it is.
+    /// When the model is not installed, or installed with another identity (for example another revision).
     pub fn by_identity(&self, identity: &str) -> Result<InstalledModel, OnnxError> {
         let installed = self.get(name_of(identity))?;
         if installed.manifest.identity() == identity {
@@ -85,7 +85,7 @@ impl ModelCache {
         }
     }
 
-    /// Returns the installed models by name; damaged ones are left out.
+    /// Returns all installed models, sorted by name. Models with a damaged manifest are left out.
     pub fn list_models(&self) -> Vec<InstalledModel> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -94,10 +94,10 @@ impl ModelCache {
         names.iter().filter_map(|name| self.get(name).ok()).collect()
     }
 
-    /// Keeps other processes from installing or removing the model, for as long as the returned file is open.
+    /// Keeps other processes from installing or removing the model for as long as the returned file is open.
     ///
     /// # Errors
-    /// When another process does that for long.
+    /// When another process holds the lock for more than 20 seconds, or the lock file cannot be opened.
     pub(super) fn lock_model(&self, name: &str) -> Result<File, OnnxError> {
         let path = self.lock_file(name)?;
         match lock_within(open_lock(&path)?, LOCK_PATIENCE) {
@@ -106,15 +106,16 @@ impl ModelCache {
         }
     }
 
+    /// Returns the path of the lock file of a model; creates the directory of lock files.
     fn lock_file(&self, name: &str) -> Result<PathBuf, PathError> {
         fs::create_dir_all(&self.locks).at("create directory", &self.locks)?;
         Ok(self.locks.join(format!("{name}.lock")))
     }
 
-    /// Makes an empty directory, in which a model is put together. The caller holds the lock of the model.
+    /// Creates an empty directory in which a model is put together, and returns the path. The caller holds the lock of the model.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the directory cannot be created.
     pub(super) fn create_temporary_dir(&self, name: &str) -> Result<PathBuf, OnnxError> {
         self.delete_leftovers(name);
         let dir = self.dir.join(format!("{TEMPORARY}{name}"));
@@ -122,8 +123,8 @@ impl ModelCache {
         Ok(dir)
     }
 
-    /// Deletes the directories that killed processes have left of this model, and of others that nobody installs now.
-    /// A model that was to be replaced returns.
+    /// Deletes the temporary directories that killed processes have left: of the model `own`, and of every model that no other
+    /// process has locked. Puts a model back that was moved away and not replaced.
     fn delete_leftovers(&self, own: &str) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let file_name = entry.file_name();
@@ -136,15 +137,15 @@ impl ModelCache {
             }
             let returns = former.is_some() && fs::rename(entry.path(), self.dir.join(name)).is_ok();
             if !returns {
-                let _ = fs::remove_dir_all(entry.path()); // it is in nobody's way
+                let _ = fs::remove_dir_all(entry.path()); // a leftover harms nobody
             }
         }
     }
 
-    /// Puts a complete directory in the place of the model.
+    /// Moves a complete directory to the place of the model.
     ///
     /// # Errors
-    /// When it cannot be renamed; the former model stays then.
+    /// When the directory cannot be renamed. The former model is put back then.
     pub(super) fn replace_model(&self, complete: &Path, name: &str) -> Result<(), PathError> {
         let dir = self.dir.join(name);
         let former = self.dir.join(format!("{FORMER}{name}"));
@@ -153,14 +154,14 @@ impl ModelCache {
         if put.is_err() && had_former {
             let _ = fs::rename(&former, &dir); // the failure itself is returned
         }
-        let _ = fs::remove_dir_all(&former); // harmless: its name is not that of a model
+        let _ = fs::remove_dir_all(&former); // a leftover is harmless, because no model can have this name
         put
     }
 
-    /// Deletes an installed model, also a damaged one.
+    /// Deletes an installed model, even a damaged one.
     ///
     /// # Errors
-    /// When it is not installed, or cannot be deleted.
+    /// When the model is not installed, is locked by another process, or cannot be deleted.
     pub fn remove(&self, name: &str) -> Result<(), OnnxError> {
         let dir = self.dir.join(name);
         if !is_name(name) || !dir.is_dir() {

@@ -1,44 +1,44 @@
-//! Lists the models that are known by name.
+//! Lists the models that memod knows by name.
 
 use super::{Pooling, Purpose};
 
-/// A model that is known by name, with all that is needed to fetch and run it. Sizes are about those of the model file.
+/// A model that memod knows by name, with everything that is needed to fetch and run the model.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueEntry {
-    /// Short name.
+    /// Short name of the model.
     pub name: &'static str,
-    /// Repository in the hub.
+    /// Repository in the Hugging Face hub: `owner/name`.
     pub repository: &'static str,
-    /// Path of the model file in it.
+    /// Path of the model file in the repository.
     pub model_file: &'static str,
-    /// Its purpose.
+    /// Whether the model embeds texts or reranks hits.
     pub purpose: Purpose,
-    /// Length of its vectors; 0 if it makes none.
+    /// Number of dimensions of the model's vectors; 0 for a reranker.
     pub dims: usize,
-    /// How vectors of tokens become one.
+    /// How the vectors of a text's tokens become one vector.
     pub pooling: Pooling,
-    /// Put before each query.
+    /// Text that is put before each query.
     pub query_prefix: &'static str,
-    /// Put before each text that is found.
+    /// Text that is put before each document.
     pub document_prefix: &'static str,
-    /// Tokens of a text that count.
+    /// Number of tokens after which a text is cut.
     pub max_tokens: usize,
-    /// SPDX identifier.
+    /// SPDX identifier of the model's licence.
     pub licence: &'static str,
-    /// Size of the model file, MB.
+    /// Approximate size of the model file, MB.
     pub megabytes: u64,
-    /// Its use, in a few words.
+    /// What the model is good for, in a few words.
     pub note: &'static str,
 }
 
 impl CatalogueEntry {
-    /// Returns the model of that name.
+    /// Returns the entry with this name; `None` if the catalogue has no such model.
     pub fn find(name: &str) -> Option<&'static Self> {
         CATALOGUE.iter().find(|entry| entry.name == name)
     }
 }
 
-/// Makes the entry of a model without prefixes, which pools by mean.
+/// Makes the entry of an embedding model that pools by mean and needs no prefixes.
 const fn mean_model(
     name: &'static str,
     repository: &'static str,
@@ -63,10 +63,10 @@ const fn mean_model(
     }
 }
 
-/// The instruction of bge for queries; their texts have none.
+/// The prefix of queries for the bge models. Documents have no prefix.
 const BGE: &str = "Represent this sentence for searching relevant passages: ";
 
-/// Every model that is known by name. More than 512 tokens cost more than they find.
+/// Every model that memod knows by name. Texts are cut at 512 tokens: more take time and hardly improve results.
 pub const CATALOGUE: &[CatalogueEntry] = &[
     mean_model("minilm-l6", "sentence-transformers/all-MiniLM-L6-v2", 384, 256, 90, "small and fast"),
     mean_model(

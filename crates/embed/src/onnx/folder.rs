@@ -1,4 +1,4 @@
-//! Installs a model from a folder that is laid out as sentence-transformers writes it.
+//! Installs a model from a folder with the layout of sentence-transformers.
 
 use std::fs;
 use std::io::Read as _;
@@ -15,10 +15,10 @@ use super::model_process::{ModelTask, StartOptions, TOKENIZER};
 use super::{OnnxError, Runtime};
 use crate::{Builtin, Scale, normalize};
 
-/// Most tokens of a text that count: more cost more than they find.
+/// Largest number of tokens after which a text is cut: more take time and hardly improve results.
 const MOST_TOKENS: usize = 512;
 
-/// Lengths that vectors may have.
+/// Numbers of dimensions that the vectors of a model may have.
 const DIMS: std::ops::RangeInclusive<usize> = 8..=4_096;
 
 /// Largest model file, bytes.
@@ -27,40 +27,41 @@ const MOST_MODEL: u64 = 4 << 30;
 /// Largest other file, bytes.
 const MOST_JSON: u64 = 64 << 20;
 
-/// Longest prefix of texts, bytes.
+/// Longest prefix of queries or documents, bytes.
 const MOST_PREFIX: usize = 1 << 10;
 
-/// File with the prefixes.
+/// Name of the file with the prefixes of queries and documents.
 const PROMPTS: &str = "config_sentence_transformers.json";
 
-/// Texts in a batch.
+/// Number of texts in one task for the model process.
 const BATCH: usize = 8;
 
-/// Contents of the tokenizer's files that the folder lacks; the first one must be there.
+/// Contents for files of [`TOKENIZER`] that the folder lacks, in the same order. The first file is required, so it has no default.
 const DEFAULTS: [&str; 4] = ["", "{}", "{}", r#"{"model_max_length":512,"pad_token":"[PAD]"}"#];
 
 /// A model to install.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelImport<'a> {
-    /// Its folder.
+    /// Folder with the files of the model.
     pub dir: &'a Path,
-    /// Its name; the one that the folder suggests if absent.
+    /// Name for the model; `None` for the name in the catalogue, or else one made from the folder's name.
     pub name: Option<&'a str>,
-    /// Where it comes from, if not from the folder.
+    /// Origin to record in the manifest; `None` for the path of the folder.
     pub source: Option<&'a str>,
 }
 
-/// A folder with the files of a model, which have not been read yet.
+/// A folder with a model file. The files have not been read yet.
 struct ModelFolder<'a> {
     dir: &'a Path,
+    /// Path of the model file.
     model: PathBuf,
 }
 
-/// Installs a model. It is loaded in a process of its own and
-/// embeds some texts before it replaces a model of the same name.
+/// Installs a model and returns the installed model. The model must first pass a trial in a process of its own, and then replaces
+/// a model of the same name. `program` is the path of `memod`, which is started as the process.
 ///
 /// # Errors
-/// When a file is absent or wrong, or the model cannot be run; nothing is changed then.
+/// When a file is missing or wrong, or the model cannot be run. Nothing is changed then.
 pub fn import_model(
     &ModelImport { dir, name, source }: &ModelImport<'_>,
     cache: &ModelCache,
@@ -76,7 +77,7 @@ pub fn import_model(
     if !is_name(&name) {
         return Err(OnnxError::bad_file(
             dir,
-            format!("`{name}` cannot be the name of a model; give one with --name"),
+            format!("`{name}` is no valid model name (a-z, 0-9, `.`, `-`, `_`); give another with --name"),
         ));
     }
     let library = runtime.find_library()?;
@@ -104,12 +105,13 @@ pub fn import_model(
     Ok(InstalledModel { dir: cache.dir().join(&name), manifest })
 }
 
-/// Returns the error for a model that cannot be run.
+/// Returns the error for a model that fails its trial.
 fn failed_error(model: &str, reason: String) -> OnnxError {
     OnnxError::Failed { model: model.to_owned(), reason }
 }
 
-/// Reads a regular file, also through a link, as caches of hubs have them. A FIFO does not block.
+/// Reads a regular file of at most `most_bytes` bytes. Follows symbolic links, which the caches of model hubs use. Never blocks on
+/// a FIFO.
 fn read_regular_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, OnnxError> {
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         return Err(OnnxError::bad_file(path, "is not a regular file"));
@@ -118,12 +120,12 @@ fn read_regular_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, OnnxError>
     let mut content = Vec::new();
     file.take(most_bytes + 1).read_to_end(&mut content).at("read", path)?;
     if content.len() as u64 > most_bytes {
-        return Err(OnnxError::bad_file(path, format!("has more than {most_bytes} bytes")));
+        return Err(OnnxError::bad_file(path, format!("is larger than {most_bytes} bytes")));
     }
     Ok(content)
 }
 
-/// Computes the first 12 digits of the SHA-256 of everything that makes the vectors.
+/// Returns the revision of a model: the first 12 digits of a SHA-256 over everything that determines the vectors.
 fn compute_revision(files: &[ModelFile], max_tokens: usize) -> String {
     let files = files.iter().map(|file| format!("{} {}\n", file.name, file.sha256));
     sha256_hex(format!("{}{max_tokens}", files.collect::<String>()).as_bytes())[..12].to_owned()
@@ -136,7 +138,8 @@ fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), OnnxError> {
     fs::write(&path, text).at("write", &path).map_err(Into::into)
 }
 
-/// Embeds some texts; returns the length of the vectors, and how their cosines compare with those of the builtin model.
+/// Embeds the calibration texts with the model. Returns the number of dimensions, and the map from the model's cosines to the
+/// scale of the builtin model.
 fn try_texts(program: &Path, start: &StartOptions) -> Result<(usize, Scale), String> {
     let mut process = ModelProcess::start(program, start)?;
     let texts: Vec<&str> = memod_models::CALIBRATION.lines().collect();
@@ -153,7 +156,7 @@ fn try_texts(program: &Path, start: &StartOptions) -> Result<(usize, Scale), Str
         || !DIMS.contains(&dims)
     {
         return Err(format!(
-            "makes no vectors that can be used: {} of {}, of {dims} numbers",
+            "returned no usable vectors: {} vectors of {dims} numbers for {} texts",
             vectors.len(),
             texts.len()
         ));
@@ -172,14 +175,17 @@ fn try_texts(program: &Path, start: &StartOptions) -> Result<(usize, Scale), Str
     Ok((dims, Scale::between(&own, &other)))
 }
 
-/// Compares some texts with one of them; they cannot all be equally good.
+/// Scores some texts against one of them. A usable model gives finite scores that are not all equal.
 fn try_pairs(program: &Path, start: &StartOptions) -> Result<(), String> {
     let mut process = ModelProcess::start(program, start)?;
     let texts: Vec<String> = memod_models::CALIBRATION.lines().take(BATCH).map(str::to_owned).collect();
     let scores = process.run_task(&ModelTask { query: texts.first().cloned(), texts })?;
     let scores: Vec<f32> = scores.into_iter().flatten().flatten().collect();
     let differs = scores.iter().any(|score| score.to_bits() != scores[0].to_bits());
-    if scores.len() == BATCH && differs { Ok(()) } else { Err("gives no scores that can be used".to_owned()) }
+    match scores.len() == BATCH && differs {
+        true => Ok(()),
+        false => Err("returned no usable scores: they are not finite, or all equal".to_owned()),
+    }
 }
 
 /// Returns the dot product of two vectors of one length.
@@ -188,13 +194,13 @@ fn dot_product(left: &[f32], right: &[f32]) -> f64 {
 }
 
 impl<'a> ModelFolder<'a> {
-    /// Finds the model file: `model.onnx`, also in `onnx/`, or the only one that ends in `.onnx`.
+    /// Finds the model file in the folder or in its subfolder `onnx`: `model.onnx`, or the only file that ends in `.onnx`.
     fn open(dir: &'a Path) -> Result<Self, OnnxError> {
         let usual = [dir.join(MODEL), dir.join("onnx").join(MODEL)];
         if let Some(model) = usual.into_iter().find(|path| path.is_file()) {
             return Ok(Self { dir, model });
         }
-        fs::read_dir(dir).at("read directory", dir)?; // it may not be there
+        fs::read_dir(dir).at("read directory", dir)?; // reports a missing folder
         let mut found: Vec<PathBuf> = [dir.to_owned(), dir.join("onnx")]
             .iter()
             .flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()))
@@ -208,13 +214,13 @@ impl<'a> ModelFolder<'a> {
                 let (first, second) = (first.display(), second.display());
                 Err(OnnxError::bad_file(
                     dir,
-                    format!("has several models, {first} and {second}; name one {MODEL}"),
+                    format!("has several models, {first} and {second}; rename the one to install to {MODEL}"),
                 ))
             }
         }
     }
 
-    /// Reads the value of a JSON file; null if it is absent.
+    /// Reads a JSON file of the folder; returns `null` if the file does not exist.
     fn read_json(&self, name: &str) -> Result<Value, OnnxError> {
         let path = self.dir.join(name);
         if !path.is_file() {
@@ -224,7 +230,7 @@ impl<'a> ModelFolder<'a> {
         serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file(&path, error.to_string()))
     }
 
-    /// Finds the model of the catalogue that the configuration in the folder names.
+    /// Returns the catalogue entry of the model that `config.json` in the folder names.
     fn find_catalogue_entry(&self) -> Option<&'static CatalogueEntry> {
         let config = self.read_json("config.json").ok()?;
         let source = config["_name_or_path"].as_str()?.trim_end_matches('/').to_lowercase();
@@ -234,13 +240,14 @@ impl<'a> ModelFolder<'a> {
         })
     }
 
-    /// Suggests a name for the model: that of the folder, with a dash for each character that a name cannot have.
+    /// Makes a model name from the folder's name, with a dash for each character that a model name cannot contain.
     fn suggest_name(&self) -> String {
         let name = self.dir.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         name.chars().map(replace_odd_char).collect::<String>().trim_matches(['-', '.']).to_owned()
     }
 
-    /// Copies the files into a directory, and describes them. The length of the vectors is not known yet.
+    /// Copies the files of the model into the directory `to`, and returns the manifest. `dims` and `scale` of the manifest are not
+    /// known yet.
     fn copy_files(
         &self,
         to: &Path,
@@ -253,7 +260,7 @@ impl<'a> ModelFolder<'a> {
             let path = self.dir.join(file);
             let content = match path.is_file() {
                 true => read_regular_file(&path, MOST_JSON)?,
-                false if default.is_empty() => return Err(OnnxError::bad_file(&path, "is absent")),
+                false if default.is_empty() => return Err(OnnxError::bad_file(&path, "does not exist")),
                 false => default.as_bytes().to_vec(),
             };
             files.push(self.write_file(to, file, &content)?);
@@ -264,7 +271,7 @@ impl<'a> ModelFolder<'a> {
         let (query, document) =
             (find_prompt(prompts, &["query"]), find_prompt(prompts, &["document", "passage"]));
         if [&query, &document].into_iter().flatten().any(|prefix| prefix.len() > MOST_PREFIX) {
-            let reason = format!("a prefix has more than {MOST_PREFIX} bytes");
+            let reason = format!("has a prefix of more than {MOST_PREFIX} bytes");
             return Err(OnnxError::bad_file(&self.dir.join(PROMPTS), reason));
         }
         Ok(Manifest {
@@ -283,14 +290,14 @@ impl<'a> ModelFolder<'a> {
         })
     }
 
-    /// Writes a file into a directory, and describes it.
+    /// Writes a file into the directory `to`; returns its name, size and hash.
     fn write_file(&self, to: &Path, name: &str, content: &[u8]) -> Result<ModelFile, OnnxError> {
         let path = to.join(name);
         fs::write(&path, content).at("write", &path)?;
         Ok(ModelFile::from_content(name, content))
     }
 
-    /// Reads the pooling of the model; `None` if the folder has no file for it.
+    /// Reads the pooling of the model; `None` if the folder has no `1_Pooling/config.json`.
     fn read_pooling(&self) -> Result<Option<Pooling>, OnnxError> {
         let config = self.read_json("1_Pooling/config.json")?;
         match (
@@ -300,11 +307,14 @@ impl<'a> ModelFolder<'a> {
             (true, _) => Ok(Some(Pooling::Cls)),
             (_, true) => Ok(Some(Pooling::Mean)),
             _ if config.is_null() => Ok(None),
-            _ => Err(OnnxError::bad_file(&self.dir.join("1_Pooling/config.json"), "neither mean nor cls")),
+            _ => {
+                let path = self.dir.join("1_Pooling/config.json");
+                Err(OnnxError::bad_file(&path, "sets neither mean nor cls pooling"))
+            }
         }
     }
 
-    /// Reads the purpose of the model.
+    /// Reads from `config.json` whether the model embeds or reranks.
     fn read_purpose(&self) -> Result<Purpose, OnnxError> {
         let config = self.read_json("config.json")?;
         let kind = config["architectures"][0].as_str().unwrap_or_default();
@@ -312,24 +322,24 @@ impl<'a> ModelFolder<'a> {
         Ok(if is_classifier { Purpose::Rerank } else { Purpose::Embed })
     }
 
-    /// Reads the number of tokens of a text that count; `None` if the folder does not limit it.
+    /// Reads the number of tokens after which a text is cut; `None` if the folder sets no limit.
     fn read_max_tokens(&self) -> Result<Option<usize>, OnnxError> {
         let config = self.read_json("sentence_bert_config.json")?;
         Ok(config["max_seq_length"].as_u64().and_then(|tokens| usize::try_from(tokens).ok()))
     }
 }
 
-/// Returns a character of a model's name; a dash for one that a name cannot have.
+/// Returns the character, or a dash if a model name cannot contain the character.
 fn replace_odd_char(c: char) -> char {
     if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' }
 }
 
-/// Returns the prompt under the first of these names that has one.
+/// Returns the text of the first of these prompts that exists.
 fn find_prompt(prompts: &Value, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| prompts[*name].as_str()).map(str::to_owned)
 }
 
-/// Returns whether a configuration switches a mode on.
+/// Returns whether `mode` is `true` in a configuration.
 fn is_switched_on(config: &Value, mode: &str) -> bool {
     config[mode].as_bool() == Some(true)
 }

@@ -1,4 +1,4 @@
-//! Describes an installed model: its files, and all that is needed to run it.
+//! Describes an installed model: its files, and everything that is needed to run the model.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use sha2::{Digest as _, Sha256};
 use super::OnnxError;
 use crate::Scale;
 
-/// How the vectors of tokens become one.
+/// How the vectors of a text's tokens become one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
-    /// That of the first token.
+    /// The vector of the first token is taken.
     Cls,
-    /// Their mean.
+    /// The mean of all vectors is taken.
     Mean,
 }
 
 impl Pooling {
-    /// Returns the word for it.
+    /// Returns the name in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cls => "cls",
@@ -33,15 +33,15 @@ impl Pooling {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// It makes a vector of each.
+    /// The model makes a vector of each text.
     #[default]
     Embed,
-    /// It says how well each answers a query: a cross-encoder.
+    /// The model is a cross-encoder: it scores how well each text answers a query.
     Rerank,
 }
 
 impl Purpose {
-    /// Returns the word for it.
+    /// Returns the name in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Embed => "embed",
@@ -50,19 +50,19 @@ impl Purpose {
     }
 }
 
-/// A file of a model.
+/// The name, size and hash of a model's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFile {
-    /// Name in the model's directory.
+    /// Name of the file in the model's directory.
     pub name: String,
-    /// Size.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// SHA-256 in hex.
+    /// SHA-256 of the file in hex.
     pub sha256: String,
 }
 
 impl ModelFile {
-    /// Describes the content of a file.
+    /// Computes the size and hash of a file with this content.
     pub fn from_content(name: &str, content: &[u8]) -> Self {
         Self { name: name.to_owned(), bytes: content.len() as u64, sha256: sha256_hex(content) }
     }
@@ -73,44 +73,44 @@ pub(super) fn sha256_hex(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The description of an installed model: `manifest.json` beside its files.
+/// The content of `manifest.json` in the directory of an installed model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Short name, which is that of the directory.
+    /// Short name of the model, and name of the directory.
     pub name: String,
-    /// Where it comes from: a repository of a hub, or a directory.
+    /// Origin of the model: a repository of a hub, or a directory.
     pub source: String,
-    /// Commit in the hub, or the first 12 digits of a SHA-256 over those of all files and `max_tokens`.
+    /// Commit in the hub, or the first 12 digits of a SHA-256 over the hashes of all files and `max_tokens`.
     pub revision: String,
-    /// Its purpose.
+    /// Whether the model embeds texts or reranks hits.
     #[serde(default)]
     pub purpose: Purpose,
-    /// Length of its vectors; 0 if it makes none.
+    /// Number of dimensions of the model's vectors; 0 for a reranker.
     pub dims: usize,
-    /// How vectors of tokens become one.
+    /// How the vectors of a text's tokens become one vector.
     pub pooling: Pooling,
-    /// Put before each query.
+    /// Text that is put before each query.
     #[serde(default)]
     pub query_prefix: String,
-    /// Put before each text that is found.
+    /// Text that is put before each document.
     #[serde(default)]
     pub document_prefix: String,
-    /// Tokens of a text that count.
+    /// Number of tokens after which a text is cut.
     pub max_tokens: usize,
-    /// How its cosines compare with those of the builtin model.
+    /// Map from the model's cosines to the scale of the builtin model.
     #[serde(default)]
     pub scale: Scale,
-    /// Its files.
+    /// The model file and the tokenizer's files.
     pub files: Vec<ModelFile>,
 }
 
-/// Name of the file in the directory of a model.
+/// Name of the manifest in the directory of a model.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// Name of the model file in it.
+/// Name of the model file in the directory of a model.
 pub(super) const MODEL: &str = "model.onnx";
 
-/// Returns the name of the model with an identity.
+/// Returns the model name in an identity: the part before `@`.
 pub fn name_of(identity: &str) -> &str {
     identity.split('@').next().unwrap_or_default()
 }
@@ -119,14 +119,14 @@ impl Manifest {
     /// Reads the manifest of a model's directory.
     ///
     /// # Errors
-    /// When it is absent or not a manifest.
+    /// When `manifest.json` cannot be read or parsed.
     pub fn read(dir: &Path) -> Result<Self, OnnxError> {
         let path = dir.join(MANIFEST);
         let text = std::fs::read(&path).at("read", &path)?;
         serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file(&path, error.to_string()))
     }
 
-    /// Returns model, revision, dimensions, pooling and prefixes in one word.
+    /// Returns the identity of the model, one word made of its name, revision, dimensions, pooling and prefixes.
     pub fn identity(&self) -> String {
         let Self { name, revision, dims, .. } = self;
         if self.purpose == Purpose::Rerank {
@@ -140,10 +140,10 @@ impl Manifest {
         identity
     }
 
-    /// Reads one of the model's files.
+    /// Reads one of the model's files, and checks its size and hash.
     ///
     /// # Errors
-    /// When it cannot be read, or is not the one that was installed.
+    /// When the file cannot be read, or has changed since it was installed.
     pub(super) fn read_file(&self, dir: &Path, name: &str) -> Result<Vec<u8>, OnnxError> {
         let path = dir.join(name);
         let file = self.files.iter().find(|file| file.name == name);
@@ -154,12 +154,15 @@ impl Manifest {
             return Err(OnnxError::bad_file(&path, format!("has {found} bytes instead of {}", file.bytes)));
         }
         if sha256_hex(&content) != file.sha256 {
-            return Err(OnnxError::bad_file(&path, "has another SHA-256 than the file that was installed"));
+            return Err(OnnxError::bad_file(
+                &path,
+                "has changed since it was installed: the SHA-256 differs",
+            ));
         }
         Ok(content)
     }
 
-    /// Returns the size of all files.
+    /// Returns the sum of the sizes of all files, bytes.
     pub fn total_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }

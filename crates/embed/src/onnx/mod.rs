@@ -1,4 +1,4 @@
-//! Embeds with transformer models in the ONNX format, in a process of its own.
+//! Installs transformer models in the ONNX format, and runs each in a separate process.
 
 mod cache;
 mod catalogue;
@@ -18,60 +18,60 @@ pub use remote::RemoteModel;
 pub use reranker::Reranker;
 pub use runtime::{LIBRARY, Runtime};
 
-/// Why files of a model, or the runtime, cannot be used.
+/// Why a model or the ONNX Runtime cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OnnxError {
     /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] memod_base::paths::PathError),
-    /// A file is not what it should be.
+    /// A file or folder of a model is invalid.
     #[error("{}: {reason}", path.display())]
     BadFile {
         /// The file or folder.
         path: std::path::PathBuf,
-        /// Its defect.
+        /// What is wrong with the file or folder.
         reason: String,
     },
-    /// No library of ONNX Runtime was found.
+    /// The library of ONNX Runtime was not found.
     #[error("{LIBRARY} was not found: {0}")]
     NoRuntime(String),
     /// The model cannot be run.
     #[error("model {model}: {reason}")]
     Failed {
-        /// Its short name.
+        /// Short name of the model.
         model: String,
-        /// Message of the process, or its end.
+        /// Error message of the model process, or how the process ended.
         reason: String,
     },
-    /// Another process installs it.
-    #[error("another process is installing {0}")]
+    /// Another process is installing or removing the model with this name.
+    #[error("another process is installing or removing the model {0}")]
     Busy(String),
-    /// No model of that name.
+    /// No model with this name or identity is installed.
     #[error("no model {0} is installed")]
     Absent(String),
 }
 
 impl OnnxError {
-    /// Makes the error for a file that is not what it should be.
+    /// Returns the error for an invalid file or folder of a model.
     pub(super) fn bad_file(path: &std::path::Path, reason: impl Into<String>) -> Self {
         Self::BadFile { path: path.to_owned(), reason: reason.into() }
     }
 
-    /// Returns what a user can do about it.
+    /// Returns what a user can do about the error.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Io(_) => None,
             Self::BadFile { .. } => {
-                Some("the folder must have a model and a tokenizer as sentence-transformers writes them")
+                Some("the folder must contain a model and a tokenizer in the layout of sentence-transformers")
             }
             Self::NoRuntime(_) => {
-                Some("`pip install onnxruntime` has it; name the file in ORT_DYLIB_PATH or `model.runtime`")
+                Some("`pip install onnxruntime` has it; set ORT_DYLIB_PATH or `model.runtime` to its path")
             }
             Self::Failed { .. } => {
-                Some("the model that answered before still does; the log of the daemon says more")
+                Some("the model in use has not changed; the log of the daemon has details")
             }
-            Self::Busy(_) => Some("try again when it is done"),
-            Self::Absent(_) => Some("`memo model list` shows which are"),
+            Self::Busy(_) => Some("try again when the other process has finished"),
+            Self::Absent(_) => Some("`memo model list` shows the installed models"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Starts the process of a model, asks it and ends it.
+//! Starts the process that runs a model, gives it tasks, and ends it.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
@@ -11,22 +11,23 @@ use serde::de::DeserializeOwned;
 
 use super::model_process::{Loaded, ModelTask, Reply, StartOptions};
 
-/// Time limit for loading a model; a client waits for its reply for 30 seconds. A large one on a slow disk takes some.
+/// Time limit for loading a model, shorter than the 30 seconds for which a client waits for the daemon. A large model on a slow
+/// disk takes several seconds.
 const LOAD_LIMIT: Duration = Duration::from_secs(25);
 
-/// Time limit for a batch of 8 texts in the background.
+/// Time limit for a task of at most 8 texts in a background process.
 const REPLY_LIMIT: Duration = Duration::from_secs(30);
 
-/// Time limit for a caller that waits. A query takes milliseconds, and words answer without it.
+/// Time limit for the vector of a query, which usually takes milliseconds. After the limit, a search uses words only.
 pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(5);
 
-/// Longest line of a reply, bytes: 8 vectors of 4096 numbers take less than one megabyte.
+/// Longest line of a reply, bytes. A reply of 8 vectors with 4,096 numbers each takes less than 1 MB.
 const MOST_REPLY: u64 = 16 << 20;
 
-/// Longest quotation of the last output of a process, bytes.
+/// Longest part of a process's error output that an error message quotes, bytes.
 const MOST_SAID: usize = 300;
 
-/// One `memod embed`. Dropped, it is killed.
+/// A running process `memod embed`. Dropping this value kills the process.
 pub(super) struct ModelProcess {
     child: Child,
     tasks: Sender<String>,
@@ -36,13 +37,13 @@ pub(super) struct ModelProcess {
 }
 
 impl ModelProcess {
-    /// Starts the process and waits until the model is loaded. `program` is `memod`.
+    /// Starts the process, and waits until the model is loaded. `program` is the path of `memod`.
     pub(super) fn start(program: &Path, start: &StartOptions) -> Result<Self, String> {
         let mut process =
-            Self::spawn(program, start).map_err(|error| format!("start its process: {error}"))?;
+            Self::spawn(program, start).map_err(|error| format!("its process cannot be started: {error}"))?;
         match process.receive_reply::<Loaded>(LOAD_LIMIT)? {
             Loaded { is_ready: true, .. } => Ok(process),
-            Loaded { error, .. } => Err(error.unwrap_or_else(|| "cannot be loaded".to_owned())),
+            Loaded { error, .. } => Err(error.unwrap_or_else(|| "the model cannot be loaded".to_owned())),
         }
     }
 
@@ -68,13 +69,14 @@ impl ModelProcess {
         let (reply_sender, replies) = channel();
         let reply_limit = if start.in_background { REPLY_LIMIT } else { QUERY_LIMIT };
         let process = Self { child, tasks, replies, reply_limit, stderr };
-        // Not every system can read a pipe with a deadline, so a thread reads it.
+        // Not every system can read a pipe with a deadline, so a thread reads the pipe.
         let exchange = move || exchange_lines(stdin, stdout, &task_queue, &reply_sender);
         thread::Builder::new().name("embed-pipe".to_owned()).spawn(exchange)?;
         Ok(process)
     }
 
-    /// Returns the vectors of some texts, or one score each. After an error the process is of no use.
+    /// Runs a task. Returns one vector for each text, or a vector with a single score if the model is a cross-encoder; `None` for a
+    /// text without either. After an error the process must not be used again.
     pub(super) fn run_task(&mut self, task: &ModelTask) -> Result<Vec<Option<Vec<f32>>>, String> {
         let n_texts = task.texts.len();
         let mut line = serde_json::to_string(task).expect("plain strings serialize");
@@ -83,22 +85,27 @@ impl ModelProcess {
         match self.receive_reply::<Reply>(self.reply_limit)? {
             Reply { error: Some(error), .. } => Err(error),
             Reply { vectors, .. } if vectors.len() == n_texts => Ok(vectors),
-            Reply { vectors, .. } => Err(format!("replied {} vectors for {n_texts} texts", vectors.len())),
+            Reply { vectors, .. } => {
+                Err(format!("its process sent {} vectors for {n_texts} texts", vectors.len()))
+            }
         }
     }
 
-    /// Waits for the next line of the process, and parses it.
+    /// Waits for the next line of the process's output, at most for `limit`, and parses the line.
     fn receive_reply<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, String> {
         match self.replies.recv_timeout(limit) {
-            Ok(line) => serde_json::from_str(&line).map_err(|error| format!("replied nonsense: {error}")),
-            Err(RecvTimeoutError::Timeout) => Err(format!("took over {} s", limit.as_secs())),
+            Ok(line) => serde_json::from_str(&line)
+                .map_err(|error| format!("its process sent an invalid reply: {error}")),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(format!("its process did not reply within {} s", limit.as_secs()))
+            }
             Err(RecvTimeoutError::Disconnected) => Err(self.describe_end()),
         }
     }
 
-    /// Ends the process unless it has ended; describes its end with its last output.
+    /// Kills the process if it still runs; returns its exit status and the end of its error output as a message.
     fn describe_end(&mut self) -> String {
-        let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
+        let _ = self.child.kill(); // fails only if the process has ended already
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let said = self.stderr.take().map(|stderr| io::read_to_string(stderr).unwrap_or_default());
         let said = said.unwrap_or_default();
@@ -111,7 +118,7 @@ impl ModelProcess {
         }
     }
 
-    /// Returns the resident set, bytes; 0 if the system does not tell.
+    /// Returns the resident memory of the process, bytes; 0 where `/proc` does not report it.
     pub(super) fn rss_bytes(&self) -> u64 {
         let rollup = format!("/proc/{}/smaps_rollup", self.child.id());
         let text = std::fs::read_to_string(rollup).unwrap_or_default();
@@ -124,20 +131,20 @@ impl ModelProcess {
 
 impl Drop for ModelProcess {
     fn drop(&mut self) {
-        // Both fail only if the process is gone.
+        // Both calls fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Forwards one line of the process; returns whether both sides are still there.
+/// Forwards one line of the process's output to `replies`; returns whether both ends still exist.
 fn forward_reply(stdout: &mut BufReader<ChildStdout>, replies: &Sender<String>) -> bool {
     let mut line = String::new();
     let is_read = stdout.by_ref().take(MOST_REPLY).read_line(&mut line).is_ok();
     is_read && line.ends_with('\n') && replies.send(line).is_ok()
 }
 
-/// Transfers tasks and replies until one side is gone.
+/// Writes each task to the process and forwards its reply, until either end is closed.
 fn exchange_lines(
     mut stdin: ChildStdin,
     stdout: ChildStdout,

@@ -1,10 +1,10 @@
-//! The process that runs a model.
+//! Implements `memod embed`, the process that runs a model for the daemon.
 //!
-//! It writes a line of JSON once the model is loaded, then reads a line with texts and writes one with vectors until its input
-//! ends. A damaged or hostile file costs this process, and so does a crash of the library.
+//! The process writes a line of JSON once the model is loaded. Then it reads lines with texts, and answers each with a line of
+//! vectors, until its input ends. A damaged or hostile file, or a crash of the library, ends only this process.
 //!
-//! A text is embedded alone: in a batch, the vectors of a model that is quantised as it runs depend on the other texts, and one
-//! thread is no faster.
+//! Each text is embedded alone. In a batch, the vectors of a model with dynamic quantization would depend on the other texts, and
+//! a batch is no faster on one thread.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,32 +21,32 @@ use super::manifest::{MODEL, Manifest};
 use super::{OnnxError, Pooling, Purpose};
 use crate::normalize;
 
-/// Files of a tokenizer, as sentence-transformers names them.
+/// Names of a tokenizer's files, as sentence-transformers writes them.
 pub(super) const TOKENIZER: [&str; 4] =
     ["tokenizer.json", "config.json", "special_tokens_map.json", "tokenizer_config.json"];
 
-/// Address space beyond eight times the model file, bytes: a batch of long texts takes up to a gigabyte.
+/// Address space that the process may use in addition to eight times the size of the model file, bytes. Long texts take up to 1 GB.
 #[cfg(target_os = "linux")]
 const MEMORY_BYTES: u64 = 4 << 30;
 
-/// Difference in priority of a process that works in the background.
+/// Nice increment of a process that works in the background.
 #[cfg(unix)]
 const NICE: i32 = 10;
 
-/// How the process is started.
+/// The options with which the process is started.
 #[derive(Clone, Debug)]
 pub struct StartOptions {
-    /// Directory of the model, with its manifest.
+    /// Directory of the model's files and manifest.
     pub model_dir: PathBuf,
-    /// Identity of the model that must be there.
+    /// Identity that the model in this directory must have.
     pub identity: String,
-    /// Library of ONNX Runtime.
+    /// Path of the library of ONNX Runtime.
     pub runtime: PathBuf,
-    /// Whether it gives way to other processes.
+    /// Whether the process runs at a low priority.
     pub in_background: bool,
 }
 
-/// The first line: whether the model is loaded.
+/// The first line of output: whether the model is loaded, or why not.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Loaded {
@@ -54,23 +54,24 @@ pub(super) struct Loaded {
     pub(super) error: Option<String>,
 }
 
-/// Texts with their prefixes.
+/// A line of input: texts to embed, with their prefixes, or to score.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ModelTask {
-    /// The query that a cross-encoder compares them with.
+    /// The query that a cross-encoder compares with the texts.
     pub(super) query: Option<String>,
     pub(super) texts: Vec<String>,
 }
 
 impl ModelTask {
-    /// Asks for vectors.
+    /// Creates a task that embeds texts.
     pub(super) fn for_texts(texts: Vec<String>) -> Self {
         Self { query: None, texts }
     }
 }
 
-/// Their vectors, or one score each, `null` for one that is not finite, or why there are none.
+/// The answer to a task: one vector for each text, of one number if it is a score, `null` for a value that is not finite; or an
+/// error.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Reply {
@@ -78,10 +79,10 @@ pub(super) struct Reply {
     pub(super) error: Option<String>,
 }
 
-/// Loads the model and embeds tasks from stdin, one per line. When stdin ends, so does this process, also amid a task.
+/// Loads the model, and runs the tasks from stdin, one on each line. The process ends when stdin ends, even during a task.
 ///
 /// # Errors
-/// When a pipe breaks or a line is invalid; the process must end then.
+/// When a pipe breaks or a line is invalid. The caller must end the process then.
 pub fn run(start: &StartOptions) -> io::Result<()> {
     let lines = read_lines()?;
     let mut model = match load_model(start) {
@@ -111,7 +112,7 @@ enum LoadedModel {
 }
 
 impl LoadedModel {
-    /// Returns the vector of a text, or its score; `None` if that is not finite.
+    /// Returns the vector of a text, or its score for the query as the only number; `None` if the value is not finite.
     fn evaluate_text(&mut self, query: &str, text: &str) -> Result<Option<Vec<f32>>, fastembed::Error> {
         match self {
             Self::Embedder(model) => Ok(model.embed([text], Some(1))?.pop().and_then(normalize)),
@@ -127,8 +128,8 @@ impl LoadedModel {
     }
 }
 
-/// Reads lines from stdin on a thread, which ends the process with the input: nobody waits for the batch that is being made
-/// when the daemon was killed.
+/// Starts a thread that reads the lines of stdin, and returns their receiver. The thread ends the process when stdin ends: after
+/// the daemon was killed, nobody needs the result of the current task.
 fn read_lines() -> io::Result<Receiver<String>> {
     let (send, receive) = channel();
     thread::Builder::new().name("embed-input".to_owned()).spawn(move || forward_lines(&send))?;
@@ -138,12 +139,12 @@ fn read_lines() -> io::Result<Receiver<String>> {
 /// Forwards the lines of stdin; ends the process after the last one.
 fn forward_lines(send: &Sender<String>) {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
-        let _ = send.send(line); // the other thread ends the process if it cannot go on
+        let _ = send.send(line); // fails only if the main thread is about to end the process
     }
     kill_own_process();
 }
 
-/// Ends the process without the destructors of a library that another thread is in.
+/// Ends the process at once, without running destructors of a library that another thread is using.
 fn kill_own_process() {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
@@ -151,7 +152,7 @@ fn kill_own_process() {
     std::process::exit(0);
 }
 
-/// Writes a line of JSON to stdout.
+/// Writes `reply` to stdout as a line of JSON.
 fn write_reply(reply: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(reply)?;
     line.push('\n');
@@ -160,7 +161,7 @@ fn write_reply(reply: &impl Serialize) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Loads the library and the model.
+/// Loads the library of ONNX Runtime and the model, and limits memory and priority of the process.
 fn load_model(start: &StartOptions) -> Result<LoadedModel, String> {
     if start.in_background {
         give_way();
@@ -199,7 +200,7 @@ fn load_model(start: &StartOptions) -> Result<LoadedModel, String> {
     }
 }
 
-/// Returns the message for a model that cannot be loaded.
+/// Returns the error message for a model that cannot be loaded.
 fn load_error(model_dir: &Path, error: &fastembed::Error) -> String {
     format!("{}: {error}", model_dir.display())
 }
@@ -210,7 +211,7 @@ struct ModelContent {
     tokenizer: TokenizerFiles,
 }
 
-/// Reads the files of a model, unless another model or another revision has taken its place.
+/// Reads the manifest and the files of a model. Fails if the model in the directory has another identity.
 fn read_model(dir: &Path, identity: &str) -> Result<(Manifest, ModelContent), OnnxError> {
     let manifest = Manifest::read(dir)?;
     if manifest.identity() != identity {
@@ -229,20 +230,20 @@ fn read_model(dir: &Path, identity: &str) -> Result<(Manifest, ModelContent), On
 /// Lowers the priority of the process.
 #[cfg(unix)]
 fn give_way() {
-    let _ = rustix::process::nice(NICE); // it only matters for others
+    let _ = rustix::process::nice(NICE); // a failure only slows down other processes
 }
 
 #[cfg(not(unix))]
 fn give_way() {}
 
-/// Limits the memory of the process and disables core files; a larger allocation ends it.
+/// Limits the address space of the process, and disables core files. An allocation beyond the limit ends the process.
 #[cfg(target_os = "linux")]
 fn limit_memory(model_bytes: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     for (resource, limit) in [(Resource::As, MEMORY_BYTES + 8 * model_bytes), (Resource::Core, 0)] {
         let maximum = getrlimit(resource).maximum;
         let current = Some(maximum.map_or(limit, |maximum| limit.min(maximum)));
-        let _ = setrlimit(resource, Rlimit { current, maximum }); // the deadline of the caller applies in any case
+        let _ = setrlimit(resource, Rlimit { current, maximum }); // without the limit, the timeout of the caller still applies
     }
 }
 

@@ -1,7 +1,8 @@
-//! A model that runs in processes of its own.
+//! Runs an ONNX model in up to two processes.
 //!
-//! One process answers callers that wait: it is started by the first query, which does not wait for it, and ends when it was idle.
-//! The other makes vectors in the background, at a low priority, and ends soon after its work. So a query never waits for a batch.
+//! One process embeds queries. The first query starts it but does not wait for it, and the process ends when it has been idle for
+//! ten minutes. The other process embeds documents in the background, at a low priority, and ends 30 seconds after its last task.
+//! So a query never waits for a batch of documents.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,41 +19,44 @@ use super::model_process::{ModelTask, StartOptions};
 use super::{OnnxError, Runtime};
 use crate::{EmbedError, Embedder, LOADING, Role, Scale};
 
-/// Texts that are asked for at once. The model takes one after the other; more would make a time limit long.
+/// Number of texts in one task. The process embeds them one after the other, so more texts would need a longer time limit.
 const BATCH: usize = 8;
 
-/// Bytes of a text for each token that counts: more cannot matter.
+/// Bytes of a text that are sent for each token of the limit. Tokens are shorter, so the model would cut off further bytes.
 const BYTES_A_TOKEN: usize = 16;
 
-/// Time after which the process that answers queries ends.
+/// Idle time after which the process for queries ends.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// The same for the one in the background.
+/// Idle time after which the background process ends.
 const IDLE_IN_BACKGROUND: Duration = Duration::from_secs(30);
 
-/// Time after which a process that could not be started is tried again.
+/// Time after a failed start until the next attempt.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
-/// Query vectors that are kept: the index and the memories ask for the same one, and so does a caller that asks again.
+/// Most query vectors in the cache. A search needs the same vector for the index and for the memories, and users repeat queries.
 const KEPT_QUERIES: usize = 32;
 
-/// Vectors of texts, `None` where there is none.
+/// One vector for each text; `None` for a text without a vector.
 pub(super) type Vectors = Vec<Option<Vec<f32>>>;
 
-/// An installed model.
+/// An installed embedding model, run by processes of its own.
 pub struct RemoteModel {
     identity: String,
     manifest: Manifest,
+    /// Embeds queries.
     now: Arc<ModelServer>,
+    /// Embeds documents in the background.
     later: Arc<ModelServer>,
+    /// The last queries with their vectors, oldest first.
     queries: Mutex<Vec<(String, Vectors)>>,
 }
 
 impl RemoteModel {
-    /// Prepares a model to be run; nothing is started. `program` is `memod`.
+    /// Creates the model without starting a process. `program` is the path of `memod`.
     ///
     /// # Errors
-    /// When there is no runtime.
+    /// When the library of ONNX Runtime is not found.
     pub fn new(installed: &InstalledModel, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
         let runtime = runtime.find_library()?;
         let server = |in_background| {
@@ -67,7 +71,7 @@ impl RemoteModel {
         Ok(Self { identity, manifest, now: server(false), later: server(true), queries })
     }
 
-    /// Returns the texts as the model takes them, each with its index in `texts`; blank ones have no vector.
+    /// Returns the texts to send, prefixed and cut, each with its index in `texts`. Blank texts are left out, and get no vector.
     fn prepare_texts(&self, texts: &[&str], role: Role) -> Vec<(usize, String)> {
         let prefix = match role {
             Role::Query => &self.manifest.query_prefix,
@@ -78,12 +82,12 @@ impl RemoteModel {
         texts.map(|(at, text)| (at, format!("{prefix}{}", &text[..text.floor_char_boundary(most)]))).collect()
     }
 
-    /// Returns the error of this model.
+    /// Returns the error of this model with a reason.
     fn embed_error(&self, reason: String) -> EmbedError {
         EmbedError { model: self.identity.clone(), reason }
     }
 
-    /// Embeds texts in batches, each by one call of `ask`.
+    /// Embeds texts in batches, calling `ask` for each batch.
     fn embed_by(
         &self,
         texts: &[&str],
@@ -97,7 +101,7 @@ impl RemoteModel {
             for ((at, _), vector) in batch.iter().zip(found) {
                 if vector.as_ref().is_some_and(|vector| vector.len() != self.manifest.dims) {
                     return Err(self.embed_error(format!(
-                        "replied vectors that have not {} numbers",
+                        "its process sent a vector whose length is not {}",
                         self.manifest.dims
                     )));
                 }
@@ -163,13 +167,13 @@ impl Embedder for RemoteModel {
     }
 }
 
-/// Starts a process when it is needed, and ends it when it was idle.
+/// Starts a model process when a task needs it, and ends the process after it has been idle.
 pub(super) struct ModelServer {
     program: PathBuf,
     start: StartOptions,
     state: Mutex<ServerState>,
     changed: Condvar,
-    /// Whether a thread ends the process when it is idle.
+    /// Whether a thread is running that ends the process when it is idle.
     is_watched: AtomicBool,
 }
 
@@ -178,19 +182,23 @@ enum ServerState {
     #[default]
     Stopped,
     Starting,
-    /// The process, unless it is being asked, and when it was asked last.
+    /// The process, `None` while a task runs; and when the last task ended.
     Ready(Option<ModelProcess>, Instant),
+    /// Why and when the last start failed.
     Failed(String, Instant),
 }
 
 impl ModelServer {
-    /// Makes a server without a process.
+    /// Creates a server that has not started a process yet.
     pub(super) fn new(program: &Path, start: StartOptions) -> Arc<Self> {
         let (state, changed, is_watched) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
         Arc::new(Self { program: program.to_owned(), start, state, changed, is_watched })
     }
 
-    /// Waits until the process runs, but at most for `limit`; starts it if need be.
+    /// Waits until the process runs, at most for `limit`, and starts it if it is stopped.
+    ///
+    /// # Errors
+    /// The reason, if the process cannot be started, or [`LOADING`] if it is not ready in time.
     pub(super) fn ready_within(self: &Arc<Self>, limit: Duration) -> Result<(), String> {
         let until = Instant::now() + limit;
         let mut state = lock(&self.state);
@@ -214,7 +222,7 @@ impl ModelServer {
         }
     }
 
-    /// Asks the process; starts it and waits for it if need be.
+    /// Runs a task, however long it takes to start the process or to wait for other tasks.
     fn ask_when_ready(self: &Arc<Self>, task: &ModelTask) -> Result<Vectors, String> {
         let process = loop {
             let mut state = lock(&self.state);
@@ -239,7 +247,8 @@ impl ModelServer {
         self.run_task(process, task)
     }
 
-    /// Asks the process if it runs, and waits at most `limit` for its turn. Starts it otherwise, but does not wait for it.
+    /// Runs a task if the process is ready, after waiting at most `limit` for other tasks to end. If the process is not ready,
+    /// starts it and returns an error ([`LOADING`], or why the last start failed) without waiting.
     pub(super) fn ask_if_ready(
         self: &Arc<Self>,
         task: &ModelTask,
@@ -254,7 +263,7 @@ impl ModelServer {
             }
             let rest = until.saturating_duration_since(Instant::now());
             if rest.is_zero() {
-                return Err(format!("busy for over {} s", limit.as_secs()));
+                return Err(format!("its process was busy for over {} s", limit.as_secs()));
             }
             state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
         };
@@ -262,7 +271,7 @@ impl ModelServer {
         self.run_task(process, task)
     }
 
-    /// Returns whether the process runs; starts it otherwise, but does not wait for it.
+    /// Returns whether the process runs. If it does not, starts it, without waiting.
     fn is_ready(self: &Arc<Self>) -> bool {
         let state = lock(&self.state);
         if matches!(*state, ServerState::Ready(..)) {
@@ -272,7 +281,8 @@ impl ModelServer {
         false
     }
 
-    /// Returns why a process that is not ready cannot be asked; starts it in the background if it is stopped.
+    /// Starts a stopped process, without waiting. Returns why the process cannot run tasks: [`LOADING`], or why its last start
+    /// failed.
     fn why_not_ready(self: &Arc<Self>, mut state: MutexGuard<'_, ServerState>) -> String {
         match &*state {
             ServerState::Failed(why, at) if at.elapsed() < TRY_AGAIN => return why.clone(),
@@ -284,25 +294,26 @@ impl ModelServer {
         let starting =
             thread::Builder::new().name("embed-start".to_owned()).spawn(move || server.start_process());
         if let Err(error) = starting {
-            self.set_state(ServerState::Failed(format!("start a thread: {error}"), Instant::now()));
+            let why = format!("a thread cannot be started: {error}");
+            self.set_state(ServerState::Failed(why, Instant::now()));
         }
         LOADING.to_owned()
     }
 
-    /// Runs the process, and puts it back unless it failed.
+    /// Runs a task in the process. Makes the process available again afterwards, or drops it if the task failed.
     fn run_task(self: &Arc<Self>, mut process: ModelProcess, task: &ModelTask) -> Result<Vectors, String> {
         let found = process.run_task(task);
         match &found {
             Ok(_) => self.set_state(ServerState::Ready(Some(process), Instant::now())),
             Err(why) => {
-                tracing::warn!(why, model = %self.start.model_dir.display(), "the process of a model failed");
-                self.set_state(ServerState::Stopped); // a text may be the cause: the next one gets a new process
+                tracing::warn!(why, model = %self.start.model_dir.display(), "a model process failed");
+                self.set_state(ServerState::Stopped); // the text may be the cause, so the next task gets a new process
             }
         }
         found
     }
 
-    /// Starts the process; the state must be [`ServerState::Starting`].
+    /// Starts the process and waits until it is ready. The state must be [`ServerState::Starting`].
     fn start_process(self: &Arc<Self>) {
         match ModelProcess::start(&self.program, &self.start) {
             Ok(process) => {
@@ -317,7 +328,7 @@ impl ModelServer {
         }
     }
 
-    /// Starts the thread that ends the process when it is idle; it does that for all processes, one after the other.
+    /// Starts the thread that ends the process when it is idle, unless the thread is running already.
     fn watch_process(self: &Arc<Self>) {
         if self.is_watched.swap(true, Ordering::SeqCst) {
             return;
@@ -325,7 +336,7 @@ impl ModelServer {
         let (server, idle) = (Arc::downgrade(self), self.idle_limit());
         let watching = thread::Builder::new().name("embed-idle".to_owned());
         if watching.spawn(move || end_when_idle(&server, idle)).is_err() {
-            self.is_watched.store(false, Ordering::SeqCst); // this process ends with the daemon
+            self.is_watched.store(false, Ordering::SeqCst); // without the thread, the process ends with the daemon
         }
     }
 
@@ -334,15 +345,15 @@ impl ModelServer {
         if self.start.in_background { IDLE_IN_BACKGROUND } else { IDLE }
     }
 
-    /// Changes the state, and wakes all that wait for it.
+    /// Sets the state, and wakes all threads that wait for a change.
     fn set_state(&self, new: ServerState) {
         let former = std::mem::replace(&mut *lock(&self.state), new);
         self.changed.notify_all();
-        drop(former); // ends a process, without the lock
+        drop(former); // may kill a process, so the lock is released before
     }
 }
 
-/// Ends the process once nobody has asked for a while.
+/// Ends the process of `server` when its last task is at least `idle` ago; returns then, or when there is no process.
 fn end_when_idle(server: &Weak<ModelServer>, idle: Duration) {
     let mut rest = idle;
     loop {
@@ -354,12 +365,12 @@ fn end_when_idle(server: &Weak<ModelServer>, idle: Duration) {
                 let former = std::mem::take(&mut *state);
                 server.is_watched.store(false, Ordering::SeqCst);
                 drop(state);
-                drop(former); // without the lock
+                drop(former); // kills the process, so the lock is released before
                 return;
             }
             ServerState::Ready(_, asked) => rest = idle.saturating_sub(asked.elapsed()),
             ServerState::Stopped | ServerState::Starting | ServerState::Failed(..) => {
-                // Under the lock, so that the start of the next process sees it.
+                // Stored under the lock, so that the next start of a process sees the new value.
                 server.is_watched.store(false, Ordering::SeqCst);
                 return;
             }
@@ -388,7 +399,8 @@ mod tests {
         let loading = server(ServerState::Starting);
         assert_eq!((ask(&loading, QUERY_LIMIT), loading.is_ready()), (LOADING.to_owned(), false));
         let busy = server(ServerState::Ready(None, Instant::now()));
-        assert_eq!((ask(&busy, Duration::ZERO), busy.is_ready()), ("busy for over 0 s".to_owned(), true));
+        let why = "its process was busy for over 0 s".to_owned();
+        assert_eq!((ask(&busy, Duration::ZERO), busy.is_ready()), (why, true));
         let stopped = server(ServerState::Stopped);
         assert_eq!(ask(&stopped, QUERY_LIMIT), LOADING, "it is started by another thread");
         let mut state = lock(&stopped.state);
@@ -397,7 +409,7 @@ mod tests {
         }
         drop(state);
         let why = ask(&stopped, QUERY_LIMIT);
-        assert!(why.starts_with("start its process: "), "{why}");
+        assert!(why.starts_with("its process cannot be started: "), "{why}");
         assert!(!stopped.is_ready());
     }
 

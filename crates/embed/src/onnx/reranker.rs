@@ -1,6 +1,6 @@
-//! A cross-encoder, which reads a query and a text together.
+//! Scores how well texts answer a query, with a cross-encoder, which reads the query and a text together.
 //!
-//! It runs in a separate process, which is started by the first question and ends when it was idle.
+//! The model runs in a separate process. The first query starts the process, and it ends when it has been idle for ten minutes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::model_process::{ModelTask, StartOptions};
 use super::remote::ModelServer;
 use super::{OnnxError, Runtime};
 
-/// Number of texts in one request; the time limit is looked at in between.
+/// Number of texts in one task. The time limit is checked between tasks.
 const BATCH: usize = 2;
 
 /// An installed cross-encoder.
@@ -21,10 +21,10 @@ pub struct Reranker {
 }
 
 impl Reranker {
-    /// Prepares a model to be run; nothing is started. `program` is `memod`.
+    /// Creates the reranker without starting a process. `program` is the path of `memod`.
     ///
     /// # Errors
-    /// When there is no runtime.
+    /// When the library of ONNX Runtime is not found.
     pub fn new(installed: &InstalledModel, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
         let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
         let start = StartOptions {
@@ -36,15 +36,15 @@ impl Reranker {
         Ok(Self { identity, server: ModelServer::new(program, start) })
     }
 
-    /// Returns name and revision of the model in one word.
+    /// Returns the identity of the model.
     pub fn id(&self) -> &str {
         &self.identity
     }
 
-    /// Returns how well each text answers the query, 0 to 1.
+    /// Returns how well each text answers the query, 0 to 1, in the order of `texts`.
     ///
     /// # Errors
-    /// Why it cannot tell within the time limit.
+    /// The reason, if the model fails or does not score all texts within `limit`.
     pub fn score_texts(&self, query: &str, texts: &[String], limit: Duration) -> Result<Vec<f32>, String> {
         let until = Instant::now() + limit;
         self.server.ready_within(limit)?;
@@ -53,11 +53,12 @@ impl Reranker {
             let rest = until.saturating_duration_since(Instant::now());
             if rest.is_zero() {
                 let (done, all) = (scores.len(), texts.len());
-                return Err(format!("compared {done} of {all} hits within {} s", limit.as_secs_f32()));
+                return Err(format!("scored only {done} of {all} hits within {} s", limit.as_secs_f32()));
             }
             let task = ModelTask { query: Some(query.to_owned()), texts: batch.to_vec() };
             for score in self.server.ask_if_ready(&task, rest)? {
-                let score = score.and_then(|score| score.first().copied()).ok_or("a score is not finite")?;
+                let score = score.and_then(|score| score.first().copied());
+                let score = score.ok_or("the model returned a score that is not finite")?;
                 scores.push(1.0 / (1.0 + (-score).exp()));
             }
         }

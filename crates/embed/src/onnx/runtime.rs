@@ -16,18 +16,18 @@ pub const LIBRARY: &str = "onnxruntime.dll";
 #[cfg(not(any(target_os = "macos", windows)))]
 pub const LIBRARY: &str = "libonnxruntime.so";
 
-/// Where the library may be, in the order in which it is looked for.
+/// The places that are searched for the library, in this order; the directories of the system come last.
 #[derive(Clone, Debug, Default)]
 pub struct Runtime {
     /// `$ORT_DYLIB_PATH`.
     pub variable: Option<PathBuf>,
     /// The setting `model.runtime`.
     pub setting: Option<PathBuf>,
-    /// The directory of caches of memod.
+    /// The directory of all caches of memod.
     pub cache_dir: PathBuf,
 }
 
-/// Directories of the system.
+/// Library directories of the system.
 const SYSTEM: &[&str] = &[
     "/usr/local/lib",
     "/usr/lib",
@@ -39,10 +39,10 @@ const SYSTEM: &[&str] = &[
 ];
 
 impl Runtime {
-    /// Returns the path of the library. It is not loaded.
+    /// Returns the path of the library, without loading it.
     ///
     /// # Errors
-    /// When a named file is absent, or there is none anywhere.
+    /// When the variable or the setting names a missing file, or the library is in none of the places.
     pub fn find_library(&self) -> Result<PathBuf, OnnxError> {
         for (named, by) in [(&self.variable, "ORT_DYLIB_PATH"), (&self.setting, "model.runtime")] {
             if let Some(path) = named {
@@ -53,28 +53,31 @@ impl Runtime {
                 };
                 return match path.is_file() {
                     true => Ok(path),
-                    false => Err(OnnxError::NoRuntime(format!("{by} names {}", path.display()))),
+                    false => {
+                        let why = format!("{by} names {}, which is no file", path.display());
+                        Err(OnnxError::NoRuntime(why))
+                    }
                 };
             }
         }
-        // Without a home the cache directory is in a temporary one, where others may have made it.
+        // Without a home directory, the cache is below a temporary directory, where another user may have created it.
         let own = Some(self.own_dir()).filter(|dir| is_own_dir(&self.cache_dir) && is_own_dir(dir));
         let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
         dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(|| {
             let own = self.own_dir();
             OnnxError::NoRuntime(format!(
-                "looked in {} and in the library directories of the system",
+                "it is neither in {} nor in the library directories of the system",
                 own.display()
             ))
         })
     }
 
-    /// Returns whether a variable or a setting names the library.
+    /// Returns whether the variable or the setting names the library.
     pub fn is_named(&self) -> bool {
         self.variable.is_some() || self.setting.is_some()
     }
 
-    /// Returns the directory for the library that memod has fetched.
+    /// Returns the directory into which memod downloads the library.
     pub fn own_dir(&self) -> PathBuf {
         self.cache_dir.join("onnxruntime")
     }
@@ -85,7 +88,7 @@ fn is_own_dir(dir: &Path) -> bool {
     is_owned_by(dir, effective_uid())
 }
 
-/// Returns whether a directory belongs to the user, and so does the link if it is one.
+/// Returns whether the user `uid` owns a directory, and also the link if `dir` is a symbolic link.
 #[cfg(unix)]
 fn is_owned_by(dir: &Path, uid: u32) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -98,7 +101,7 @@ fn is_owned_by(_: &Path, _: u32) -> bool {
     true
 }
 
-/// Returns the library in a directory; its name may have a version at the end.
+/// Returns the path of the library in a directory: the plain file name, or else the last name with a version at the end.
 fn library_in(dir: &Path) -> Option<PathBuf> {
     let plain = dir.join(LIBRARY);
     if plain.is_file() {
@@ -109,7 +112,7 @@ fn library_in(dir: &Path) -> Option<PathBuf> {
     entries.filter(|entry| has_prefix(entry, &versioned)).map(|entry| entry.path()).max()
 }
 
-/// Returns whether the name of a directory's entry begins with a prefix.
+/// Returns whether the file name of a directory entry begins with `prefix`.
 fn has_prefix(entry: &std::fs::DirEntry, prefix: &str) -> bool {
     entry.file_name().to_string_lossy().starts_with(prefix)
 }

@@ -1,10 +1,10 @@
-//! Notifies the loop when a thread of a worktree panics.
+//! Notifies the main loop when a thread of a worktree panics.
 
 use crate::engine::Engine;
 use crate::messages::disk_task::{DiskReport, ThreadNumber};
 use crate::messages::loop_event::LoopEvent;
 
-/// Notifies the loop when a thread of a worktree panics: without it the worktree would never be fresh again.
+/// Notifies the main loop when a thread of a worktree panics. Without this event the worktree would never be fresh again.
 pub(super) struct EndGuard<'a> {
     engine: &'a Engine,
     thread: ThreadNumber,

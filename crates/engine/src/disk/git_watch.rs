@@ -1,4 +1,4 @@
-//! Watches git's directories of a worktree.
+//! Watches the directories in which git keeps its files about a worktree.
 
 use std::path::{Path, PathBuf};
 
@@ -24,10 +24,10 @@ impl GitDirs<'_> {
     }
 }
 
-/// The watches on cookies and on git's files.
+/// Watches the directories of git's files, of the daemon's socket and of the cookies.
 ///
 /// # Errors
-/// Why one of them is not watched, with the remedy; the worktree is polled then.
+/// Why one of these directories cannot be watched, with the remedy; the worktree is polled then.
 pub(super) fn watch_git(engine: &Engine, worktree: WorktreeId, dirs: &GitDirs<'_>) -> Result<(), String> {
     // Watching the directory of the socket shows when the socket is removed.
     let socket_dir = engine.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
@@ -37,7 +37,10 @@ pub(super) fn watch_git(engine: &Engine, worktree: WorktreeId, dirs: &GitDirs<'_
     watched.map_err(|error| with_remedy(&error))
 }
 
-/// Returns why some directory is not watched, the remedy, and the fallback.
+/// Returns why a directory is not watched, the remedy, and the fallback until then, in one line.
 pub(crate) fn with_remedy(error: &WatchError) -> String {
-    format!("{}; until then every query compares the worktree", line_with_hint(error, error.hint()))
+    format!(
+        "{}; until then every query compares the worktree with the index",
+        line_with_hint(error, error.hint())
+    )
 }

@@ -17,7 +17,11 @@ use crate::errors::{RpcResult, stopping_error};
 use crate::messages::disk_task::{OpenedWorktree, ThreadNumber};
 use crate::messages::writer_job::WriterJob;
 
-/// Finds or creates the row of a worktree, and watches git's directories.
+/// Opens a worktree: finds or creates its row, creates its doorbell and its directory of cookies, watches git's directories and
+/// starts its reconcile thread.
+///
+/// # Errors
+/// When the repository is bare, git's settings cannot be read, the row cannot be written or no thread can be started.
 pub(super) fn open_worktree(
     engine: &Arc<Engine>,
     jobs: &Sender<WriterJob>,
@@ -34,7 +38,7 @@ pub(super) fn open_worktree(
     let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
     let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(silent_events_reason);
     if let Err(error) = create_cookie_dir(&layout) {
-        tracing::warn!(%error, "no cookies");
+        tracing::warn!(%error, "cannot create the directory of cookies");
     }
     doorbell::create_doorbell(&layout, engine.config.hooks.autostart);
     // The row may belong to a worktree that has moved and is watched under its old path.
@@ -53,13 +57,14 @@ pub(super) fn open_worktree(
         excludes: Vec::new(),
         layout,
     };
-    let mut settings = disk.read_settings(false); // again, because from now on changes are reported
+    let mut settings = disk.read_settings(false); // read them again, because changes are reported only from now on
     settings.unwatched = unwatched.or(settings.unwatched);
     let opened = OpenedWorktree { layout: disk.layout.clone(), row, walker, settings, silent };
     Ok((disk, opened))
 }
 
-/// Creates the directory of the cookies; in the git dir of a linked worktree one around it, for the state is elsewhere.
+/// Creates the directory of the cookies. A linked worktree has its cookies in its git dir and its state elsewhere, so the parent
+/// of that directory is created first.
 fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
     let cookie_dir = layout.cookie_dir();
     match cookie_dir.parent() {
@@ -72,7 +77,7 @@ fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
 /// Asks the writer for the row of a worktree.
 fn request_row(jobs: &Sender<WriterJob>, thread: ThreadNumber, layout: &RepoLayout) -> RpcResult<ViewRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
-    // Without the inode it would be taken for another worktree of that name, and so would its manifest.
+    // A wrong inode would look like another worktree under this name, whose new row replaces the manifest of this one.
     let inode = memod_scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
     let key =
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
@@ -82,12 +87,12 @@ fn request_row(jobs: &Sender<WriterJob>, thread: ThreadNumber, layout: &RepoLayo
         .recv()
         .map_err(|_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why"))?;
     row.map_err(|error| {
-        tracing::error!(root = %layout.root.display(), %error, "cannot open the view");
+        tracing::error!(root = %layout.root.display(), %error, "cannot read or write the row of the worktree");
         error.into()
     })
 }
 
-/// Refuses a worktree in which git would refuse to work.
+/// Returns the error for a worktree whose git settings have `core.bare`: git refuses to work in it, too.
 fn bare_repository_error(layout: &RepoLayout) -> RpcError {
     let root = layout.root.display();
     RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
@@ -96,8 +101,11 @@ fn bare_repository_error(layout: &RepoLayout) -> RpcError {
         )
 }
 
-/// Returns why events may not report every change in a directory.
+/// Returns why events may not report every change in a directory, and the fallback; `None` if they report all.
 pub(super) fn silent_events_reason(dir: &Path) -> Option<String> {
     let name = silent_file_system(dir)?;
-    Some(format!("{}: {name} does not report every change; every query compares the worktree", dir.display()))
+    Some(format!(
+        "{}: {name} does not report every change; every query compares the worktree with the index",
+        dir.display()
+    ))
 }

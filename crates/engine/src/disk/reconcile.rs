@@ -42,7 +42,7 @@ pub(super) fn start_reconcile_thread(
     Ok(ReconcileHandle { due, progress })
 }
 
-/// A worktree on its thread.
+/// The state of the thread that reconciles one worktree.
 struct ReconcileThread {
     engine: Arc<Engine>,
     jobs: Sender<WriterJob>,
@@ -63,7 +63,8 @@ impl ReconcileThread {
         }
     }
 
-    /// Returns the generation of the index, by which the writer recognises changes from before it was emptied.
+    /// Returns the ticket of a reconcile that begins now. By its generation of the index, the writer recognises changes that were
+    /// found before the index was emptied.
     fn new_ticket(&self) -> ReconcileTicket {
         let n_clears = self.engine.n_clears.load(Ordering::SeqCst);
         ReconcileTicket { worktree: self.worktree, thread: self.thread, n_clears }
@@ -87,6 +88,9 @@ impl ReconcileThread {
 }
 
 /// Sends changes to the writer, and waits until they are written.
+///
+/// # Errors
+/// When the writer cannot write them, or the daemon is stopping.
 fn apply_changes(
     jobs: &Sender<WriterJob>,
     ticket: ReconcileTicket,

@@ -1,4 +1,4 @@
-//! Makes the vectors of the chosen model, and then switches the index to it.
+//! Computes the vectors of the chosen model, and then switches the index to that model.
 
 use std::sync::mpsc::Sender;
 
@@ -11,8 +11,9 @@ use crate::engine::Engine;
 use crate::errors::error_chain;
 use crate::messages::writer_job::WriterJob;
 
-/// Makes missing vectors until none is missing or `is_interrupted`, then switches. `status` reports a failure, and the next
-/// wake-up tries again; until then the present model answers.
+/// Computes the vectors that the chosen model still lacks, then switches the index to this model. Stops early once
+/// `is_interrupted` returns true. `status` reports a failure, and the next wake-up tries again; until the switch, searches use
+/// the present model.
 pub(super) fn prepare_next_model(
     engine: &Engine,
     jobs: &Sender<WriterJob>,
@@ -25,7 +26,7 @@ pub(super) fn prepare_next_model(
         Err(why) => Some(format!("panicked: {why}")),
     };
     if let Some(error) = &error {
-        tracing::warn!(error, "the model that was chosen cannot be used yet");
+        tracing::warn!(error, "the chosen model cannot be used yet");
     }
     engine.models.note_choice_problem(error);
 }
@@ -81,7 +82,7 @@ fn try_prepare_next_model(
             Err(error) => return Err(error),
         }
     }
-    embedder.warm_up()?; // no query after the switch meets a model that is being loaded
+    embedder.warm_up()?; // so that no query after the switch must wait until the model is loaded
     if engine.models.chosen_id().as_ref() == Ok(&chosen) {
         run_writer_job(jobs, |done| WriterJob::SwitchModel(chosen, done))?;
     }

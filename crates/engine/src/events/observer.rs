@@ -1,4 +1,4 @@
-//! Declares the notifications of the engine to parts of the daemon with data of their own about worktrees.
+//! Declares the notifications that the engine sends to the parts of the daemon that have their own data about worktrees.
 
 use std::path::Path;
 
@@ -6,23 +6,23 @@ use memod_base::paths::RepoLayout;
 use memod_base::types::WorktreeId;
 use memod_index_db::ManifestChange;
 
-/// Receives notifications of the engine. It is called on the engine's threads, and must not wait.
+/// Receives notifications of the engine. The methods are called on the engine's threads, and must not wait.
 pub trait EngineObserver: Send + Sync {
-    /// Something was saved in the directory of memories of a worktree.
+    /// Something has changed in the directory of memory files of a worktree.
     fn memory_files_saved(&self, layout: &RepoLayout);
 
-    /// Something has changed in a directory of memories that is watched for itself, under this id.
+    /// The path `changed` has changed in a directory of memory files that is watched separately, under the id `worktree`.
     fn watched_memories_changed(&self, worktree: WorktreeId, changed: &Path);
 
-    /// Events were lost, so that any directory of memories may have changed.
+    /// Events were lost, so that any directory of memory files may have changed.
     fn events_lost(&self);
 
-    /// Changes of a worktree are written, and this is its sequence number now.
+    /// Changes of a worktree were written to the index; `seq` is the new sequence number of the worktree.
     fn changes_written(&self, worktree: WorktreeId, seq: u64, changes: &[ManifestChange]);
 
-    /// A secret is gone from the index; cached names and paths may still have it.
+    /// A secret was removed from the index; cached names and paths may still show it.
     fn secrets_purged(&self);
 
-    /// The model that was chosen works.
+    /// The chosen model was loaded and works.
     fn chosen_model_usable(&self);
 }

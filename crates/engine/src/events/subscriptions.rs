@@ -19,8 +19,8 @@ use tokio::sync::Notify;
 
 use super::worktree_news::DeliveredNews;
 
-/// Most events that wait for one subscriber. With [`MOST_IDS`] they take as much as may be unread on a connection, half of
-/// it at most.
+/// Most events that wait for one subscriber. With at most [`MOST_IDS`] ids each, they take at most half of the bytes that may be
+/// unread on a connection.
 const MOST_WAITING: usize = 256;
 /// Most ids in one event.
 const MOST_IDS: usize = 200;
@@ -37,18 +37,18 @@ impl TopicSet {
     /// The topics of a change of a memory.
     pub const OF_MEMORIES: Self = Self(topic_bit(Topic::Memories) | topic_bit(Topic::Drift));
 
-    /// Returns these topics; none means all.
+    /// Returns the set of these topics; an empty slice means all topics.
     pub fn from_topics(topics: &[Topic]) -> Self {
         let topics = if topics.is_empty() { &Topic::ALL } else { topics };
         Self(topics.iter().fold(0, |bits, topic| bits | topic_bit(*topic)))
     }
 
-    /// Returns each of them.
+    /// Returns the topics of the set.
     pub fn list(self) -> Vec<Topic> {
         Topic::ALL.into_iter().filter(|topic| self.contains(*topic)).collect()
     }
 
-    /// Returns whether this is one of them.
+    /// Returns whether the set has this topic.
     pub fn contains(self, topic: Topic) -> bool {
         self.0 & topic_bit(topic) != 0
     }
@@ -67,9 +67,9 @@ const fn topic_bit(topic: Topic) -> u8 {
 /// An event as it is sent: one object of JSON, without the frame of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventMessage {
-    /// Its topic; `None` for a notice that events were lost.
+    /// Topic of the event; `None` for a notice that events were lost.
     pub topic: Option<Topic>,
-    /// The object.
+    /// The JSON object.
     pub json: Arc<str>,
 }
 
@@ -90,7 +90,7 @@ pub struct EventBroker {
     pub count_vectors: Notify,
     /// Notified when the memories of a worktree are to be compared with its code.
     pub count_drift: Notify,
-    /// Held during that comparison.
+    /// Locked while memories are compared with code, so that only one comparison runs at a time.
     pub drift_turn: tokio::sync::Mutex<()>,
 }
 
@@ -124,7 +124,7 @@ struct QueuedEvents {
 }
 
 impl EventBroker {
-    /// Begins a subscription to events of one worktree, and of memories, which belong to all worktrees.
+    /// Begins a subscription to these topics of the worktree at `root`. Events about memories belong to all worktrees.
     pub fn subscribe(self: &Arc<Self>, topics: TopicSet, root: &Path) -> Subscription {
         let mut registry = lock(&self.registry);
         let subscription = self.add_subscriber(&mut registry, topics, root);
@@ -132,7 +132,7 @@ impl EventBroker {
         subscription
     }
 
-    /// As [`Self::subscribe`], in place of another subscription, which ends; its pending events that the new one wants are kept.
+    /// Like [`Self::subscribe`], but ends the subscription `number`. The new one takes over those waiting events that it wants.
     pub fn replace_subscription(
         self: &Arc<Self>,
         number: u64,
@@ -169,7 +169,7 @@ impl EventBroker {
         Subscription { events: Arc::clone(self), number, queue }
     }
 
-    /// Ends a subscription; what waits is dropped.
+    /// Ends a subscription, and drops the events that wait for it.
     pub fn close_subscription(&self, number: u64) {
         let mut registry = lock(&self.registry);
         if registry.remove_subscriber(number).is_some() {
@@ -187,7 +187,7 @@ impl EventBroker {
         TopicSet(self.heard.load(Ordering::Relaxed)).intersects(topics)
     }
 
-    /// Calls `run` with all subscribers.
+    /// Calls `run` with the locked registry of all subscribers; returns its result.
     pub(crate) fn with_registry<T>(&self, run: impl FnOnce(&mut SubscriberRegistry) -> T) -> T {
         run(&mut lock(&self.registry))
     }
@@ -229,7 +229,8 @@ impl SubscriberRegistry {
         self.subscribers.iter().any(|subscriber| subscriber.hears(topic, Some(root)))
     }
 
-    /// Requests the comparison of memories with code for every worktree with a subscriber to it; returns whether there is one.
+    /// Requests the comparison of memories with code for every worktree that has a subscriber to drift; returns whether there is
+    /// such a worktree.
     fn request_drift_counts(&mut self) -> bool {
         let Self { subscribers, worktrees, .. } = self;
         let mut is_any = false;
@@ -285,7 +286,7 @@ impl EventQueue {
 }
 
 impl QueuedEvents {
-    /// Takes the next event; `None` while there is none.
+    /// Removes and returns the next event; `None` if none waits.
     fn take_next(&mut self) -> Option<EventMessage> {
         match std::mem::take(&mut self.n_lost) {
             0 => self.events.pop_front(),
@@ -297,7 +298,7 @@ impl QueuedEvents {
     }
 }
 
-/// The events of one subscriber. The subscription ends when this is dropped.
+/// A subscription, which receives the events of one subscriber and ends when it is dropped.
 pub struct Subscription {
     events: Arc<EventBroker>,
     number: u64,
@@ -305,7 +306,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Returns the number by which [`EventBroker::close_subscription`] and [`EventBroker::replace_subscription`] know it.
+    /// Returns the number that [`EventBroker::close_subscription`] and [`EventBroker::replace_subscription`] expect.
     pub fn number(&self) -> u64 {
         self.number
     }

@@ -1,7 +1,8 @@
 //! Decides which events about a worktree subscribers get.
 //!
-//! While anybody subscribes, the loop passes the state of each worktree after every event, and a difference from the state
-//! that was published last becomes an event. `event_counts` counts what only the databases know.
+//! While there are subscribers, the main loop passes the state of each worktree after every event, and a difference from the
+//! state that was published last becomes an event. `event_counts` of the daemon counts missing vectors and drifted memories,
+//! which only the databases know.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use memod_proto::{DriftEvent, EventParams, IndexProgress, ProgressEvent, Topic, 
 
 use super::subscriptions::{EventBroker, SubscriberRegistry};
 
-/// Least time between two events on the progress of one step, and between two on an index that stays behind.
+/// Shortest time between two events on the progress of one step, and between two on an index that stays out of date.
 const GAP: Duration = Duration::from_millis(250);
 
 /// The present state of a worktree.
@@ -37,13 +38,13 @@ pub(crate) struct DeliveredNews {
     progress: Option<IndexProgress>,
     /// When progress was published or examined last.
     progress_at: Option<Instant>,
-    /// Number of times that the loop published progress: a count that began before is out of date.
+    /// Number of times that the main loop published progress. A count of vectors that began before the last time is out of date.
     turn: u64,
     /// The worktree whose missing vectors are to be counted.
     wants_vectors: Option<WorktreeId>,
     /// Numbers of drifted and orphaned memories.
     drift: Option<(u64, u64)>,
-    /// Whether these are to be counted.
+    /// Whether drifted and orphaned memories are to be counted.
     pub(crate) wants_drift: bool,
 }
 
@@ -65,12 +66,13 @@ struct PendingNews {
     counts_vectors: bool,
     /// Whether the memories are to be compared with the code.
     counts_drift: bool,
-    /// When to compare again, if no event comes before.
+    /// When to compare the worktree with its published state again, if no event comes before.
     next: Option<Instant>,
 }
 
 impl DeliveredNews {
-    /// Notes the state of the index. The first one is what later ones are compared with.
+    /// Records the state of the index, and adds to `news` what to publish. The first state is not published: later ones are
+    /// compared with it.
     fn note_state(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PendingNews) {
         if let Some(delivered) = &self.worktree {
             if delivered.is_same_state(now) {
@@ -87,7 +89,7 @@ impl DeliveredNews {
         self.worktree = Some(DeliveredState { head, seq: now.seq, fresh: now.fresh, at });
     }
 
-    /// Notes the progress of indexing.
+    /// Records the progress of indexing, and adds to `news` what to publish or to count.
     fn note_progress(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PendingNews) {
         let is_over = now.indexing.is_none() && !now.is_embedding;
         if is_over && self.progress.is_none() {
@@ -114,7 +116,7 @@ impl DeliveredNews {
         }
     }
 
-    /// Forgets what was counted for subscribers that have gone.
+    /// Forgets the counted drift, after the last subscriber to it has gone.
     pub(crate) fn forget_drift(&mut self) {
         (self.drift, self.wants_drift) = (None, false);
     }
@@ -127,8 +129,8 @@ impl DeliveredState {
 }
 
 impl EventBroker {
-    /// Publishes the changes of a worktree; `reason` returns why its index is not up to date. Returns when to compare again,
-    /// if no event of the loop comes before.
+    /// Publishes the changes of a worktree; `reason` returns why its index is not up to date. Returns when to call this again if
+    /// the main loop gets no event before.
     pub(crate) fn publish_worktree(
         &self,
         now: &WorktreeSnapshot<'_>,
@@ -145,7 +147,8 @@ impl EventBroker {
         news.next
     }
 
-    /// Publishes that a worktree was removed: the silence that follows would look like an index that stays up to date.
+    /// Publishes that a worktree was removed. Without this event, subscribers would take the silence for an index that stays up to
+    /// date.
     pub(crate) fn publish_removal(&self, root: &Path) {
         self.with_registry(|registry| {
             let Some(delivered) = registry.worktrees.get_mut(root) else { return };
@@ -172,7 +175,8 @@ impl EventBroker {
         });
     }
 
-    /// Takes the worktrees whose missing vectors are to be counted, with the number of publications so far.
+    /// Returns the worktrees whose missing vectors are to be counted, and clears these requests. With each comes the `turn` that
+    /// [`Self::publish_missing_vectors`] expects.
     pub fn take_vector_counts(&self) -> Vec<(PathBuf, WorktreeId, u64)> {
         self.with_registry(|registry| {
             let wanted = registry.worktrees.iter_mut().filter_map(|(root, delivered)| {
@@ -195,7 +199,7 @@ impl EventBroker {
         });
     }
 
-    /// Takes the worktrees whose memories are to be compared with their code.
+    /// Returns the roots of the worktrees whose memories are to be compared with their code, and clears these requests.
     pub fn take_drift_counts(&self) -> Vec<PathBuf> {
         self.with_registry(|registry| {
             let wanted = registry.worktrees.iter_mut();
@@ -233,7 +237,7 @@ impl SubscriberRegistry {
         news
     }
 
-    /// Publishes the state of the index; without a reason it is up to date.
+    /// Publishes the state of the index; `why_not` is why it is not up to date, `None` if it is.
     fn publish_state(&self, root: &Path, head: Option<&str>, why_not: Option<String>) {
         let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
         let (head, fresh) = (head.map(str::to_owned), why_not.is_none());

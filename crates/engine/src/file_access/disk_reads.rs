@@ -1,4 +1,4 @@
-//! Reads the files of an answer, and leaves out those whose file system does not answer.
+//! Reads the files that an answer needs, and leaves out those whose file system does not answer.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,15 @@ pub const TICK: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub struct DiskReads {
     progress: FileAccessProgress,
-    /// Places that did not answer when the attempt began: files, or what is below a directory.
+    /// Paths whose file system did not answer when the attempt began: files, or directories with everything below them.
     avoided: Vec<PathBuf>,
-    /// The first of them that was needed.
+    /// The first avoided path that a read needed.
     missed: Mutex<Option<PathBuf>>,
 }
 
 impl DiskReads {
-    /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_same`]; `None` also if its place does not answer.
+    /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_same`]; `None` also if the file cannot be
+    /// read or its file system does not answer.
     pub fn read_same(&self, root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
         self.run_tracked(&key.path_in(root), || {
             memod_scan::read_same(root, key, max_bytes, hash).ok().flatten()
@@ -39,7 +40,7 @@ impl DiskReads {
     /// Reads a file, like [`memod_scan::read`].
     ///
     /// # Errors
-    /// When it cannot be read, or its place does not answer.
+    /// When it cannot be read, or its file system does not answer.
     pub fn read(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
         let path = key.path_in(root);
         self.run_tracked(&path, || memod_scan::read(root, key, max_bytes)).unwrap_or_else(|| {
@@ -51,7 +52,7 @@ impl DiskReads {
     /// Reads a file as git stores it, like [`memod_scan::read_bytes`].
     ///
     /// # Errors
-    /// When it cannot be read, or its place does not answer.
+    /// When it cannot be read, or its file system does not answer.
     pub fn read_bytes(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
         let read = self.run_tracked(&key.path_in(root), || memod_scan::read_bytes(root, key, max_bytes));
         read.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
@@ -60,27 +61,28 @@ impl DiskReads {
     /// Returns the signature of a path.
     ///
     /// # Errors
-    /// When it is not there, or its place does not answer.
+    /// When it is not there, or its file system does not answer.
     pub fn lstat(&self, path: &Path) -> io::Result<Stat> {
         self.run_tracked(path, || memod_scan::lstat(path))
             .unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Returns whether a path is left out.
+    /// Returns whether a path is left out, because its file system did not answer when the attempt began.
     pub fn is_avoided(&self, path: &Path) -> bool {
         self.avoided.iter().any(|place| path.starts_with(place))
     }
 
-    /// Returns the path whose file system has not answered for so long, if there is one.
+    /// Returns the path whose file system has not answered for at least `long`, if there is one.
     pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
         self.progress.unanswered_for(long)
     }
 
-    /// Returns the first place that was left out though it was needed.
+    /// Returns the first path that a read needed but that was left out; a directory if all below it is left out.
     pub fn first_missed(&self) -> Option<PathBuf> {
         lock(&self.missed).clone()
     }
 
+    /// Runs an access to a path and records its progress; returns `None` without running it if the path is left out.
     fn run_tracked<T>(&self, path: &Path, look: impl FnOnce() -> T) -> Option<T> {
         if let Some(place) = self.avoided.iter().find(|place| path.starts_with(place)) {
             lock(&self.missed).get_or_insert_with(|| place.clone());
@@ -98,7 +100,7 @@ impl DiskReads {
 pub struct RunningReads(Mutex<Vec<Weak<DiskReads>>>);
 
 impl RunningReads {
-    /// Begins an attempt, which leaves out the places where others hang: a further thread would hang as well.
+    /// Begins an attempt at an answer. It leaves out the paths on which other attempts hang, where its thread would hang, too.
     pub fn begin_attempt(&self, root: &Path, gates: &Gates) -> Arc<DiskReads> {
         let mut running = lock(&self.0);
         running.retain(|reads| reads.strong_count() > 0);
@@ -110,16 +112,17 @@ impl RunningReads {
     }
 }
 
-/// Returns the reason for which the content of a place is unknown.
+/// Returns the message that the content of a path is unknown because its file system has not answered.
 pub fn unanswered_reason(place: &Path) -> String {
     format!("{}: its file system has not answered yet", place.display())
 }
 
-/// Returns the place that most likely hangs with a path: a file system below the root of the worktree, else its directory there.
+/// Returns the directory that most likely hangs with a path: its mount point if that is below the root of the worktree, else
+/// the directory of the path.
 fn hanging_place(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
     let mount = gates.mount_of(path);
     let dir = path.parent().filter(|dir| is_below(dir, root)).unwrap_or(path);
-    if is_below(&mount, root) && mount != path { mount } else { dir.to_owned() } // without mounts, as on Windows, each path is its own
+    if is_below(&mount, root) && mount != path { mount } else { dir.to_owned() } // on Windows each path is its own mount
 }
 
 fn is_below(path: &Path, root: &Path) -> bool {

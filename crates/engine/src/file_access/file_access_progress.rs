@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::threads::lock;
 
-/// The access to the file system that is running.
+/// Records which access to the file system is running, and since when.
 #[derive(Debug, Default)]
 pub struct FileAccessProgress(Mutex<Option<(PathBuf, Instant)>>);
 
@@ -21,14 +21,14 @@ impl FileAccessProgress {
         self.set(None);
     }
 
-    /// Returns the path whose access has taken so long, if there is one.
+    /// Returns the path whose access has been running for at least `limit`, if there is one.
     pub fn unanswered_for(&self, limit: Duration) -> Option<PathBuf> {
         let asked = lock(&self.0);
         let (path, since) = asked.as_ref()?;
         (since.elapsed() >= limit).then(|| path.clone())
     }
 
-    /// Records that an access began so long ago.
+    /// Records an access that began the time `long` ago.
     #[cfg(test)]
     pub(crate) fn begin_access_ago(&self, path: &Path, long: Duration) {
         self.set(Instant::now().checked_sub(long).map(|since| (path.to_owned(), since)));

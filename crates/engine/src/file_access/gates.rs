@@ -1,4 +1,4 @@
-//! Limits how many requests touch one place at a time.
+//! Limits how many requests access one directory, mount or worktree at a time.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use tokio::time::timeout_at;
 const PER_DIR: usize = 4;
 /// Most requests that examine directories of one mount at a time. The mount is found by name, so a link may lead out of it.
 const PER_MOUNT: usize = 32;
-/// Number of gates from which on empty ones are removed.
+/// Number of paths in a gate from which on those without a request are removed.
 const MOST_IDLE: usize = 64;
 
-/// Limits access to each place, and the number of working threads.
+/// Limits the requests that access each path, and the number of working threads.
 ///
-/// Invariant: a hanging thread holds only a place here. The thread pool has room for as many threads as all gates admit, and
-/// a thread gives up its turn after a while.
+/// Invariant: a hanging thread holds only a pass of these gates. The thread pool has room for as many threads as all gates
+/// admit, and a thread gives up its turn after a while.
 pub struct Gates {
     dirs: Gate,
     mounts: Gate,
     worktrees: Gate,
-    /// Comes before the gate of a worktree, for requests that give way: so few of them are ever in front of another request.
+    /// A gate that requests of low priority must pass before `worktrees`, so that few of them are ever ahead of other requests.
     behind: Gate,
     settings: Gate,
-    /// Turns for working threads, twice the number of processors.
+    /// Permits for working threads, twice as many as processors.
     pub turns: Semaphore,
     table: Mutex<MountTable>,
 }
@@ -59,7 +59,10 @@ pub enum GateError {
 }
 
 impl Gates {
-    /// Waits for a place to look for the worktree around a directory.
+    /// Waits for the passes with which a request may search for the worktree around a directory.
+    ///
+    /// # Errors
+    /// When a gate has not admitted the request at the time `until`.
     pub async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[GatePass; 2], GateError> {
         // Both waits start now, because whether any request leaves is judged over the whole wait.
         let waits = [self.dirs.start_wait(dir), self.mounts.start_wait(&self.mount_of(dir))];
@@ -68,22 +71,31 @@ impl Gates {
         Ok([at_dir.wait_for_pass(until).await?, at_mount.wait_for_pass(until).await?])
     }
 
-    /// Waits for a place to read files of a worktree.
+    /// Waits for the pass with which a request may read files of a worktree.
+    ///
+    /// # Errors
+    /// When the gate has not admitted the request at the time `until`.
     pub async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
         self.worktrees.start_wait(root).wait_for_pass(until).await
     }
 
-    /// Waits for a place among the requests that give way, before the one that [`Self::enter_worktree`] gives.
+    /// Waits for the pass that a request of low priority needs before it calls [`Self::enter_worktree`].
+    ///
+    /// # Errors
+    /// When the gate has not admitted the request at the time `until`.
     pub async fn give_way(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
         self.behind.start_wait(root).wait_for_pass(until).await
     }
 
-    /// Waits for a place to read git's settings of a worktree.
+    /// Waits for the pass with which a request may read git's settings of a worktree.
+    ///
+    /// # Errors
+    /// When the gate has not admitted the request at the time `until`.
     pub async fn enter_settings(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
         self.settings.start_wait(root).wait_for_pass(until).await
     }
 
-    /// Returns the mount point of a path, judging by its name.
+    /// Returns the mount point of a path, found by its name alone; the path itself if no mount is known.
     pub(crate) fn mount_of(&self, dir: &Path) -> PathBuf {
         let mut table = lock(&self.table);
         table.take_changes();
@@ -91,13 +103,13 @@ impl Gates {
     }
 }
 
-/// Admits a limited number of requests to each place.
+/// Admits a limited number of requests to each path.
 struct Gate {
     limit: usize,
     places: Mutex<HashMap<PathBuf, Weak<GatedPlace>>>,
 }
 
-/// A place with its admitted requests.
+/// A path of a gate, with its admitted requests.
 struct GatedPlace {
     room: Arc<Semaphore>,
     /// Number of requests that have left.
@@ -111,7 +123,7 @@ struct GateWait {
     n_left: u64,
 }
 
-/// An admitted request, which leaves when this is dropped.
+/// The pass of an admitted request. The request leaves when the pass is dropped.
 pub struct GatePass {
     place: Arc<GatedPlace>,
     _room: OwnedSemaphorePermit,
@@ -139,7 +151,7 @@ impl Gate {
         Self { limit, places: Mutex::default() }
     }
 
-    /// Starts to wait.
+    /// Returns a wait for a pass to `place`, which counts the requests that leave from now on.
     fn start_wait(&self, place: &Path) -> GateWait {
         let place = self.gated_place(place);
         let n_left = place.n_left.load(Ordering::Relaxed);

@@ -9,15 +9,16 @@ use super::{MainLoop, refuse_request};
 use crate::messages::disk_task::{DiskReport, ThreadNumber};
 use crate::worktree::WorktreeState;
 
-/// Number of times that a request survives the end of a worktree's thread.
+/// Number of times that a request is handled again after it has failed, before it gets an error.
 const MOST_PANICS: u32 = 3;
 
 impl MainLoop {
-    /// Handles the result of a worktree's thread. Ignores it if the worktree is not served any more.
+    /// Handles a result of a worktree's thread. Ignores the result if the worktree is not served any more.
     pub(super) fn on_report(&mut self, thread: ThreadNumber, report: DiskReport, now: Instant) {
         let Some(worktree) = self.worktrees.values_mut().find(|worktree| worktree.thread == thread) else {
             if let DiskReport::Panicked = report {
-                let error = RpcError::new(code::INTERNAL, "the worktree cannot be opened; the log says why");
+                let error =
+                    RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why");
                 self.on_opened(thread, Err(error), now);
             }
             return;
@@ -25,7 +26,8 @@ impl MainLoop {
         match report {
             DiskReport::Probed(mut probed) => {
                 if let Some(settings) = probed.settings.take() {
-                    worktree.take_settings(settings, now); // first, because a request that waits for the probe waits for its consequences too
+                    // Settings first: a request that waits for the probe waits for the effects of new settings, too.
+                    worktree.take_settings(settings, now);
                 }
                 worktree.on_probed(probed, now);
             }
@@ -54,7 +56,7 @@ impl MainLoop {
         }
     }
 
-    /// Reopens a worktree whose thread has panicked. Waiting requests are asked again, a limited number of times.
+    /// Reopens a worktree whose thread has panicked. Its waiting requests are handled again, each a limited number of times.
     fn reopen_worktree(&mut self, thread: ThreadNumber, now: Instant) {
         let gone: Vec<WorktreeState> = self
             .worktrees
@@ -63,12 +65,12 @@ impl MainLoop {
             .collect();
         for worktree in gone {
             let root = worktree.layout.root.display().to_string();
-            tracing::error!(root, "the thread of a worktree panicked; it is opened again");
+            tracing::error!(root, "the thread of a worktree panicked; opening the worktree again");
             self.engine.watch.remove_view(worktree.id);
             for mut request in worktree.into_requests() {
                 request.tries += 1;
                 if request.tries > MOST_PANICS {
-                    let message = format!("{root}: cannot be checked; the log has the reason");
+                    let message = format!("{root}: the worktree cannot be checked; `memo logs` says why");
                     refuse_request(request, RpcError::new(code::INTERNAL, message));
                 } else {
                     self.on_request(request, now);

@@ -48,7 +48,7 @@ impl MainLoop {
         if change.role == Role::Cookies {
             if change.path == worktree.layout.cookie_dir() {
                 worktree.send_task(DiskTask::CheckExistence);
-                // The git dir was moved, and this or another directory has its name now: watch the directories that are there.
+                // The git dir was moved, and this or another directory has its name now. Watch the directories that exist now.
                 worktree.send_task(DiskTask::Watch { recovery: None });
                 worktree.mark_all_dirty(now);
                 self.check_own_files();
@@ -62,7 +62,7 @@ impl MainLoop {
         if worktree.layout.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
             return;
         }
-        // Outside git our own files are in the worktree, whose watch reports each write to them: indexing would never end.
+        // Outside git the daemon's own files are in the worktree, and each write to them is reported: indexing would never end.
         if change.path.parent().is_some_and(|dir| dir.starts_with(&worktree.layout.state_dir)) {
             return;
         }

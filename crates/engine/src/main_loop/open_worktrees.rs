@@ -35,7 +35,7 @@ impl MainLoop {
         }
     }
 
-    /// Starts the thread of a worktree, which opens it. The request waits until that is done.
+    /// Starts the thread of a worktree, which opens the worktree. The request waits until it is open.
     pub(super) fn open_worktree(&mut self, layout: RepoLayout, request: Option<PendingRequest>) {
         if let Some(opening) = self.opening.get_mut(&layout.root) {
             opening.requests.extend(request);
@@ -69,7 +69,7 @@ impl MainLoop {
         self.mounts.mount_points_below(root).map(Path::to_owned).collect()
     }
 
-    /// Looks for mounts and unmounts in worktrees, which no watch reports.
+    /// Marks worktrees dirty in which something was mounted or unmounted, because no watch reports that.
     fn check_mounts(&mut self, now: Instant) {
         for place in self.mounts.take_changes() {
             for worktree in
@@ -123,11 +123,12 @@ impl MainLoop {
         worktree.take_settings(settings, now);
         self.worktrees.insert(worktree.layout.root.clone(), worktree);
         for request in requests {
-            self.on_request(request, now); // another worktree may be here by now
+            self.on_request(request, now); // another worktree may be at this path by now
         }
     }
 
-    /// Handles the check of a worktree, and closes one that is gone: its waiting requests are asked again and fail.
+    /// Handles the check whether a worktree exists, and closes a worktree that is gone. Its waiting requests get the error that
+    /// makes clients send them again, and then fail.
     pub(super) fn on_existence_check(&mut self, thread: ThreadNumber, existence: ExistenceCheck) {
         for pending in &mut self.pending_statuses {
             pending.waits_for.remove(&thread);
@@ -146,7 +147,7 @@ impl MainLoop {
         }
     }
 
-    /// Checks which worktrees still exist, because unwatched ones report nothing, and then reports on them.
+    /// Begins to check which worktrees still exist, because an unwatched one reports nothing; the reply follows the checks.
     pub(super) fn begin_status_wait(&mut self, reply: oneshot::Sender<Vec<WorktreeReport>>, now: Instant) {
         self.worktrees.values().for_each(|worktree| worktree.send_task(DiskTask::CheckExistence));
         let waits_for = self.worktrees.values().map(|worktree| worktree.thread).collect();
@@ -166,7 +167,7 @@ impl MainLoop {
             reports.sort_by(|a, b| a.info.root.cmp(&b.info.root));
             let embedding = self.embedding.error.iter().map(|why| format!("embeddings: {why}"));
             reports.first_mut().into_iter().for_each(|first| first.degraded.extend(embedding.clone()));
-            let _ = reply.send(reports); // the asker may have gone
+            let _ = reply.send(reports); // the receiver may have gone
         }
     }
 }

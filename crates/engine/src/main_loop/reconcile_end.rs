@@ -16,6 +16,7 @@ use crate::messages::writer_job::WriterJob;
 const COLLECT_EVERY: u64 = 1_000;
 
 impl MainLoop {
+    /// Handles the end of a reconcile. Ignores it if the worktree is not served any more.
     pub(super) fn on_reconcile_end(&mut self, indexed: ReconcileEnd, now: Instant) {
         let ReconcileEnd { thread, scope, result, head, unwatched, existence } = indexed;
         let Some(worktree) = self.worktrees.values_mut().find(|known| known.thread == thread) else {
@@ -36,7 +37,7 @@ impl MainLoop {
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
-                    tracing::warn!(root = %worktree.layout.root.display(), problem, "not everything could be listed");
+                    tracing::warn!(root = %worktree.layout.root.display(), problem, "some files could not be listed or read");
                 }
                 worktree.note_problems(&outcome, now);
                 worktree.retry_paths(outcome.again, now);
@@ -48,7 +49,7 @@ impl MainLoop {
                 None
             }
             Err(error) => {
-                tracing::error!(root = %worktree.layout.root.display(), %error, "the index is behind");
+                tracing::error!(root = %worktree.layout.root.display(), %error, "a reconcile failed, so the index is out of date");
                 Some(line_with_hint(&error, error.hint()))
             }
         };
@@ -61,7 +62,7 @@ impl MainLoop {
             worktree.look_again(&missed);
         }
         worktree.note_unread(unread, now);
-        worktree.look_for_commits(); // what git wrote may have been a commit
+        worktree.look_for_commits(); // the change that git has made may be a commit
         if has_failed {
             // An index that was deleted or truncated does not come back by itself, and if the repository has moved, clients
             // no longer find this daemon.
@@ -115,8 +116,9 @@ impl MainLoop {
         }
     }
 
+    /// Requests a round of embedding.
     pub(super) fn wake_embedder(&mut self) {
         self.embedding.asked += 1;
-        let _ = self.rounds.send(self.embedding.asked); // it ends only after the loop
+        let _ = self.rounds.send(self.embedding.asked); // the embedding thread ends only after the loop
     }
 }

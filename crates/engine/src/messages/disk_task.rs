@@ -25,12 +25,12 @@ pub(crate) struct ReconcileRequest {
 #[derive(Debug)]
 pub(crate) struct ReconcileHandle {
     pub(crate) due: Sender<ReconcileRequest>,
-    /// Its progress.
+    /// Progress of the running reconcile.
     pub(crate) progress: Arc<WalkProgress>,
 }
 
 impl ReconcileHandle {
-    /// Returns a walker without a thread, and its queue.
+    /// Returns a handle without a thread, and the queue of its requests.
     #[cfg(test)]
     pub(crate) fn new() -> (Self, std::sync::mpsc::Receiver<ReconcileRequest>) {
         let (due, queue) = std::sync::mpsc::channel();
@@ -41,13 +41,14 @@ impl ReconcileHandle {
 /// A task for the thread of a worktree.
 #[derive(Debug)]
 pub(crate) enum DiskTask {
-    /// Probe the worktree for requests that have arrived: make a cookie with this name, resolve `HEAD`.
+    /// Probe the worktree for requests that have arrived: make a cookie with this name, if any, and with `tip` resolve `HEAD`.
     Probe { number: u64, cookie: Option<String>, tip: bool },
     /// Resolve `HEAD`.
     Tip,
     /// Read git's settings again: other ignore files may apply now.
     Settings,
-    /// Watch git's directories again, which may be other directories under the same names; after a loss of watches, which.
+    /// Watch git's directories again, because other directories may have these names now. After a loss of watches, `recovery` is
+    /// the token of the recovery.
     Watch { recovery: Option<u64> },
     /// Watch one directory.
     WatchDir { role: Role, path: PathBuf },
@@ -55,7 +56,7 @@ pub(crate) enum DiskTask {
     Doorbell(PathBuf),
     /// Check whether git is at work in this git dir.
     GitLock(PathBuf),
-    /// Check whether events report every change, after something was mounted or unmounted here.
+    /// Check whether events report every change at this path, after something was mounted or unmounted there.
     Mount(PathBuf),
     /// Check whether the worktree still exists.
     CheckExistence,
@@ -70,9 +71,9 @@ pub(crate) enum DiskReport {
     Tip(Tip),
     /// The present settings of git.
     Settings(GitSettings),
-    /// Whether git's directories are watched, or why not.
+    /// Git's directories are watched, or `unwatched` is why not.
     Watched { recovery: Option<u64>, unwatched: Option<String> },
-    /// A directory is watched from now on, unless it does not exist.
+    /// A directory is watched from now on, if it exists and can be watched.
     WatchedDir { role: Role, path: PathBuf },
     /// A hook has rung.
     Rung,
@@ -90,7 +91,7 @@ pub(crate) enum DiskReport {
 #[derive(Debug)]
 pub(crate) struct ProbeResult {
     pub(crate) number: u64,
-    /// Why no cookie was made.
+    /// Why no cookie was made, if that failed.
     pub(crate) cookie: Result<(), String>,
     /// The tip that `HEAD` resolves to, if requested.
     pub(crate) tip: Option<Tip>,
@@ -105,7 +106,7 @@ pub(crate) struct GitSettings {
     pub(crate) changed: bool,
     /// The ignore files outside the worktree.
     pub(crate) excludes: Vec<PathBuf>,
-    /// Why the directories of some of them are not watched.
+    /// Why the directory of some ignore file or of git is not watched, if so.
     pub(crate) unwatched: Option<String>,
 }
 
@@ -119,7 +120,7 @@ pub(crate) struct ExistenceCheck {
 }
 
 impl ExistenceCheck {
-    /// Examines a worktree.
+    /// Checks on disk whether a worktree exists.
     pub(crate) fn from_layout(layout: &RepoLayout) -> Self {
         let is_known = may_be_dir(layout.git_dir.as_ref().unwrap_or(&layout.root));
         Self { is_known, exists: is_known && may_be_dir(&layout.root) }

@@ -55,7 +55,7 @@ pub(crate) enum LoopEvent {
         worktree: WorktreeId,
         /// The tip whose history was read.
         tip: Tip,
-        /// Its result.
+        /// The result of the step.
         result: Result<CommitStep, IndexError>,
     },
     /// A client has subscribed to events: later states are compared with the present one.
@@ -81,9 +81,9 @@ pub(crate) struct PendingRequest {
     pub(crate) needs_commits: bool,
     /// Round of reading commits that must end first; set by the worktree.
     pub(crate) commits_round: u64,
-    /// Whether the walk that its level requires has ended; set by the worktree.
+    /// Whether the walk that the level of the request requires has ended; set by the worktree.
     pub(crate) was_walked: bool,
-    /// Number of times that the worktree changed while it was compared for this request.
+    /// Number of failed attempts: the worktree changed while it was compared for this request, or its thread panicked.
     pub(crate) tries: u32,
     /// Channel for the answer.
     pub(crate) reply: oneshot::Sender<Result<Freshness, RpcError>>,
@@ -116,9 +116,9 @@ impl PendingRequest {
 pub(crate) struct ReconcileEnd {
     /// The worktree's thread.
     pub(crate) thread: ThreadNumber,
-    /// The scope of the comparison.
+    /// The scope of the reconcile.
     pub(crate) scope: ReconcileScope,
-    /// Its result.
+    /// The result of the reconcile.
     pub(crate) result: Result<ReconcileOutcome, IndexError>,
     /// Content of HEAD.
     pub(crate) head: Option<String>,

@@ -4,19 +4,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use memod_watch::WatchEvent;
 
-/// Most names that wait, about 10 MB.
+/// Most changed paths that wait for the loop; they take about 10 MB.
 const MOST_QUEUED: usize = 64 << 10;
 
-/// Counts the changes that the loop has not taken yet. Above the limit they become a loss, which causes a rescan.
+/// Counts the changes that the loop has not taken yet. Further changes above the limit become a loss, which causes a rescan.
 #[derive(Debug, Default)]
 pub(crate) struct WatchQueue {
     n_queued: AtomicUsize,
-    /// Whether a loss is queued, which covers everything until the loop takes it.
+    /// Whether a loss is queued, which covers all further changes until the loop takes it.
     is_lost: AtomicBool,
 }
 
 impl WatchQueue {
-    /// Returns what to queue for an event of the watcher, if anything.
+    /// Returns what to send to the loop for an event of the watcher: the event, a loss if too many changes wait, or `None` if a
+    /// loss is queued already.
     pub(crate) fn push(&self, event: WatchEvent) -> Option<WatchEvent> {
         let WatchEvent::Changed(changes) = &event else { return self.push_loss() };
         if self.n_queued.load(Ordering::SeqCst) + changes.len() > MOST_QUEUED {
@@ -30,8 +31,8 @@ impl WatchQueue {
         (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
     }
 
-    /// Records that the loop takes an event. Call this before the rescan for a loss begins: a later loss needs a rescan of
-    /// its own.
+    /// Records that the loop has taken an event. Call this before the rescan for a loss begins, because a later loss needs another
+    /// rescan.
     pub(crate) fn pop(&self, event: &WatchEvent) {
         match event {
             WatchEvent::Lost => self.is_lost.store(false, Ordering::SeqCst),

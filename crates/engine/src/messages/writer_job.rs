@@ -14,7 +14,7 @@ use super::loop_event::ReconcileEnd;
 
 /// A job for the writer thread.
 pub(crate) enum WriterJob {
-    /// Find or create the row of a worktree, which this thread serves from now on.
+    /// Find or create the row of a worktree, and record that this thread serves the worktree from now on.
     Open { key: ViewKey, thread: ThreadNumber, reply: SyncSender<Result<ViewRow, DatabaseError>> },
     /// Write the changes of a reconcile.
     Apply {
@@ -22,19 +22,19 @@ pub(crate) enum WriterJob {
         changes: Vec<ManifestChange>,
         reply: SyncSender<Result<Applied, IndexError>>,
     },
-    /// A reconcile has ended.
+    /// Do the work that follows the end of a reconcile.
     End(ReconcileTicket, Box<ReconcileEnd>),
-    /// Read some of the commits that a tip reaches.
+    /// Run one step of indexing the commits that a tip reaches.
     Commits { worktree: WorktreeId, layout: Box<RepoLayout>, tip: Tip },
-    /// Store these, then acknowledge.
+    /// Store these vectors, then acknowledge.
     Vectors(Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
     /// Record that the model fails on this text, then acknowledge.
     EmbedFailed(VectorOwner, SyncSender<Result<(), DatabaseError>>),
-    /// Record which model is to follow, then acknowledge.
+    /// Record the next model, to which the index will switch, if there is one; then acknowledge.
     PlanModel(Option<String>, SyncSender<Result<(), DatabaseError>>),
-    /// Store these of the model that is to follow, then acknowledge.
+    /// Store these vectors of the next model, then acknowledge.
     NextVectors(String, Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
-    /// Switch to the model that is to follow, then acknowledge.
+    /// Switch to the next model, then acknowledge.
     SwitchModel(String, SyncSender<Result<(), DatabaseError>>),
     /// Forget a worktree that is gone.
     Forget(WorktreeId),
@@ -51,6 +51,6 @@ pub(crate) enum WriterJob {
 pub(crate) struct ReconcileTicket {
     pub(crate) worktree: WorktreeId,
     pub(crate) thread: ThreadNumber,
-    /// Number of times that the index had been emptied when it began.
+    /// Number of times that the index had been emptied when the reconcile began.
     pub(crate) n_clears: u64,
 }

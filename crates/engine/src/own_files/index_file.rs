@@ -12,9 +12,9 @@ use memod_indexing::IndexError;
 
 use super::index_repair;
 
-/// Attempts to open an index.db that cannot be read at the moment.
+/// Number of attempts to open an index.db that cannot be read at the moment.
 const TRIES: u32 = 8;
-/// Delay after the first attempt; it doubles with each.
+/// Delay after the first attempt; each further attempt doubles the delay.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
 /// Time after which no further attempt is made, because a client waits for the daemon.
 const TRY_FOR: Duration = Duration::from_secs(5);
@@ -25,11 +25,11 @@ pub(crate) fn retry_transient<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow
     for _ in 1..TRIES {
         match open() {
             Err(error) if Instant::now() < give_up && is_transient(&error) => {
-                tracing::warn!(%error, "the index is opened again");
+                tracing::warn!(%error, "cannot open the index now; trying again");
             }
             opened => return opened,
         }
-        std::thread::park_timeout(wait); // no event reports when it can be read
+        std::thread::park_timeout(wait); // no event reports when the index can be read again
         wait *= 2;
     }
     open()
@@ -43,14 +43,14 @@ fn is_transient(error: &anyhow::Error) -> bool {
     store.is_some_and(DatabaseError::is_transient)
 }
 
-/// Opens index.db; a damaged one is removed and rebuilt. It has nothing that cannot be made again, and a kept copy would
+/// Opens index.db, and replaces a damaged one by an empty one. No copy is kept: the index can be built again, and a copy could
 /// hold contents that become secret later.
 pub(crate) fn open_or_rebuild(path: &Path) -> anyhow::Result<IndexWriter> {
     remove_old_copies(path);
     if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         let aside = rename_aside(path)?;
-        tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
-        let kept = format!("it is kept as {}", aside.display());
+        tracing::error!(aside = %aside.display(), "index.db is not a file; renamed, and a new index is built");
+        let kept = format!("what was there is kept as {}", aside.display());
         index_repair::record_repair(path, &format!("index.db was not a file, so a new one is built; {kept}"));
     }
     match IndexWriter::open(path, BUILTIN_ID) {
@@ -63,21 +63,21 @@ pub(crate) fn open_or_rebuild(path: &Path) -> anyhow::Result<IndexWriter> {
     }
 }
 
-/// Removes a damaged index, and records why.
+/// Removes a damaged index.db with its log, and records the repair with its reason.
 pub(crate) fn remove_and_record(path: &Path, why: &impl Display) -> Result<(), PathError> {
     std::fs::remove_file(path).at("remove", path)?;
     remove_companions(path);
     index_repair::record_repair(
         path,
-        &format!("index.db was damaged ({why}), so a new one is built; it had no memories"),
+        &format!("index.db was damaged ({why}), so a new one is built; index.db has no memories"),
     );
     Ok(())
 }
 
-/// Suffix of what was found in place of the index, followed by the time.
+/// Suffix of the renamed path that was in the place of index.db; unix seconds follow.
 const DAMAGED: &str = ".damaged-";
 
-/// Renames a path that is no file, and so was never an index.
+/// Renames what is in the place of index.db but is not a file, so that it was never an index; returns the new path.
 fn rename_aside(path: &Path) -> anyhow::Result<PathBuf> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let aside = with_suffix(path, &format!("{DAMAGED}{seconds}"));
@@ -92,7 +92,7 @@ fn remove_companions(path: &Path) {
     }
 }
 
-/// Removes copies of a damaged index, which versions before this one have put aside.
+/// Removes copies of damaged indexes, which earlier versions of memod kept.
 fn remove_old_copies(index_db: &Path) {
     let name = index_db.file_name().unwrap_or_default().to_string_lossy();
     let entries = index_db.parent().and_then(|dir| std::fs::read_dir(dir).ok());

@@ -1,6 +1,6 @@
 //! Records that index.db was damaged and is rebuilt. The record lasts a day, or until a person acknowledges it.
 //!
-//! The record has a file of its own, because the database that it is about is removed.
+//! The record has a file of its own, because the damaged database is removed.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Name of the file in the state dir.
 const NAME: &str = "index_repaired.json";
-/// Time for which the repair is reported.
+/// Time for which a repair is reported, in milliseconds.
 const TOLD_MS: i64 = 86_400_000;
 
 /// A repair of the index.
@@ -21,7 +21,7 @@ struct IndexRepair {
     is_acknowledged: bool,
 }
 
-/// Records a repair of the index. A failure is logged: the index is built anyway.
+/// Records a repair of the index. A failure to record is only logged, because the index is built anyway.
 pub(crate) fn record_repair(index_db: &Path, details: &str) {
     let repair = IndexRepair { at_ms: now_ms(), details: details.replace('\n', " "), is_acknowledged: false };
     if let Err(error) = write(index_db, &repair) {
@@ -37,7 +37,7 @@ pub fn pending_repair(index_db: &Path) -> Option<String> {
 /// Acknowledges the last repair, and returns its details.
 ///
 /// # Errors
-/// When the record cannot be written; the notice goes on then.
+/// When the record cannot be written; the repair is still reported then.
 pub fn acknowledge_repair(index_db: &Path) -> Result<Option<String>, PathError> {
     let Some(repair) = read(index_db) else { return Ok(None) };
     let repair = IndexRepair { is_acknowledged: true, ..repair };

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use memod_git::Tip;
 
-/// Delays until missing objects are looked for again by a request, since no event reports their return. Each failure
-/// doubles the first, up to the second.
+/// The first and the longest delay until a request searches for missing objects again, since no event reports their return.
+/// Each failure doubles the delay.
 const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 
-/// The state of the commits of a worktree.
+/// Which commits of a worktree the index holds, and which are being read.
 #[derive(Default)]
 pub(crate) struct CommitsState {
     /// Whether there is a repository; outside git there is nothing to wait for.
@@ -24,7 +24,7 @@ pub(crate) struct CommitsState {
     wanted: Option<Tip>,
     /// The tip that `HEAD` last resolved to.
     latest: Option<Tip>,
-    /// Pending reads of `HEAD` that no request waits for.
+    /// Number of pending reads of `HEAD` that no request waits for.
     n_looks: u32,
     /// Numbers of the last round started and of the last round ended, from 1.
     started: u64,
@@ -65,13 +65,13 @@ impl CommitsState {
         self.is_in_git
     }
 
-    /// Records the result of that read.
+    /// Records the result of a read of `HEAD` that no request waits for.
     pub(super) fn end_look(&mut self, tip: Tip) {
         self.n_looks = self.n_looks.saturating_sub(1);
         self.note_tip(tip);
     }
 
-    /// Returns the tip to read now, if any.
+    /// Starts the next round if one is wanted and none runs; returns the tip to read.
     pub(crate) fn start_round(&mut self) -> Option<Tip> {
         if self.reading.is_some() {
             return None;
@@ -81,7 +81,7 @@ impl CommitsState {
         self.reading.clone()
     }
 
-    /// Returns whether a round runs.
+    /// Returns whether a round of reading commits runs.
     pub(super) fn is_reading(&self) -> bool {
         self.reading.is_some()
     }
@@ -90,7 +90,8 @@ impl CommitsState {
         self.retry.is_some_and(|(at, _)| at <= Instant::now())
     }
 
-    /// Records the end of a round; `notes` are the parts of history that could not be read and may come back.
+    /// Records the end of a round. `notes` are the parts of the history that could not be read; with `may_come_back` a later
+    /// request searches for them again.
     pub(crate) fn end_round(&mut self, failed: Option<String>, notes: &[String], may_come_back: bool) {
         let same = self.indexed.is_some() && self.indexed == self.reading;
         let gap = self.retry.filter(|_| same).map_or(RETRY.0, |(_, gap)| (gap * 2).min(RETRY.1));
@@ -104,7 +105,7 @@ impl CommitsState {
         self.error = failed;
     }
 
-    /// Records that the index was emptied: everything read so far, or being read, does not count.
+    /// Records that the index was emptied: commits that were read so far, or are being read, must be read again.
     pub(crate) fn forget_indexed(&mut self) {
         self.indexed = None;
         self.wanted = self.latest.clone();
@@ -125,7 +126,7 @@ impl CommitsState {
         self.error.as_ref().or(self.note.as_ref())
     }
 
-    /// Returns whether commits are missing that may come back.
+    /// Returns whether commits are missing from the index that may be read later.
     pub(super) fn has_gaps(&self) -> bool {
         self.error.is_some() || self.retry.is_some()
     }

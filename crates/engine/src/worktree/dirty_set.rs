@@ -11,9 +11,9 @@ use crate::messages::disk_task::ReconcileRequest;
 
 /// Number of dirty paths above which a walk is cheaper.
 const MOST_DIRTY: usize = 5_000;
-/// Longest delay of indexing by git's own lock.
+/// Longest time for which git's own lock delays indexing.
 const LOCK_HOLD: Duration = Duration::from_secs(10);
-/// Delay between two walks that no request waits for.
+/// The shortest and the longest delay between two walks that no request waits for.
 pub(super) const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
 /// The paths that may differ from the index, and when they are due.
@@ -24,7 +24,9 @@ pub(super) struct DirtySet {
     index_written: bool,
     debouncer: Debouncer,
     git_lock: Option<Instant>,
+    /// Earliest time of a walk, or of a reconcile after a failure, that no request waits for.
     not_before: Option<Instant>,
+    /// Delay after the last walk.
     gap: Duration,
     /// Delay until unreadable files are tried again without a request.
     unread_gap: Duration,
@@ -45,7 +47,7 @@ impl DirtySet {
         }
     }
 
-    /// Adds a path that a request found to differ; the request decides when it is compared.
+    /// Adds a path that a request found to differ, without a delay for further changes.
     pub(super) fn insert(&mut self, key: SourceKey) {
         self.paths.insert(key);
     }
@@ -61,14 +63,14 @@ impl DirtySet {
         self.paths.len() > MOST_DIRTY
     }
 
-    /// Records that anything may have changed.
+    /// Records that any path may have changed.
     pub(super) fn mark_all(&mut self, now: Instant) {
         self.all = true;
         self.paths.clear();
         self.debouncer.note_change(now);
     }
 
-    /// Makes the next reconcile a walk that a request waits for.
+    /// Makes the next reconcile a walk, without a delay, because a request waits for it.
     pub(super) fn need_walk(&mut self) {
         self.all = true;
     }
@@ -94,7 +96,7 @@ impl DirtySet {
         self.paths.len()
     }
 
-    /// Takes all paths, which are about to be compared.
+    /// Empties the set, and returns the request for a reconcile of its paths.
     pub(super) fn take(&mut self) -> ReconcileRequest {
         self.debouncer.clear();
         let paths = std::mem::take(&mut self.paths);
@@ -103,7 +105,7 @@ impl DirtySet {
         ReconcileRequest { scope, git_changed: std::mem::take(&mut self.index_written) }
     }
 
-    /// Returns the time of the next comparison if no request waits. After a failure there is a delay.
+    /// Returns the time of the next reconcile if no request waits for it. After a failure there is a delay.
     pub(super) fn due_at(&self, now: Instant, has_failed: bool) -> Instant {
         let settled = self.debouncer.due().unwrap_or(now);
         let lock_over = self.git_lock.map_or(settled, |since| since + LOCK_HOLD);
@@ -111,21 +113,21 @@ impl DirtySet {
         settled.max(lock_over).max(not_before)
     }
 
-    /// Records the end of a walk: each walk that follows soon doubles the delay until the next.
+    /// Records the end of a walk. Each walk that follows soon after another doubles the delay until the next.
     pub(super) fn note_walk(&mut self, now: Instant) {
         let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
         self.gap = if soon { (self.gap * 2).min(RESCAN_GAP.1) } else { RESCAN_GAP.0 };
         self.not_before = Some(now + self.gap);
     }
 
-    /// Records that a reconcile failed; a walk repeats its work.
+    /// Records that a reconcile failed; a walk will repeat its work.
     pub(super) fn note_failure(&mut self, now: Instant) {
         self.all = true;
         self.not_before = Some(now + self.gap);
         self.debouncer.note_change(now);
     }
 
-    /// Records that some files could not be read; each time doubles the delay until the next attempt.
+    /// Records that some files could not be read. Each failure in a row doubles the delay until the next attempt.
     pub(super) fn note_unread(&mut self, now: Instant) {
         self.not_before = Some(now + self.unread_gap);
         self.unread_gap = (self.unread_gap * 2).min(RESCAN_GAP.1);
@@ -136,7 +138,7 @@ impl DirtySet {
         self.unread_gap = RESCAN_GAP.0;
     }
 
-    /// Lets the next walk begin as soon as events settle.
+    /// Lets the next walk begin as soon as no more events come.
     pub(super) fn clear_delay(&mut self) {
         self.not_before = None;
     }

@@ -69,7 +69,7 @@ impl WorktreeState {
         }
     }
 
-    /// Returns whether a reconcile has ended without doing its work.
+    /// Returns whether the reconcile with this number has ended and failed.
     fn has_failed(&self, reconcile: u64) -> bool {
         let Self { error, reconciles, .. } = self;
         error.is_some() && !reconciles.is_running() && reconcile <= reconciles.ended()
@@ -78,18 +78,19 @@ impl WorktreeState {
     /// Returns how far the running comparison of the worktree is, as the end of a sentence.
     fn progress_suffix(&self) -> String {
         if !self.reconciles.is_running() {
-            return String::new(); // the figures are those of the last one
+            return String::new(); // the figures are those of the last reconcile
         }
         match self.walker.progress.current_step() {
             WalkStep::Listing { n_found: 0 } => String::new(),
             WalkStep::Listing { n_found } => format!(": {n_found} files found so far"),
             WalkStep::Reading { .. } => {
-                let (done, total) = self.walker.progress.files(); // those that an answer can have
+                let (done, total) = self.walker.progress.files(); // counted once they are written, so that an answer can have them
                 format!(": {done} of {total} files")
             }
         }
     }
 
+    /// Returns why a request gets an answer that is not fresh.
     fn not_fresh_reason(&self, waiter: &Waiter, rounds: &EmbeddingRounds, progress: &Progress) -> String {
         let progress_suffix = self.progress_suffix();
         if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
@@ -106,7 +107,7 @@ impl WorktreeState {
                 |why| format!("embeddings: {why}"),
             )
         } else if waiter.request.level == FreshnessLevel::None && !self.watch.is_good() {
-            "not everything is watched, and `none` compares nothing".to_owned()
+            "some directories are not watched, and the level `none` does not compare the worktree".to_owned()
         } else if let Some(error) = self.commits.round_failure(waiter.request.commits_round) {
             format!("commits: {error}")
         } else if !self.commits.has_ended(waiter.request.commits_round)
@@ -120,7 +121,7 @@ impl WorktreeState {
         }
     }
 
-    /// Returns the state for subscribers.
+    /// Returns the present state, from which events for subscribers are made.
     pub(crate) fn snapshot(&self, rounds: &EmbeddingRounds, progress: &Progress) -> WorktreeSnapshot<'_> {
         WorktreeSnapshot {
             worktree: self.id,
@@ -151,7 +152,7 @@ impl WorktreeState {
             let why = self.commits.missing_note().map(|why| format!("commits: {why}"));
             why.unwrap_or_else(|| "new commits are being looked for".to_owned())
         } else {
-            "not everything is watched, so each question compares the worktree".to_owned()
+            "some directories are not watched, so each query compares the worktree with the index".to_owned()
         }
     }
 
@@ -163,7 +164,7 @@ impl WorktreeState {
         failed: Option<String>,
         (rounds, progress): (&EmbeddingRounds, &Progress),
     ) {
-        // A fresh answer has all that was there when it was asked for: what is dirty now came later.
+        // A fresh answer has everything that was written before the request; what is dirty now was written later.
         let files = if fresh { 0 } else { self.pending_files() };
         let removals = self.reconciles.included_removals(self.walker.progress.removals());
         let freshness = Freshness {
@@ -187,12 +188,12 @@ impl WorktreeState {
         let _ = request.reply.send(Ok(freshness));
     }
 
-    /// Returns the place that the running reconcile has waited for too long, if any.
+    /// Returns the path whose file system has not answered the running reconcile for too long, if any.
     pub(super) fn unanswered_place(&self) -> Option<PathBuf> {
         self.walker.progress.unanswered_for(SLOW)
     }
 
-    /// Returns the progress of indexing files and commits.
+    /// Returns the progress of indexing files, or else commits; `None` if neither is being indexed.
     fn index_progress(&self, progress: &Progress) -> Option<IndexProgress> {
         if self.reconciles.is_running() {
             return Some(match self.walker.progress.current_step() {

@@ -10,7 +10,7 @@ use crate::messages::loop_event::PendingRequest;
 
 /// Time after which a missing cookie means that the watcher is broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
-/// An access to the disk that takes longer is reported.
+/// Time after which an access to the disk that has not ended is reported.
 pub(crate) const SLOW: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
@@ -22,31 +22,31 @@ pub(super) struct ProbeQueue {
     pub(super) current: Option<Probe>,
 }
 
-/// A probe.
+/// A check that everything written before its requests arrived is known: it makes cookies and resolves `HEAD`.
 pub(super) struct Probe {
     pub(super) number: u64,
-    /// When it was sent.
+    /// When the probe was sent.
     sent_at: Instant,
-    /// Whether it makes cookies: files that are created and removed, whose events must come back.
+    /// Whether the probe makes cookies: files that are created and removed, whose events must come back.
     pub(super) has_cookie: bool,
     /// Number of cookies that came back.
     n_back: u32,
-    /// Whether the event of the last one came back, or a walk replaces it.
+    /// Whether the event of the last cookie came back, or a walk replaces the cookie.
     pub(super) is_back: bool,
-    /// When the worktree's thread had completed it; `None` until the file system answers.
+    /// When the worktree's thread had completed the probe, or its present cookie; `None` until the file system answers.
     pub(super) answered_at: Option<Instant>,
-    /// Number of the last reconcile that had ended when it was sent.
+    /// Number of the last reconcile that had ended when the probe was sent.
     pub(super) ended: u64,
     pub(super) requests: Vec<PendingRequest>,
 }
 
 impl Probe {
-    /// Returns the name of its present cookie.
+    /// Returns the file name of the probe's present cookie.
     pub(super) fn cookie_name(&self) -> String {
         format!("{}-{}-{}", std::process::id(), self.number, self.n_back)
     }
 
-    /// Returns whether a path is its present cookie, whose event has not come back.
+    /// Returns whether a path is the present cookie, whose event has not come back.
     fn awaits_cookie(&self, path: &Path) -> bool {
         !self.is_back && path.file_name().is_some_and(|name| name == self.cookie_name().as_str())
     }
@@ -56,19 +56,20 @@ impl Probe {
         self.answered_at.is_none() && self.sent_at + SLOW <= now
     }
 
-    /// Returns the time from which on its present cookie is late.
+    /// Returns the time from which on the present cookie is late; `None` if no cookie is awaited.
     fn late_at(&self) -> Option<Instant> {
         self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
     }
 }
 
 impl ProbeQueue {
-    /// Returns the state without a probe.
+    /// Returns a queue without a probe; each probe will make `n_cookies` cookies.
     pub(super) fn new(n_cookies: u32) -> Self {
         Self { n_cookies, n_sent: 0, queued: Vec::new(), current: None }
     }
 
-    /// Sends the next probe for all queued requests, unless one is pending or no request waits.
+    /// Begins the next probe for all queued requests, and returns it for sending. `None` if one is pending or no request waits.
+    /// `ended` is the number of the last reconcile that has ended.
     pub(super) fn send_next(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
         if self.current.is_some() || self.queued.is_empty() {
             return None;
@@ -81,12 +82,12 @@ impl ProbeQueue {
         Some(self.current.insert(probe))
     }
 
-    /// Takes the pending probe if the file system has answered.
+    /// Removes and returns the pending probe if the file system has answered.
     pub(super) fn take_answered(&mut self) -> Option<Probe> {
         self.current.take_if(|probe| probe.answered_at.is_some())
     }
 
-    /// Records that a cookie came back as an event. Returns the probe if it must make a further cookie.
+    /// Records that a cookie came back as an event. Returns the probe if another cookie must be made for it.
     pub(super) fn came_back(&mut self, path: &Path) -> Option<&Probe> {
         let probe = self.current.as_mut().filter(|probe| probe.awaits_cookie(path))?;
         probe.n_back += 1;
@@ -104,13 +105,13 @@ impl ProbeQueue {
         }
     }
 
-    /// Returns the name of the cookie that is late.
+    /// Returns the name of the present cookie if it is late.
     pub(super) fn late_cookie(&self, now: Instant) -> Option<String> {
         let probe = self.current.as_ref()?;
         probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie_name())
     }
 
-    /// Returns the time when something must be done without an event.
+    /// Returns the time when a request or a cookie must be given up although no event comes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let out = self.current.as_ref();
         let requests = out.into_iter().flat_map(|probe| &probe.requests).chain(&self.queued);
@@ -122,7 +123,7 @@ impl ProbeQueue {
         self.current.as_ref().is_some_and(|probe| probe.is_slow(now))
     }
 
-    /// Takes the requests whose time is over.
+    /// Removes and returns the requests whose deadline is over.
     pub(super) fn take_late(&mut self, now: Instant) -> Vec<PendingRequest> {
         let queued = self.queued.extract_if(.., |request| request.deadline <= now);
         let mut requests: Vec<PendingRequest> = queued.collect();

@@ -1,65 +1,65 @@
 //! Numbers the reconciles of one worktree.
 
-/// Reconciles of one worktree, numbered from 1. One runs at a time.
+/// Numbers the reconciles of one worktree, from 1. One runs at a time.
 #[derive(Debug, Default)]
 pub(super) struct ReconcileCounter {
     started: u64,
     ended: u64,
-    /// The last one that listed directories or met a missing file: a file that it missed may have been renamed.
+    /// Number of the last reconcile that listed directories or met a missing file, so that it may have missed a renamed file.
     unsteady: u64,
-    /// [`WalkProgress::removals`](memod_indexing::WalkProgress::removals) when the last one started.
+    /// [`WalkProgress::removals`](memod_indexing::WalkProgress::removals) when the last reconcile started.
     removals_at_start: u64,
 }
 
 impl ReconcileCounter {
-    /// Records a start and returns its number.
+    /// Records the start of a reconcile; `removals` is the present count of removals.
     pub(super) fn start(&mut self, removals: u64) {
         self.started += 1;
         self.removals_at_start = removals;
     }
 
-    /// Records the end of the running one.
+    /// Records the end of the running reconcile.
     pub(super) fn end(&mut self) {
         self.ended = self.started;
     }
 
-    /// Returns whether one runs.
+    /// Returns whether a reconcile runs.
     pub(super) fn is_running(&self) -> bool {
         self.started > self.ended
     }
 
-    /// Returns whether none has started yet.
+    /// Returns whether no reconcile has started yet.
     pub(super) fn has_never_started(&self) -> bool {
         self.started == 0
     }
 
-    /// Returns the number of the last one that has ended.
+    /// Returns the number of the last reconcile that has ended; 0 if none has.
     pub(super) fn ended(&self) -> u64 {
         self.ended
     }
 
-    /// Returns the number of the one that must end before the index holds all present knowledge.
+    /// Returns the number of the reconcile that must end before the index holds all changes that are known now.
     pub(super) fn covering_number(&self, is_dirty: bool) -> u64 {
         if is_dirty { self.next() } else { self.started }
     }
 
-    /// Returns the number of the next one.
+    /// Returns the number of the next reconcile.
     pub(super) fn next(&self) -> u64 {
         self.started + 1
     }
 
-    /// Records that the last one may have missed files that were renamed during it.
+    /// Records that the last reconcile may have missed files that were renamed during it.
     pub(super) fn mark_unsteady(&mut self) {
         self.unsteady = self.ended;
     }
 
-    /// Returns whether a probe that was sent when `ended` was the last to have ended covers everything that later ones
-    /// missed.
+    /// Returns whether a probe covers everything that reconciles may have missed. `ended` is the number of the last reconcile that
+    /// had ended when the probe was sent.
     pub(super) fn is_covered_by_probe(&self, ended: u64) -> bool {
         ended >= self.unsteady
     }
 
-    /// Returns the count of removals that a snapshot taken now certainly includes; `now` if none runs.
+    /// Returns the count of removals that a snapshot taken now certainly includes: the present count, `now`, if no reconcile runs.
     pub(super) fn included_removals(&self, now: u64) -> u64 {
         // The running reconcile may have removed something that the previous one had left in.
         if self.is_running() { self.removals_at_start } else { now }

@@ -12,15 +12,17 @@ use super::probe::ProbeQueue;
 use crate::messages::disk_task::{DiskTask, ProbeResult};
 use crate::messages::loop_event::PendingRequest;
 
-/// Number of further reconciles that a request waits for because files moved during the last one.
+/// Most further reconciles that a request waits for because files moved during the last one.
 pub(super) const MOST_TRIES: u32 = 3;
 
 /// A request that waits for a reconcile, and then perhaps for embeddings.
 pub(super) struct Waiter {
     pub(super) request: PendingRequest,
+    /// Number of the reconcile that must end.
     pub(super) reconcile: u64,
+    /// Number of the round of embedding that must end.
     pub(super) round: Option<u64>,
-    /// Why further waiting is useless.
+    /// Why further waiting is useless: files keep changing.
     pub(super) restless: Option<String>,
 }
 
@@ -68,7 +70,7 @@ impl WorktreeState {
         };
         probe.answered_at = Some(now);
         if let Err(error) = probed.cookie {
-            tracing::warn!(%error, "no cookie; comparing the whole worktree");
+            tracing::warn!(%error, "cannot make a cookie; comparing the whole worktree with the index");
             probe.has_cookie = false;
         }
         if let Some(tip) = probed.tip {
@@ -90,7 +92,7 @@ impl WorktreeState {
         self.settle_probe();
     }
 
-    /// Gives up on a late cookie: the watcher is broken, and the disk is compared instead.
+    /// Gives up on a late cookie: the watcher is not trusted, and the worktree is compared with the index instead.
     pub(crate) fn expire_cookie(&mut self, now: Instant) {
         if let Some(cookie) = self.probes.late_cookie(now) {
             tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
@@ -121,6 +123,7 @@ impl WorktreeState {
         self.send_probe();
     }
 
+    /// Makes requests wait for the reconcile after which the index holds all changes that are known now.
     fn await_reconcile(&mut self, requests: Vec<PendingRequest>) {
         let reconcile = self.reconciles.covering_number(self.is_dirty());
         self.waiters.extend(requests.into_iter().map(|request| Waiter::new(request, reconcile)));
@@ -134,10 +137,10 @@ impl WorktreeState {
         }
     }
 
-    /// Makes the requests that waited for the reconcile that has ended wait for changes in the meantime.
+    /// Makes requests that waited for the reconcile that has just ended wait again, if it may have missed files.
     ///
-    /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during
-    /// it.
+    /// The cookie of another probe reveals what a listing missed. Without a watcher the listing is repeated until no directory
+    /// changes during it.
     pub(crate) fn look_again(&mut self, missed: &MissedFiles) {
         let MissedFiles { moving, listed, shifted } = missed;
         let is_watched = self.watch.is_good();
@@ -161,7 +164,7 @@ impl WorktreeState {
                 waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
                 self.waiters.push(waiter);
             } else {
-                waiter.request.was_walked |= by_cookie; // it has had the walk that `strict` asks for
+                waiter.request.was_walked |= by_cookie; // the request has had the walk that `strict` requires
                 self.probes.queued.push(waiter.request);
             }
         }
@@ -175,12 +178,12 @@ impl WorktreeState {
         }
     }
 
-    /// Records the tip of `HEAD`.
+    /// Records the tip that the worktree's thread has resolved `HEAD` to.
     pub(crate) fn on_tip(&mut self, tip: Tip) {
         self.commits.end_look(tip);
     }
 
-    /// Returns all waiting requests.
+    /// Returns all waiting requests of a worktree that is closed.
     pub(crate) fn into_requests(self) -> Vec<PendingRequest> {
         let ProbeQueue { queued, current, .. } = self.probes;
         let waiting = self.waiters.into_iter().map(|waiter| waiter.request);

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-/// The reliability of events.
+/// Whether the events of the watcher are complete, and why not.
 #[derive(Debug)]
 pub(super) struct WatchHealth {
     /// Whether the watcher is never trusted, because of the settings or the file system.
     polls: bool,
     /// Whether every relevant directory is watched.
     covered: bool,
-    /// Why not, with the remedy.
+    /// Why some directory is not watched, with the remedy.
     unwatched: Option<String>,
     /// The cookie that is late; the watcher is not trusted until it comes back.
     overdue: Option<String>,
-    /// Number of times that an unwatched directory was found.
+    /// Number of times that a directory was found not to be watched.
     n_losses: u64,
 }
 
@@ -42,13 +42,14 @@ impl WatchHealth {
         self.polls = true;
     }
 
-    /// Returns the argument for a later call of [`Self::mark_covered`], once the work in progress succeeds. `None` if the watcher
-    /// is trusted already, or never.
+    /// Returns the token with which [`Self::mark_covered`] may be called once all directories have been watched again. `None` if
+    /// every directory is watched, or the watcher is never to be trusted.
     pub(super) fn recovery_token(&self) -> Option<u64> {
         (!self.covered && !self.polls).then_some(self.n_losses)
     }
 
-    /// Records that every directory is watched, unless an unwatched one was found since.
+    /// Records that every directory is watched, unless an unwatched one was found since [`Self::recovery_token`] returned the
+    /// token.
     pub(super) fn mark_covered(&mut self, recovery: u64) {
         if self.recovery_token() == Some(recovery) {
             (self.covered, self.unwatched) = (true, None);
@@ -60,19 +61,20 @@ impl WatchHealth {
         self.overdue = Some(cookie);
     }
 
-    /// Records that a cookie came back as an event; a late one shows that the watcher works again.
+    /// Records that a cookie came back as an event. If it was the late one, the watcher works again.
     pub(super) fn came_back(&mut self, path: &Path) {
         self.overdue.take_if(|name| path.file_name().is_some_and(|found| found == name.as_str()));
     }
 
-    /// Records that events were lost, perhaps that of a late cookie: the watcher gets another try.
+    /// Stops waiting for a late cookie, because its event may have been lost: the watcher is trusted again.
     pub(super) fn forget_late(&mut self) {
         self.overdue = None;
     }
 
     /// Returns the degradations with their remedies.
     pub(super) fn degradations(&self, root: &Path) -> Vec<String> {
-        let late = "the watcher does not answer; until it does every query compares the worktree";
+        let late =
+            "the watcher does not answer; until it does, every query compares the worktree with the index";
         let late = self.overdue.iter().map(|_| format!("watch: {}: {late}", root.display()));
         self.unwatched.iter().map(|why| format!("watch: {why}")).chain(late).collect()
     }

@@ -1,4 +1,4 @@
-//! Removes contents that became secret from the files of the state dir and from memory.
+//! Removes contents that became secret from the files of the index and from memory.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const LOG_AGAIN: Duration = Duration::from_millis(100);
 /// Delay before a retry when the disk has no room for rebuilding.
 const FAILED_AGAIN: Duration = Duration::from_secs(60);
 
-/// Scrubs the index after each reconcile that purged something, until nothing of it is left.
+/// Scrubs the files of the index after each reconcile that purged secrets, until no trace of them is left.
 #[derive(Default)]
 pub(super) struct Scrubber {
     /// Time of the next attempt.
@@ -22,7 +22,7 @@ pub(super) struct Scrubber {
 }
 
 impl Scrubber {
-    /// Waits for a job, and scrubs in the meantime. If there is nothing to scrub, it waits without a timer.
+    /// Waits for a job, and scrubs in the meantime. Waits without a timer if there is nothing to scrub.
     pub(super) fn next_job<Job>(
         &mut self,
         engine: &Engine,
@@ -49,7 +49,7 @@ impl Scrubber {
         self.again = match IndexError::catch_panic(|| Ok(writer.scrub_traces()?)) {
             Ok(()) => writer.has_leftovers().then_some(LOG_AGAIN),
             Err(error) => {
-                tracing::error!(%error, "what became a secret is out of the index, but may be left in its file");
+                tracing::error!(%error, "secrets were deleted from the index, but traces of them may remain in its files");
                 Some(FAILED_AGAIN)
             }
         }
@@ -58,7 +58,7 @@ impl Scrubber {
             load_vectors(engine, writer);
             engine.notify_observer(|observer| observer.secrets_purged());
             let ms = began.elapsed().as_millis();
-            tracing::info!(ms, "what became a secret is gone from the index");
+            tracing::info!(ms, "secrets were removed from the index and its files");
         }
     }
 }

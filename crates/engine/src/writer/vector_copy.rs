@@ -1,7 +1,7 @@
-//! Keeps the vectors where searches find them: in memory up to the budget, above it in the table of sqlite-vec.
+//! Keeps the vectors of chunks where searches find them: in memory up to the budget, otherwise in a table of sqlite-vec.
 //!
-//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, unless the
-//! table has them, and the next update loads them.
+//! After a panic, or if the vectors cannot be read, none are in memory: searches report that the vectors are not loaded, unless
+//! the table has them, and the next update loads them.
 
 use memod_base::threads::catch_panic;
 use memod_base::types::ChunkId;
@@ -13,7 +13,7 @@ use memod_vectors::vector_index::{IdSet, VectorIndex};
 
 use crate::engine::Engine;
 
-/// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
+/// Divisor of the budget: one eighth is left free when vectors are loaded, because more vectors will come.
 const SPARE: usize = 8;
 
 /// Number of chunks whose vectors are put into the table between two jobs of the writer, which takes about 60 ms.
@@ -32,7 +32,7 @@ pub(super) fn copy_vectors(engine: &Engine, writer: &mut IndexWriter) {
         }
         Ok(AddedVectors::NotLoaded) => false,
         Err(_) => {
-            engine.nearest.forget_copies(); // it may have only some of them
+            engine.nearest.forget_copies(); // the copy may have only some of the new vectors
             false
         }
     };
@@ -56,9 +56,10 @@ pub(super) fn load_vectors(engine: &Engine, writer: &mut IndexWriter) {
 fn try_load_vectors(engine: &Engine, writer: &mut IndexWriter) -> Result<(), DatabaseError> {
     engine.nearest.add_vectors(&writer.take_added());
     let model = writer.model_id().to_owned();
-    let Ok(dims) = engine.models.vector_dims(&model).inspect_err(|why| tracing::warn!(why, "no vectors"))
+    let Ok(dims) =
+        engine.models.vector_dims(&model).inspect_err(|why| tracing::warn!(why, "cannot load vectors"))
     else {
-        engine.nearest.forget_copies(); // searches say why
+        engine.nearest.forget_copies(); // searches report the reason
         return Ok(());
     };
     let most = most_in_memory(engine, dims);
@@ -89,7 +90,7 @@ fn try_load_vectors(engine: &Engine, writer: &mut IndexWriter) -> Result<(), Dat
     writer.drop_vector_table()
 }
 
-/// Switches to the model that is to follow.
+/// Switches the index and the vectors in memory to the next model.
 pub(super) fn switch_model(
     engine: &Engine,
     writer: &mut IndexWriter,
@@ -98,12 +99,12 @@ pub(super) fn switch_model(
     let dims = engine.models.vector_dims(model).unwrap_or_default();
     engine.read(|reader| switch_database_and_copy(&engine.nearest, reader, writer, model, dims))?;
     load_vectors(engine, writer);
-    tracing::info!(model, "another model answers");
+    tracing::info!(model, "switched to another embedding model");
     Ok(())
 }
 
-/// Switches in the database and in memory. Searches that began before, and those that begin during it, find vectors of their
-/// own model: the copy of the new one is there before the switch, and that of the former one until it is done.
+/// Switches the model in the database and in memory. Searches that began before the switch, or begin during it, find vectors of
+/// their own model: the new copy is in memory before the switch, and the former copy until the switch is done.
 fn switch_database_and_copy(
     nearest: &SharedVectors,
     reader: &IndexReader,
@@ -111,7 +112,7 @@ fn switch_database_and_copy(
     model: &str,
     dims: usize,
 ) -> Result<(), DatabaseError> {
-    nearest.add_vectors(&writer.take_added()); // those are of the former model, as the copy still is
+    nearest.add_vectors(&writer.take_added()); // these vectors are of the former model, like the copy in memory
     if nearest.is_in_memory() {
         let mut vectors = VectorIndex::new(dims);
         reader.each_vector_by(model, |id, bytes| {
@@ -125,7 +126,7 @@ fn switch_database_and_copy(
     switched
 }
 
-/// Puts some vectors into the table if that has to be done; returns whether more remain.
+/// Copies some vectors into the table if it is still being filled; returns whether more remain.
 pub(super) fn fill_table(engine: &Engine, writer: &mut IndexWriter) -> bool {
     match catch_panic(|| try_fill_table(engine, writer)) {
         Ok(Ok(is_partial)) => is_partial,
@@ -151,14 +152,14 @@ fn try_fill_table(engine: &Engine, writer: &mut IndexWriter) -> Result<bool, Dat
 }
 
 fn warn_of_table(error: &DatabaseError) {
-    tracing::warn!(%error, "the vectors cannot be put into their table; tried again with the next change");
+    tracing::warn!(%error, "cannot copy the vectors into their table; the next change tries again");
 }
 
 fn is_filling(writer: &IndexWriter) -> bool {
     writer.vector_table().is_ok_and(|table| table == VectorTable::Partial)
 }
 
-/// Returns the number of vectors that the budget allows.
+/// Returns the number of vectors of this length that the memory budget allows.
 fn most_in_memory(engine: &Engine, dims: usize) -> usize {
     let bytes = engine.config.index.vector_memory_mb << 20;
     usize::try_from(bytes).unwrap_or(usize::MAX) / (dims + size_of::<ChunkId>())

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// Longest body of a chunk, in characters: about 400 tokens.
 pub const CHUNK_CHARS: usize = 1_600;
 
-/// Overlap where one long section is cut, in characters: about 80 tokens.
+/// Overlap of two chunks of one long section, in characters: about 80 tokens.
 pub const OVERLAP_CHARS: usize = 320;
 
 /// A span of one source: the unit of search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// The kind of source that it is part of.
+    /// The kind of text in the chunk: a section, a definition, other lines, or the map record.
     pub kind: ChunkKind,
     /// Byte span in the text; on character boundaries.
     pub bytes: Range<usize>,
@@ -23,15 +23,15 @@ pub struct Chunk {
     /// Name of the definition, for [`ChunkKind::Symbol`]; the names, joined by spaces, where short definitions
     /// share a chunk.
     pub symbol: Option<String>,
-    /// Heading path (`Guide > Install`) or enclosing names and own name (`Session::login`).
+    /// Heading path of a section (`Guide > Install`), or qualified name of a definition (`Session::login`).
     pub title: Option<String>,
     /// Keywords of the front matter; searched as part of the title, and not shown.
     pub keywords: Option<String>,
-    /// Text that differs from the byte span: the symbols and skeleton of [`ChunkKind::Map`].
+    /// Text that is indexed in place of the byte span: the symbols and skeleton of [`ChunkKind::Map`].
     pub text: Option<String>,
 }
 
-/// Everything found in one source. Serializable, because it comes from another process.
+/// Everything found in one source. Serializable, because another process extracts it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
     /// Chunks in order of their first byte; the map record, if any, first.
@@ -47,19 +47,19 @@ pub struct Extracted {
     pub routes: Vec<HttpRoute>,
     /// Byte spans of likely credentials, ascending and disjoint; no other field contains any of them.
     pub secrets: Vec<Range<usize>>,
-    /// The source asks not to be indexed.
+    /// Whether the source asks not to be indexed.
     pub opted_out: bool,
-    /// Why nothing of the source can be indexed.
+    /// Why nothing of the source can be indexed; `None` if it can.
     pub refused: Option<String>,
     /// The class that the text itself states: generated, or a licence.
     pub class: Option<FileClass>,
-    /// A line over 10,000 bytes: stays lexical, never embedded.
+    /// Whether a line has over 10,000 bytes. Such a source is searched by words only, and never embedded.
     pub minified: bool,
-    /// Problems that leave the chunks valid: a budget ran out, or the syntax tree had errors.
+    /// Problems that leave the chunks valid: a limit of parsing was reached, or the syntax tree has errors.
     pub problems: Vec<String>,
 }
 
-/// Serializes a structure as one string: as objects, its many small values would be most of the line.
+/// Serializes a structure as one base64 string, because its many small values would be most of the message as JSON.
 mod encoded {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -76,6 +76,6 @@ mod encoded {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FileStructure, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = STANDARD_NO_PAD.decode(text).map_err(de::Error::custom)?;
-        FileStructure::from_bytes(&bytes).ok_or_else(|| de::Error::custom("not a structure"))
+        FileStructure::from_bytes(&bytes).ok_or_else(|| de::Error::custom("not a valid file structure"))
     }
 }

@@ -5,20 +5,19 @@ use std::ops::Range;
 /// The quality of a line start as the first line of a piece; larger is better.
 pub(crate) type BreakRank = u8;
 
-/// Rank of a line start where a cut tears a block that fits in one piece: the last resort.
+/// Rank of a line start inside of a block that fits in one piece. A cut there tears the block and is the last resort.
 pub(crate) const TEARS: BreakRank = 0;
-/// Rank of any other line start.
+/// Rank of an ordinary line start.
 pub(crate) const LINE: BreakRank = 1;
 /// Rank of a line start after a blank line.
 pub(crate) const PARAGRAPH: BreakRank = 2;
 
-/// Cuts the span `bytes` of `text` into pieces of at most `max_chars` characters.
+/// Cuts the span `bytes` of `text` into pieces of at most `max_chars` characters, and returns their spans.
 ///
-/// A piece ends after a blank line where one lies in its second half, else at its last line end, else
-/// after a sentence, a space, or in the middle of a word. The next piece starts at a line or sentence
-/// start at most `overlap_chars` characters (and a third of `max_chars`) earlier; with 0 the pieces
-/// cover the span exactly. Takes time linear in the span. A span off the character boundaries is
-/// moved down onto them.
+/// A piece ends after a blank line in its second half, if there is one; otherwise at its last line end, after a sentence,
+/// after a space, or in the middle of a word. The next piece starts at a line or sentence start at most `overlap_chars`
+/// characters (and a third of `max_chars`) before that end; if `overlap_chars` is 0, the pieces cover the span exactly. Takes
+/// time linear in the span. A bound of the span inside of a character is moved to the start of the character.
 pub(crate) fn cut_text(
     text: &str,
     bytes: Range<usize>,
@@ -28,7 +27,7 @@ pub(crate) fn cut_text(
     cut_ranked(text, bytes, max_chars, overlap_chars, &|line_start| line_rank(text, line_start))
 }
 
-/// Cuts as [`cut_text`] does, with line starts ranked by the caller; see [`BreakRank`].
+/// Cuts as [`cut_text`] does, but the caller ranks the line starts; see [`BreakRank`].
 pub(crate) fn cut_ranked(
     text: &str,
     bytes: Range<usize>,
@@ -45,7 +44,7 @@ pub(crate) fn cut_ranked(
 
 /// Returns [`PARAGRAPH`] for a line start after a blank line, else [`LINE`].
 pub(crate) fn line_rank(text: &str, line_start: usize) -> BreakRank {
-    // Hostile text may have a line of blanks before every line start: look back only a little.
+    // Hostile text may have a long line of blanks before every line start, so only a few bytes before it are read.
     const LOOK_BACK: usize = 40;
     let before = text.as_bytes()[..line_start].strip_suffix(b"\n").unwrap_or_default();
     let mut last_line = before.iter().rev().take(LOOK_BACK);
@@ -53,8 +52,8 @@ pub(crate) fn line_rank(text: &str, line_start: usize) -> BreakRank {
     if mark == Some(&b'\n') { PARAGRAPH } else { LINE }
 }
 
-/// Returns the span without blank lines at its start and without blanks at its end; as it is when it is off the
-/// character boundaries.
+/// Returns the span without blank lines at its start and without blanks at its end; unchanged if a bound is inside of a
+/// character.
 pub(crate) fn trim_blank_lines(text: &str, bytes: Range<usize>) -> Range<usize> {
     let Some(span) = text.get(bytes.clone()).map(str::trim_end) else { return bytes };
     let blanks = &span[..span.len() - span.trim_start().len()];
@@ -90,7 +89,7 @@ impl TextCutter<'_> {
         pieces
     }
 
-    /// Returns the end of the piece from `start`; always after `floor`.
+    /// Returns the best end of the piece that begins at `start`; always after `floor`.
     fn piece_end(&self, start: usize, floor: usize) -> PieceEnd {
         let limit = self.position_after(start, self.max_chars);
         if limit == self.end {
@@ -100,7 +99,7 @@ impl TextCutter<'_> {
         if let Some(line_break) = self.line_break(floor, half, limit) {
             return line_break;
         }
-        // Overlap is at most a third of a piece, so `half` lies after `floor` wherever there is one.
+        // The overlap is at most a third of a piece, so `half` is after `floor` if the piece overlaps the one before.
         let half = half.max(floor);
         let at = last_sentence_start(self.text, half, limit)
             .or_else(|| self.last_space(half, limit))
@@ -108,8 +107,8 @@ impl TextCutter<'_> {
         PieceEnd { at, is_good: false }
     }
 
-    /// Returns the best line start in `(floor, limit]`: the last of the best rank after `half`, else
-    /// the last before it that tears nothing, else the last that does.
+    /// Returns the best line start in `(floor, limit]`: the last one of the best rank after `half`; else the last one before
+    /// `half` that tears no block; else the last one that tears a block, if it is after `half`.
     fn line_break(&self, floor: usize, half: usize, limit: usize) -> Option<PieceEnd> {
         let (mut late, mut early, mut torn) = (None, None, None);
         for (newline, _) in self.text[floor..limit].match_indices('\n') {
@@ -130,7 +129,7 @@ impl TextCutter<'_> {
         Some(half + at + space.len_utf8())
     }
 
-    /// Returns the start of the piece after `start..end`.
+    /// Returns the start of the piece that follows the piece `start..end`.
     fn overlap_start(&self, start: usize, end: usize) -> usize {
         if self.overlap_chars == 0 || end == self.end {
             return end;
@@ -146,7 +145,7 @@ impl TextCutter<'_> {
             }
             is_one_line = false;
         }
-        // Sentences are looked for in one long line only, not within a block that stays whole.
+        // Sentence starts are searched for only within one long line, not within a block that is not cut.
         first_sentence_start(self.text, from, end).filter(|_| is_one_line).unwrap_or(end)
     }
 
@@ -173,8 +172,8 @@ fn first_sentence_start(text: &str, from: usize, to: usize) -> Option<usize> {
     sentence_starts(text, from, to).find(|at| *at < to)
 }
 
-/// Yields the places in `(from, to]` where a sentence starts: after `.`, `!` or `?` and blanks, or
-/// after an ideographic full stop.
+/// Yields the byte offsets in `(from, to]` at which a sentence starts: after `.`, `!` or `?` and a blank, or after the
+/// full-width form of these marks.
 fn sentence_starts(text: &str, from: usize, to: usize) -> impl Iterator<Item = usize> {
     let mut ended = text[..from].ends_with(['.', '!', '?']);
     let starts = text[from..to].char_indices().filter_map(move |(at, c)| {

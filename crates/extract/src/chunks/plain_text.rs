@@ -5,10 +5,10 @@ use memod_base::types::ChunkKind;
 use super::chunk::{CHUNK_CHARS, Chunk, Extracted};
 use super::cut_text::{self, BreakRank, LINE, LineIndex};
 
-/// A line of more bytes was written by a program: searchable by word, but never embedded.
+/// A line of more bytes was written by a program; such a text is searched by words only, and never embedded.
 const MINIFIED_LINE_BYTES: usize = 10_000;
 
-/// Returns the text in chunks of lines, without overlap.
+/// Cuts a text into chunks of lines, without overlap.
 ///
 /// Chunks end before a line at column 0 where possible: a new table, key, statement or stage.
 pub(crate) fn extract(text: &str) -> Extracted {
@@ -37,8 +37,8 @@ pub(crate) fn is_minified(text: &str) -> bool {
     text.len() > MINIFIED_LINE_BYTES && text.split('\n').any(|line| line.len() > MINIFIED_LINE_BYTES)
 }
 
-/// Ranks a line start for cuts: best is one at column 0 after a blank line, then any after a blank line, then one at
-/// column 0 that opens a block.
+/// Ranks a line start as a place to cut. Best is a line that begins a block at column 0 after a blank line, then any other
+/// line after a blank line, then a line that begins a block at column 0.
 fn rank_line_start(text: &str, line_start: usize) -> BreakRank {
     let first = text.as_bytes().get(line_start);
     let opens = first.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"[\"'_$@#.<".contains(byte));

@@ -1,7 +1,7 @@
 //! Finds the HTTP routes that source code declares for common frameworks.
 //!
-//! Only a declaration with a literal path counts. Patterns skip comments and strings, and calls of clients, which look alike:
-//! a receiver must have a name that servers have, and a handler must follow.
+//! Only a declaration with a literal path counts. Matches in comments and strings are dropped. Calls of HTTP clients look
+//! alike, so the pattern of a call requires a receiver that is named like a server or router, or a handler after the path.
 
 use std::sync::LazyLock;
 
@@ -11,18 +11,18 @@ use tree_sitter::Node;
 
 use crate::chunks::cut_text::LineIndex;
 
-/// Most routes of one file: more are data.
+/// Most routes that are listed of one file; a file with more holds data.
 const MAX_ROUTES: usize = 500;
-/// Longest path, in characters.
+/// Longest path of a route, in characters.
 const MAX_PATH_CHARS: usize = 200;
 
-/// The declaration of a route in a framework.
+/// A rule that recognizes the declarations of routes in one or more frameworks.
 struct RouteRule {
     /// Languages, separated by spaces.
     languages: &'static str,
-    /// Ending of the paths of files that can declare it.
+    /// Ending of the paths of files that can declare a route this way; empty for all files.
     ending: &'static str,
-    /// Regular expression that captures `path`, and `method` where it is named.
+    /// Regular expression that captures `path`, and `method` if the declaration names one.
     pattern: &'static str,
 }
 
@@ -135,7 +135,7 @@ static PATTERNS: LazyLock<Vec<(&RouteRule, Regex)>> = LazyLock::new(|| {
     RULES.iter().map(|rule| (rule, Regex::new(rule.pattern).expect("a test compiles each"))).collect()
 });
 
-/// Returns the routes that a source file declares, by line. `root` is its syntax tree.
+/// Returns the routes that a source file declares, in the order of their lines. `root` is the root of the file's syntax tree.
 pub(super) fn find_routes(
     language: &str,
     path: &str,
@@ -167,7 +167,7 @@ fn read_route(found: &Captures<'_>, lines: &LineIndex, root: Node<'_>) -> Option
     (is_shown && is_code(root, start)).then(|| HttpRoute { method, path: path.as_str().to_owned(), line })
 }
 
-/// Returns whether a byte is outside comments and strings.
+/// Returns whether the byte `at` is outside comments and strings.
 fn is_code(root: Node<'_>, at: usize) -> bool {
     let mut node = root.descendant_for_byte_range(at, at + 1);
     while let Some(inner) = node {

@@ -9,8 +9,8 @@ use super::outline::{DefinitionItem, DefinitionOutline};
 use super::tags::TagKind;
 use crate::chunks::cut_text::LineIndex;
 
-/// Returns the definitions of a file, one for each qualified name, in order: clauses, overloads and variants of one name
-/// count as one.
+/// Returns the definitions of a file with the hashes of their texts, in order, one for each qualified name: clauses,
+/// overloads and variants of one name count as one.
 pub(crate) fn hash_definitions(
     text: &str,
     outline: &DefinitionOutline<'_>,
@@ -48,7 +48,7 @@ fn joined_hash(first: &TextHash, second: &TextHash) -> TextHash {
     TextHash::of(&[first.0, second.0].concat())
 }
 
-/// Returns a definition's span with the attributes above it, but not from the comments above those.
+/// Returns the span of a definition: with the attributes above it, but without the comments above the attributes.
 fn own_span(text: &str, item: &DefinitionItem<'_>) -> Range<usize> {
     let mut start = item.span.start.min(item.node.start);
     for doc in docs_above(item) {
@@ -100,8 +100,8 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the text with the definition's own names blank where they are declared or called, so that a rename does not
-/// change it. Other mentions, in messages for example, stay.
+/// Returns the text with NUL in place of the definition's own names where they are declared or called, so that a rename does
+/// not change the result. Other mentions of the names, for example in messages, stay.
 fn without_names(text: &str, names: &[&str]) -> String {
     let mut shape = String::with_capacity(text.len());
     let mut declared: Vec<&str> = Vec::new();

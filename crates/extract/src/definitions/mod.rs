@@ -1,8 +1,7 @@
 //! Finds the definitions of a source file.
 //!
-//! [`tags`] parses the file and runs the tag query of its language, within the limits of [`parse_budget`]; [`outline`]
-//! nests what was found. From the outline, [`skeleton`] renders the signatures and [`hash_definitions`] hashes the
-//! texts.
+//! [`tags`] parses the file and runs the tag query of its language, within the limits of [`parse_budget`]; [`outline`] nests
+//! the definitions. From the outline, [`skeleton`] renders the signatures and [`hash_definitions`] hashes the texts.
 
 pub(crate) mod hash_definitions;
 pub(crate) mod outline;

@@ -28,15 +28,16 @@ pub(crate) struct DefinitionItem<'a> {
     pub(crate) kind: TagKind,
     /// Own names, without qualifiers; at least one.
     pub(crate) names: Vec<&'a str>,
-    /// Enclosing names and own name, joined as the language does.
+    /// Enclosing names and own name, joined by the separator of the language.
     pub(crate) title: String,
-    /// Everything that belongs to it: comments and attributes above, whole lines where it has them alone.
+    /// Bytes of everything that belongs to the definition: with the comments and attributes above it, and to the ends of
+    /// lines that it does not share with another.
     pub(crate) span: Range<usize>,
-    /// From its first keyword to its end.
+    /// Bytes from the first keyword of the definition to its end.
     pub(crate) node: Range<usize>,
-    /// Where its body starts, if known.
+    /// Byte at which the body starts, if known.
     pub(crate) body: Option<usize>,
-    /// Comments and strings that document it.
+    /// Byte spans of the comments and strings that document it.
     pub(crate) docs: Vec<Range<usize>>,
     /// Indices of the items directly inside.
     pub(crate) children: Vec<usize>,
@@ -115,7 +116,8 @@ impl<'a> OutlineBuilder<'a, '_> {
         self.items.push(item);
     }
 
-    /// Adds the names to the type around them: `typedef struct a { … } b;` is one definition.
+    /// Adds the names of a tag to the type definition around it, because `typedef struct a { … } b;` is one definition.
+    /// Returns whether there is such a type.
     fn add_to_parent(&mut self, tag: &DefinitionTag, names: &[&'a str]) -> bool {
         let parent = self.open.last().map(|id| &mut self.items[*id]);
         let Some(parent) = parent.filter(|parent| parent.kind == TagKind::Type && tag.body.is_some()) else {
@@ -137,7 +139,7 @@ impl<'a> OutlineBuilder<'a, '_> {
     }
 }
 
-/// Finds the statement around each definition, in one pass over both.
+/// Finds the statement around each definition, in one pass over the statements and the definitions.
 struct WrapperFinder<'a> {
     text: &'a str,
     rest: &'a [Range<usize>],
@@ -219,7 +221,7 @@ fn add_docstrings(items: &mut [DefinitionItem<'_>], docstrings: &[Range<usize>])
     }
 }
 
-/// Returns the comments at the top of the file, or the string there, if they end before `first_span`.
+/// Returns the spans of the comments at the top of the file, or of the docstring there, if they end before `first_span`.
 fn find_file_doc(text: &str, tags: &FileTags, first_span: usize) -> Vec<Range<usize>> {
     let docstring = tags.docstrings.first().filter(|bytes| bytes.start < first_span);
     if let Some(docstring) = docstring {
@@ -255,7 +257,7 @@ fn documents_file(comment: &str) -> bool {
     ["//!", "/*!", "#!/"].iter().any(|start| comment.starts_with(start))
 }
 
-/// Moves the ends of siblings to the ends of their lines, if nothing else begins there.
+/// Moves the ends of siblings to the ends of their lines, unless another definition begins on the same line.
 fn widen_to_line_ends(text: &str, items: &mut [DefinitionItem<'_>], siblings: &[usize], limit: usize) {
     for (at, id) in siblings.iter().enumerate() {
         let next_start = siblings.get(at + 1).map_or(limit, |next| items[*next].span.start);

@@ -1,8 +1,8 @@
 //! Limits the processor time of parsing one file.
 //!
-//! The clock is read between steps of the parser, and some garbage makes one step long: 12 KB of `/*` lines as Python take
-//! 10 s and 5 GB when the parser merges its guesses at the end of the file. The extracting process has limits for that.
-//! Nothing else in `extract` reads a clock.
+//! The clock is read between steps of the parser, and some garbage makes one step long: 12 KB of `/*` lines as Python take 10
+//! s and 5 GB when the parser merges its guesses at the end of the file. The limits of the extracting process cover such
+//! steps. Nothing else in `extract` reads a clock.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ impl ParseBudget {
         Self { end: time_used() + TIME, ran_out: Cell::new(false) }
     }
 
-    /// Returns whether to continue, for the progress callbacks.
+    /// Returns whether parsing may continue; called by the progress callbacks.
     pub(super) fn check_time(&self) -> ControlFlow<()> {
         if time_used() <= self.end {
             return ControlFlow::Continue(());
@@ -37,7 +37,7 @@ impl ParseBudget {
         ControlFlow::Break(())
     }
 
-    /// Returns whether the time ran out.
+    /// Returns whether the time limit was reached.
     pub(super) fn ran_out(&self) -> bool {
         self.ran_out.get()
     }

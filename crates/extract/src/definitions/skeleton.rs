@@ -9,11 +9,12 @@ use super::tags::TagKind;
 /// Longest map record, in characters.
 const MAX_CHARS: usize = 6_000;
 
-/// Longest list of symbol names in it, in characters.
+/// Longest list of symbol names in a map record, in characters.
 const MAX_SYMBOL_CHARS: usize = 2_000;
 
-/// Longest signature, in characters, and the number of bytes that are searched for its end.
+/// Longest signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 300;
+/// Number of bytes of a definition that are searched for the end of its signature.
 const SIGNATURE_WINDOW: usize = 1_200;
 
 /// Longest piece of documentation, in characters.
@@ -70,7 +71,7 @@ impl MapRecord {
             return;
         }
         let n_chars = line.chars().count() + 2 * depth + 1;
-        // The last line is the mark that more would follow.
+        // The last line of a full record is `…`, which shows that something was cut.
         self.is_full = self.n_chars + n_chars + 2 > MAX_CHARS;
         self.text.push('\n');
         if self.is_full {
@@ -115,7 +116,7 @@ fn signature_line(text: &str, item: &DefinitionItem<'_>) -> String {
     shorten_line(line, MAX_SIGNATURE_CHARS)
 }
 
-/// Returns `head` up to the line end or the brace outside of parentheses.
+/// Returns `head` up to the first line end or opening brace outside of parentheses and brackets.
 fn first_statement(head: &str) -> &str {
     let mut depth = 0_usize;
     for (at, byte) in head.bytes().enumerate() {
@@ -129,7 +130,7 @@ fn first_statement(head: &str) -> &str {
     head.lines().next().unwrap_or_default()
 }
 
-/// Returns the first paragraph of a documentation without its comment marks.
+/// Returns the first paragraph of a documentation without its comment marks; empty for a licence.
 fn doc_paragraph(text: &str, docs: &[Range<usize>]) -> String {
     let mut words: Vec<&str> = Vec::new();
     let lines = docs.iter().filter_map(|bytes| text.get(bytes.clone())).flat_map(str::lines);

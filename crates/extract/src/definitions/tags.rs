@@ -16,10 +16,10 @@ use tree_sitter_language::LanguageFn;
 
 use super::parse_budget::{self, ParseBudget};
 
-/// Most matches in progress inside the query cursor; the oldest are dropped beyond it.
+/// Most matches in progress inside the query cursor; beyond this number, the oldest are dropped.
 const MATCH_LIMIT: u32 = 4_096;
 
-/// Longest name that counts, in bytes: more is a syntax error in disguise.
+/// Longest name that counts, in bytes: a longer one is a syntax error in disguise.
 const MAX_NAME_BYTES: usize = 200;
 
 /// Most names of one definition: `int a, b, c;`.
@@ -28,10 +28,10 @@ const MAX_NAMES: usize = 256;
 /// Why a file was not parsed to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TagError {
-    /// Brackets inside brackets; deep trees cost time, and stack in grammars' own scanners.
-    #[error("brackets nested deeper than {}", parse_budget::MAX_BRACKET_DEPTH)]
+    /// Brackets are nested too deeply. Deep trees cost time, and stack space in the scanners of some grammars.
+    #[error("brackets are nested more than {} levels deep", parse_budget::MAX_BRACKET_DEPTH)]
     TooDeep,
-    /// The clock ran out.
+    /// The time limit was reached.
     #[error("parsing took longer than {} s", parse_budget::TIME.as_secs())]
     TooSlow,
     /// The grammar or its query does not load.
@@ -83,12 +83,13 @@ impl TagKind {
         Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
     }
 
-    /// Returns whether definitions inside are parts that people look for by name, not inner workings.
+    /// Returns whether people search for the definitions inside of it by name, because they are members and not inner
+    /// workings.
     pub(crate) fn is_container(self) -> bool {
         !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type)
     }
 
-    /// Returns whether it may be called.
+    /// Returns whether a definition of this kind can be called.
     pub(crate) fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Macro)
     }
@@ -109,8 +110,9 @@ pub(crate) struct DefinitionTag {
     pub(crate) owner: Option<Range<usize>>,
     /// Bytes of the definition, without comments and attributes above it.
     pub(crate) node: Range<usize>,
-    /// Where the body starts, if the grammar says so.
+    /// Byte at which the body starts, if the grammar shows it.
     pub(crate) body: Option<usize>,
+    /// Index of the pattern of the query that matched.
     pattern: usize,
 }
 
@@ -122,7 +124,7 @@ pub(crate) struct LeadingNode {
     pub(crate) is_doc: bool,
 }
 
-/// The captures of a query in one text; each list sorted by start.
+/// The captures of a tag query in one text; each list is sorted by start.
 #[derive(Debug, Default)]
 pub(crate) struct FileTags {
     pub(crate) definitions: Vec<DefinitionTag>,
@@ -151,7 +153,7 @@ enum CaptureRole {
     Attribute,
     Docstring,
     Wrapper,
-    /// For predicates only.
+    /// A capture that only predicates use.
     None,
 }
 
@@ -179,13 +181,13 @@ impl CaptureRole {
 pub(crate) struct TagQuery {
     grammar: Language,
     query: Query,
-    /// By capture index.
+    /// Roles by capture index.
     roles: Vec<CaptureRole>,
     body_field: Option<NonZeroU16>,
 }
 
 impl TagQuery {
-    /// Compiles the query `source` for `grammar`; `name` is for the message.
+    /// Compiles the query `source` for `grammar`; an error message contains `name`.
     pub(crate) fn compile(name: &str, grammar: LanguageFn, source: &str) -> Result<Self, String> {
         let grammar = Language::new(grammar);
         let query = Query::new(&grammar, source).map_err(|e| format!("tag query of {name}: {e}"))?;
@@ -201,10 +203,11 @@ impl TagQuery {
         Ok(Self { grammar, query, roles, body_field })
     }
 
-    /// Parses `text` and collects its tags. Calls `see` with the syntax tree.
+    /// Parses `text` and collects its tags. Calls `see` with the root of the syntax tree.
     ///
     /// # Errors
-    /// When a budget ran out; nothing is known of the text then.
+    /// When brackets are nested too deeply, the time limit is reached, or the grammar does not load. Nothing is known about
+    /// the text then.
     pub(crate) fn collect_tags(&self, text: &str, see: impl FnOnce(Node<'_>)) -> Result<FileTags, TagError> {
         if parse_budget::is_too_deep(text) {
             return Err(TagError::TooDeep);
@@ -252,17 +255,17 @@ impl TagQuery {
         let mut tags = collector.into_tags();
         if cursor.did_exceed_match_limit() {
             tags.is_partial = true;
-            tags.problems.push("too many partial matches; some tags may be missing".to_owned());
+            tags.problems.push("too many partial matches; some definitions may be missing".to_owned());
         }
         if root.has_error() {
-            tags.problems.push("syntax errors; some tags may be missing".to_owned());
+            tags.problems.push("the text has syntax errors; some definitions may be missing".to_owned());
         }
         Ok(tags)
     }
 }
 
 thread_local! {
-    /// Both keep their allocations from file to file.
+    /// The parser and the query cursor of this thread, which keep their allocations from file to file.
     static PARSER: RefCell<(Parser, QueryCursor)> = RefCell::new((Parser::new(), QueryCursor::new()));
 }
 
@@ -313,7 +316,7 @@ impl<'a> TagCollector<'a> {
     }
 
     fn add_leading(&mut self, bytes: Range<usize>, is_doc: bool) {
-        // Some grammars let a comment hold its line end.
+        // In some grammars, a comment includes its line end.
         let n_bytes = self.text.get(bytes.clone()).map_or(0, |text| text.trim_end().len());
         self.tags.leading.push(LeadingNode { bytes: bytes.start..bytes.start + n_bytes, is_doc });
     }
@@ -342,7 +345,7 @@ impl<'a> TagCollector<'a> {
     fn count_uses(&mut self) -> Vec<(String, u32)> {
         let defined: HashSet<usize> =
             self.tags.definitions.iter().flat_map(|tag| &tag.names).map(|name| name.start).collect();
-        // Two patterns may name one use.
+        // Two patterns may match one use.
         self.uses.sort_unstable_by_key(|(_, start)| *start);
         self.uses.dedup_by_key(|(_, start)| *start);
         let mut counts: HashMap<&str, u32> = HashMap::new();

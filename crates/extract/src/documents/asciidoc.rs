@@ -14,10 +14,10 @@ use super::front_matter::FrontMatter;
 use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_outline, heading_title};
 use crate::chunks::chunk::Extracted;
 
-/// The comment that excludes a file.
+/// The comment that excludes a file from the index.
 const OPT_OUT: &str = "// vector-index: false";
 
-/// Underlines of titles, by level.
+/// Characters that underline titles, by level.
 const UNDERLINES: [u8; 5] = *b"=-~^+";
 
 /// Most levels of titles.
@@ -29,7 +29,8 @@ const DELIMITERS: &[u8] = b"-.=*_+/~";
 /// Longest value of an attribute that is put into titles, in bytes.
 const ATTRIBUTE_BYTES: usize = 200;
 
-/// Inline markup, and the text in it: an anchor or an image, a cross-reference, a link or another macro, a literal, emphasis.
+/// Matches inline markup and captures the text in it: an anchor or an image, a cross-reference, a link or another macro, a
+/// literal, emphasis.
 static INLINE: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = [
         r"\[\[[^\]]*\]\]|image:[^\s\[]*\[[^\]]*\]",
@@ -46,14 +47,14 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| {
 /// A reference to an attribute: `{name}`.
 static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{([\w-]+)\}").expect("a test runs it"));
 
-/// Returns the sections of a document, each with its heading path.
+/// Returns the sections of an AsciiDoc document as chunks, each with its heading path.
 pub(crate) fn extract(text: &str) -> Extracted {
     let (front_matter, body_start) = FrontMatter::split_text(text);
     let outline = read_outline(text, body_start, ChunkSize::CHUNK.max_chars);
     extract_outline(text, body_start, front_matter.as_ref(), &outline, ChunkSize::CHUNK)
 }
 
-/// Reads the part of a text from `start`.
+/// Reads the headings of a text from byte `start` on, and its blocks that fit in `max_chars` characters.
 fn read_outline(text: &str, start: usize, max_chars: usize) -> DocumentOutline {
     let lines = DocumentLines::new(text, start);
     let mut reader = AsciiDocReader {
@@ -82,7 +83,7 @@ struct AsciiDocReader<'a, 'l> {
 impl<'a> AsciiDocReader<'a, '_> {
     /// Reads titles, attributes and the comment that excludes the file, and adds delimited blocks to `blocks`.
     fn read(&mut self, blocks: &mut Vec<Range<usize>>) {
-        // The first of the lines that belong to the next block: anchors, attributes and titles of blocks.
+        // `head` is the first of the lines above a block that belong to it: anchors, attributes and titles of blocks.
         let (mut head, mut in_paragraph, mut is_discrete) = (None, false, false);
         while self.at < self.lines.len() {
             let (line, first) = (self.lines.get(self.at), head.unwrap_or(self.at));
@@ -200,8 +201,8 @@ fn group_text<'t>(found: &Captures<'t>, name: &str) -> Option<&'t str> {
     found.name(name).map(|text| text.as_str())
 }
 
-/// Returns the text that a macro shows, `xref:guide.adoc[The guide]`; without words, the end of its target, for example of
-/// `javadoc:org.spring.Bean[]`.
+/// Returns the text that a macro shows: its words, as in `xref:guide.adoc[The guide]`, or without words the last part of its
+/// target, as `Bean` of `javadoc:org.spring.Bean[]`.
 fn macro_text<'t>(target: &'t str, words: &'t str) -> Option<&'t str> {
     let words = words.split(',').next().filter(|_| words.contains('=')).unwrap_or(words);
     if words.is_empty() || words.contains('=') {

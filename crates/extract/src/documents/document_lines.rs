@@ -5,12 +5,12 @@ use std::ops::Range;
 /// A document split into lines, numbered from 0.
 pub(super) struct DocumentLines<'a> {
     text: &'a str,
-    /// Each with its line break.
+    /// The byte span of each line, with its line break.
     spans: Vec<Range<usize>>,
 }
 
 impl<'a> DocumentLines<'a> {
-    /// Splits the part of `text` from `start`.
+    /// Splits the part of `text` from byte `start` on.
     pub(super) fn new(text: &'a str, start: usize) -> Self {
         let mut at = start;
         Self {
@@ -30,12 +30,12 @@ impl<'a> DocumentLines<'a> {
         self.spans.len()
     }
 
-    /// Returns a line without the blanks at its end; an empty one after the last.
+    /// Returns a line without the blanks at its end; an empty line for a number after the last.
     pub(super) fn get(&self, line: usize) -> &'a str {
         self.spans.get(line).map_or("", |span| self.text[span.clone()].trim_end())
     }
 
-    /// Returns the byte at which a line starts; the end of the text after the last.
+    /// Returns the byte at which a line starts; the end of the text for a number after the last.
     pub(super) fn start(&self, line: usize) -> usize {
         self.spans.get(line).map_or(self.text.len(), |span| span.start)
     }

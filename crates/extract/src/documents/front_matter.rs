@@ -10,28 +10,28 @@ const MAX_KEYWORD_CHARS: usize = 400;
 
 /// The YAML (`---`) or TOML (`+++`) block at the start of a Markdown document.
 ///
-/// Read line by line, not parsed: only plain keys at column 0 are looked at.
+/// The block is read line by line and not parsed: only plain keys at column 0 count.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrontMatter {
-    /// The whole block with both fences.
+    /// Bytes of the whole block, with both fences.
     pub(super) bytes: Range<usize>,
-    /// The text between the fences.
+    /// Bytes of the text between the fences.
     pub(super) content: Range<usize>,
     /// Value of `title`, without quotes; never empty.
     pub(super) title: Option<String>,
     /// Values of [`KEYWORD_KEYS`] as they are written, shortened; may be empty.
     pub(super) keywords: String,
-    /// Whether it has `vector-index: false`.
+    /// Whether the block has `vector-index: false`, which excludes the document from the index.
     pub(super) opted_out: bool,
 }
 
-/// Returns the start of a text: after its byte order mark.
+/// Returns the byte at which a text starts: after its byte order mark, if it has one.
 pub(super) fn text_start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
 }
 
 impl FrontMatter {
-    /// Returns the front matter of a document, and the start of the body below it.
+    /// Returns the front matter of a document, if it has any, and the byte at which the body starts.
     pub(super) fn split_text(text: &str) -> (Option<Self>, usize) {
         let start = text_start(text);
         let front_matter = Self::find_block(text, start);
@@ -39,8 +39,8 @@ impl FrontMatter {
         (front_matter, body_start)
     }
 
-    /// Returns the block that starts at `start`; `None` where there is none, it is not closed, or its
-    /// first line is no key (then the fence is a thematic break).
+    /// Returns the front matter that starts at byte `start`; `None` if there is none, if the block is not closed, or if its
+    /// first line has no key (then the fence is a thematic break).
     fn find_block(text: &str, start: usize) -> Option<Self> {
         let mut lines = text[start..].split_inclusive('\n');
         let fence = lines.next()?;
@@ -99,7 +99,7 @@ fn keyword_values(content: &str, separator: char) -> String {
     values.trim().chars().take(MAX_KEYWORD_CHARS).collect()
 }
 
-/// Returns the key at column 0 of a line, and the text after it.
+/// Returns the key at column 0 of a line, and the text after the separator.
 fn key_of(line: &str, separator: char) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(separator)?;
     let key = key.trim_end();

@@ -5,20 +5,20 @@ use super::markdown_outline::{opts_out_of_index, read_outline};
 use super::sections::{ChunkSize, extract_outline};
 use crate::chunks::chunk::Extracted;
 
-/// Containers (quotes, list items) opened on one line; the parser's time grows with their square.
+/// Most containers (quotes, list items) that one line may open; the time of the parser grows with the square of their number.
 const MAX_CONTAINERS: usize = 100;
 
 /// Returns the sections of a Markdown document, each with its heading path.
 ///
-/// A section is a heading and the text up to the next heading of any level. A heading
-/// that has only deeper headings below it belongs to the first of them. Sections over
-/// [`crate::chunks::chunk::CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
-/// and lists are no sections.
+/// A section is a heading and the text up to the next heading of any level. A heading that a deeper heading follows at once
+/// has no chunk of its own; its title is in the heading paths of the sections below it. Sections over
+/// [`crate::chunks::chunk::CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes and
+/// lists start no section.
 pub fn extract(text: &str) -> Extracted {
     extract_sized(text, ChunkSize::CHUNK)
 }
 
-/// As [`extract`], with another size of the chunks.
+/// Returns the same as [`extract`], but with chunks of another size.
 pub fn extract_sized(text: &str, size: ChunkSize) -> Extracted {
     let (front_matter, body_start) = FrontMatter::split_text(text);
     if opens_too_many_containers(&text[body_start..]) {
@@ -28,12 +28,12 @@ pub fn extract_sized(text: &str, size: ChunkSize) -> Extracted {
     extract_outline(text, body_start, front_matter.as_ref(), &outline, size)
 }
 
-/// Splits the document by lines only, where parsing it would take too long.
+/// Splits a document by lines only, because parsing it would take too long.
 fn extract_flat(text: &str) -> Extracted {
     if opts_out_of_index(text) {
         return Extracted { opted_out: true, ..Extracted::default() };
     }
-    let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");
+    let problem = format!("read as plain text: a line opens more than {MAX_CONTAINERS} quotes or lists");
     Extracted { problems: vec![problem], ..crate::chunks::plain_text::extract(text) }
 }
 

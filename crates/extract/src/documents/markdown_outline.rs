@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
 use super::sections::{DocumentOutline, SectionHeading, heading_title};
 
-/// Longest heading that is read, in bytes; a heading path has less of it.
+/// Length after which the rest of a heading is not read, in bytes; a heading path shows less.
 const HEADING_BYTES: usize = 800;
 
 /// Returns whether HTML has the comment `<!-- vector-index: false -->`.

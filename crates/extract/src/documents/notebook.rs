@@ -17,7 +17,7 @@ use crate::lang::{self, Language};
 /// Commands of IPython that run a cell unchanged; with any other `%%` the cell is in another language.
 const TRANSPARENT: [&str; 5] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%memit"];
 
-/// Returns the sections of the Markdown cells and the chunks of the code cells. Spans are of the notebook's text.
+/// Returns the sections of the Markdown cells and the chunks of the code cells. Spans are byte offsets in `notebook.text`.
 pub(crate) fn extract(notebook: &NotebookText) -> Extracted {
     let text = &notebook.unfold();
     let language =
@@ -54,7 +54,7 @@ struct CellWriter<'a> {
     text: &'a str,
     /// The language of the kernel, if it has a grammar.
     language: Option<&'static Language>,
-    /// The code of all cells so far, each at its position.
+    /// The code of all cells so far, each at its position in the text, with blanks between them.
     code: Vec<u8>,
     sections: SectionWriter<'a>,
 }
@@ -93,7 +93,7 @@ impl CellWriter<'_> {
         }
     }
 
-    /// Adds a cell by its lines, under the heading above it.
+    /// Adds a cell as plain text, with the heading path of the section that it is in.
     fn add_text(&mut self, bytes: Range<usize>) {
         for chunk in crate::chunks::plain_text::extract(&self.text[bytes.clone()]).chunks {
             let bytes = bytes.start + chunk.bytes.start..bytes.start + chunk.bytes.end;
@@ -105,7 +105,7 @@ impl CellWriter<'_> {
         Some(self.sections.heading_path()).filter(|title| !title.is_empty())
     }
 
-    /// Adds the definitions and uses of all code cells.
+    /// Returns the chunks of all cells, with the definitions and uses of all code cells.
     fn into_extracted(self, notebook: &NotebookText) -> Extracted {
         let mut chunks = self.sections.into_chunks();
         let minified = is_minified(&notebook.text);
@@ -126,9 +126,9 @@ impl CellWriter<'_> {
     }
 }
 
-/// Returns a cell with a name, `____`, in place of each command of IPython (`%matplotlib inline`, `!ls`), of the same
-/// length. A comment would be read as the documentation of the definition
-/// below it.
+/// Returns the source of a cell with underscores in place of each command of IPython (`%matplotlib inline`, `!ls`), with the
+/// same length. The underscores parse as a name; a comment in their place would be read as the documentation of the
+/// definition below it.
 fn runnable_source(source: &str) -> String {
     source
         .split_inclusive('\n')

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Language of a notebook that names none, as for nbconvert.
+/// Language of a notebook that names none; the same default as in nbconvert.
 const DEFAULT_LANGUAGE: &str = "python";
 
 /// The kind of a cell.
@@ -31,11 +31,12 @@ pub(crate) struct NotebookCell {
 
 /// The decoded sources of the cells, without anything else.
 ///
-/// The text has the lines of the file: line breaks within one line of the file are spaces in it.
+/// The text has the same lines as the file: a line break of a source that is within one line of the file is a space in the
+/// text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NotebookText {
     pub(crate) text: String,
-    /// The spaces that are line breaks; ascending.
+    /// Byte offsets of the spaces that replace line breaks of the sources, ascending.
     folds: Vec<usize>,
     /// In the order of the text.
     pub(crate) cells: Vec<NotebookCell>,
@@ -89,7 +90,7 @@ impl NotebookText {
     /// Decodes a file; an empty file is an empty notebook.
     ///
     /// # Errors
-    /// Why the file is no notebook, as a sentence.
+    /// Returns a sentence that says why the file is no notebook.
     pub(crate) fn decode(file: &str) -> Result<Self, String> {
         let json = file.trim_start_matches('\u{feff}');
         if json.trim().is_empty() {
@@ -115,7 +116,8 @@ impl NotebookText {
         Ok(Self { language: Some(language.to_lowercase()), ..decoder.notebook })
     }
 
-    /// Returns the text with its own line breaks, in which all spans are the same.
+    /// Returns the text with the line breaks of the sources in place of the spaces. The spans of the cells are valid in it
+    /// too.
     pub(crate) fn unfold(&self) -> String {
         let mut unfolded = String::with_capacity(self.text.len());
         for fold in &self.folds {
@@ -135,7 +137,7 @@ fn invalid_error(error: serde_json::Error) -> String {
 /// Writes the sources of cells in the order of the file.
 struct CellDecoder<'a> {
     file: &'a str,
-    /// The lines of the file up to this byte are written.
+    /// The line breaks of the file up to this byte are already in the text.
     read_to: usize,
     notebook: NotebookText,
 }
@@ -167,12 +169,12 @@ impl CellDecoder<'_> {
         Ok(())
     }
 
-    /// Writes the line breaks of the file up to a byte.
+    /// Writes the line breaks of the file up to the byte `at`.
     fn write_line_breaks(&mut self, at: usize) {
         let passed = self.file.get(self.read_to..at).unwrap_or_default();
         let n_lines = passed.bytes().filter(|byte| *byte == b'\n').count();
         if n_lines > 0 && self.ends_with_fold() {
-            // The line break of the source is also the line break of the file.
+            // The last line break of the source is also a line break of the file.
             self.notebook.folds.pop();
             self.notebook.text.pop();
         }

@@ -12,7 +12,7 @@ use super::front_matter::text_start;
 use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_outline, heading_title};
 use crate::chunks::chunk::Extracted;
 
-/// The comment that excludes a file.
+/// The comment that excludes a file from the index.
 const OPT_OUT: &str = ".. vector-index: false";
 
 /// A line of fewer marks is an underline only if it is at least as long as the title.
@@ -21,8 +21,8 @@ const SURE_MARKS: usize = 4;
 /// Columns from one tab stop to the next.
 const TAB_COLUMNS: usize = 8;
 
-/// Inline markup, and the text in it: a literal or a reference (`:doc:`text <target>`` , `` `text`_ ``), emphasis, a
-/// substitution, an escape.
+/// Matches inline markup and captures the text in it: a literal or a reference (`:doc:`text <target>`` , `` `text`_ ``),
+/// emphasis, a substitution, an escape.
 static INLINE: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = [
         r"``(?P<literal>.+?)``",
@@ -34,7 +34,7 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern.join("|")).expect("a test runs it")
 });
 
-/// Returns the sections of a document, each with its heading path.
+/// Returns the sections of a reStructuredText document as chunks, each with its heading path.
 pub(crate) fn extract(text: &str) -> Extracted {
     let start = text_start(text);
     extract_outline(
@@ -46,7 +46,7 @@ pub(crate) fn extract(text: &str) -> Extracted {
     )
 }
 
-/// Reads the part of a text from `start`.
+/// Reads the headings of a text from byte `start` on, and its blocks that fit in `max_chars` characters.
 fn read_outline(text: &str, start: usize, max_chars: usize) -> DocumentOutline {
     let lines = DocumentLines::new(text, start);
     let mut blocks = indented_blocks(&lines);
@@ -86,10 +86,11 @@ fn indent_columns(line: &str) -> usize {
     })
 }
 
-/// Returns the section titles, and adds tables to the blocks.
+/// Returns the headings of a document, and adds its tables to `blocks`.
 fn find_headings(lines: &DocumentLines<'_>, blocks: &mut Vec<Range<usize>>) -> Vec<SectionHeading> {
     let mut headings = Vec::new();
-    // The mark of each level, in order of first use: the character, and whether there is a line above, too.
+    // The style of each level, in order of first use: the character of the underline, and whether the title has an overline
+    // too.
     let mut styles: Vec<(u8, bool)> = Vec::new();
     let (mut at, mut starts_block, mut label) = (0, true, None);
     while at < lines.len() {
@@ -127,7 +128,7 @@ struct SectionTitle<'a> {
     n_lines: usize,
 }
 
-/// Returns the title that begins with a line, if one does: underlined, or with a line above, too.
+/// Returns the title that begins at a line, if one does: a text with an underline, or with an overline and an underline.
 fn title_at<'a>(lines: &DocumentLines<'a>, at: usize) -> Option<SectionTitle<'a>> {
     let (first, second) = (lines.get(at), lines.get(at + 1));
     if second.is_empty() {
@@ -142,7 +143,7 @@ fn title_at<'a>(lines: &DocumentLines<'a>, at: usize) -> Option<SectionTitle<'a>
     Some(SectionTitle { text: first, style: (mark, false), n_lines: 2 })
 }
 
-/// Returns the character that a line consists of, if it is a mark.
+/// Returns the punctuation character that a whole line consists of; `None` for any other line.
 fn underline_mark(line: &str) -> Option<u8> {
     let first = *line.as_bytes().first().filter(|byte| byte.is_ascii_punctuation())?;
     line.bytes().all(|byte| byte == first).then_some(first)
@@ -158,7 +159,7 @@ fn starts_other_block(line: &str) -> bool {
     matches!(first_word, ".." | "__" | "|" | ">>>" | "*" | "+" | "-" | "•" | "‣" | "⁃") || is_field(line)
 }
 
-/// Returns whether a line begins with `:name:` and a blank; a role has a quote there.
+/// Returns whether a line begins with `:name:` and a blank; a role has a backquote in place of the blank.
 fn is_field(line: &str) -> bool {
     let Some(rest) = line.strip_prefix(':').filter(|rest| !rest.starts_with([':', ' '])) else {
         return false;
@@ -178,7 +179,7 @@ fn is_paragraph(line: &str, starts_block: bool) -> bool {
     }
 }
 
-/// Returns the end of the table that begins with a line, if one does.
+/// Returns the line after the table that begins at a line; `None` if no table begins there.
 fn table_end(lines: &DocumentLines<'_>, at: usize) -> Option<usize> {
     let first = lines.get(at);
     if first.starts_with("+-") && first.ends_with("-+") {

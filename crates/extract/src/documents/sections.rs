@@ -9,15 +9,15 @@ use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
 use crate::chunks::cut_text::{self, BreakRank, LineIndex, TEARS};
 use crate::chunks::plain_text;
 
-/// Longest heading in a heading path, in characters: a hostile one would be repeated for each section below it.
+/// Longest heading in a heading path, in characters, because a heading is repeated for each section below it.
 const HEADING_CHARS: usize = 200;
 
 /// The size of the chunks of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkSize {
-    /// Longest chunk, characters.
+    /// Longest chunk, in characters.
     pub max_chars: usize,
-    /// Overlap where one long section is cut, characters.
+    /// Overlap of two chunks of one long section, in characters.
     pub overlap_chars: usize,
 }
 
@@ -54,8 +54,8 @@ impl DocumentOutline {
         Self { headings, ..Self::default() }
     }
 
-    /// Adds a block that is not cut if it fits in one chunk and is not part of the last one. Blocks come in the order of
-    /// their starts.
+    /// Records a block that must not be cut, unless it does not fit in one chunk or begins inside of the last recorded block.
+    /// Call this in the order of the blocks' starts.
     pub(super) fn add_block(&mut self, text: &str, bytes: Range<usize>, max_chars: usize) {
         let is_outside = self.atoms.last().is_none_or(|last| bytes.start >= last.end);
         if is_outside && fits_chars(text[bytes.clone()].trim_end(), max_chars) {
@@ -75,7 +75,7 @@ fn fits_chars(text: &str, max_chars: usize) -> bool {
     text.len() <= max_chars || text.chars().nth(max_chars).is_none()
 }
 
-/// Returns the chunks of a document with this outline below its front matter.
+/// Returns the chunks of a document, given its front matter and the outline of its body.
 pub(super) fn extract_outline(
     text: &str,
     body_start: usize,
@@ -90,7 +90,7 @@ pub(super) fn extract_outline(
     if let Some(front) = front_matter {
         let title = front.title.as_deref().unwrap_or_default();
         sections.add_part(&DocumentOutline::default(), front.content.clone(), title);
-        // The title of the front matter is the root of a document without a heading of level 1.
+        // In a document without a heading of level 1, the title of the front matter begins all heading paths.
         let mut h1 = outline.headings.iter().filter(|heading| heading.level == 1).peekable();
         let has_h1 = h1.peek().is_some();
         sections.set_root(if has_h1 { "" } else { title });
@@ -103,7 +103,7 @@ pub(super) fn extract_outline(
     Extracted { chunks: sections.into_chunks(), minified, ..Extracted::default() }
 }
 
-/// Returns a heading in a heading path: blanks collapsed, and not too long.
+/// Returns a heading as heading paths show it: with blanks collapsed, and cut after 200 characters.
 pub(super) fn heading_title(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(8 * HEADING_CHARS)];
     let words: Vec<_> = text.split_whitespace().collect();
@@ -115,11 +115,11 @@ pub(super) struct SectionWriter<'a> {
     text: &'a str,
     lines: LineIndex,
     size: ChunkSize,
-    /// Heads every heading path; may be empty.
+    /// The first part of every heading path; may be empty.
     root: String,
     /// The headings above the current place, outermost first.
     path: Vec<SectionHeading>,
-    /// Keywords of the document, for the next chunks.
+    /// Keywords of the document, which the next chunks get.
     keywords: Option<String>,
     chunks: Vec<Chunk>,
 }
@@ -130,12 +130,13 @@ impl<'a> SectionWriter<'a> {
         Self { text, lines, size, root: String::new(), path: Vec::new(), keywords: None, chunks: Vec::new() }
     }
 
-    /// Names the document where no heading does.
+    /// Sets the first part of every heading path, for a document whose headings do not name it.
     pub(super) fn set_root(&mut self, title: &str) {
         title.clone_into(&mut self.root);
     }
 
-    /// Writes the sections of a span that begins in the section of the last heading before it.
+    /// Writes the sections of a span. The text before the first heading of the span belongs to the section of the last
+    /// heading before the span.
     pub(super) fn add_sections(&mut self, outline: &DocumentOutline, bytes: Range<usize>) {
         let headings = &outline.headings;
         let first = headings.first().map_or(bytes.end, |heading| heading.bytes.start);
@@ -152,7 +153,7 @@ impl<'a> SectionWriter<'a> {
         }
     }
 
-    /// Writes a span without headings under a title, in pieces where it is long.
+    /// Writes a span without headings as chunks with a title; cuts a long span into several chunks.
     pub(super) fn add_part(&mut self, outline: &DocumentOutline, bytes: Range<usize>, title: &str) {
         let bytes = cut_text::trim_blank_lines(self.text, bytes);
         let ChunkSize { max_chars, overlap_chars } = self.size;

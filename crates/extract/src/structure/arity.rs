@@ -3,20 +3,21 @@
 use memod_base::types::Arity;
 use tree_sitter::Node;
 
-/// Children of a parameter list that are no parameters: the receiver of a method.
+/// Kinds of children of a parameter list that are no parameters, such as the receiver of a method.
 const NOT_PARAMETERS: [&str; 2] = ["receiver_parameter", "modifiers"];
-/// Parameters that a call may leave out. A method of Rust may be given its receiver as an argument.
+/// Kinds of parameters that a call may leave out. `self` of Rust is one: `value.f()` leaves it out, `Type::f(value)` passes
+/// it.
 const OPTIONAL: [&str; 2] = ["optional_parameter_declaration", "self_parameter"];
-/// Parameters that take any number of arguments.
+/// Kinds of parameters that take any number of arguments.
 const REPEATED: [&str; 4] =
     ["...", "spread_parameter", "variadic_parameter", "variadic_parameter_declaration"];
-/// Other parameters; in a list without types they are names.
+/// Kinds of the other parameters; in a list without types, a parameter is an identifier.
 const REQUIRED: [&str; 4] = ["formal_parameter", "identifier", "parameter", "parameter_declaration"];
-/// Arguments that expand to any number of arguments.
+/// Kinds of arguments that expand to any number of arguments.
 const SPREAD: [&str; 2] = ["parameter_pack_expansion", "variadic_argument"];
 
-/// Returns the start of the parameters of a function, in bytes, and the number of arguments that it takes, if known; `None`
-/// for a node without parameters.
+/// Returns the byte at which the parameters of a function start, and the number of arguments that the function takes, if
+/// known; `None` for a node without parameters.
 pub(super) fn function_arity(function: Node<'_>, text: &str) -> Option<(usize, Option<Arity>)> {
     let parameters = function.child_by_field_name("parameters")?;
     Some((parameters.start_byte(), count_parameters(function, parameters, text)))
@@ -32,7 +33,7 @@ fn count_parameters(function: Node<'_>, parameters: Node<'_>, text: &str) -> Opt
     for parameter in parameters.children(&mut cursor) {
         let kind = parameter.kind();
         if kind == "attribute_item" {
-            return None; // a condition may leave the next one out
+            return None; // an attribute such as `#[cfg]` may leave the next parameter out
         }
         if REPEATED.contains(&kind) {
             is_open = true;
@@ -48,7 +49,7 @@ fn count_parameters(function: Node<'_>, parameters: Node<'_>, text: &str) -> Opt
         }
     }
     if function.kind() == "function_declarator" {
-        // Empty brackets of C mean nothing, and a lone type name may be the name of a macro.
+        // In C, empty parentheses do not mean that there are no parameters, and a lone type name may be the name of a macro.
         let mut cursor = parameters.walk();
         let has_bare = parameters
             .named_children(&mut cursor)
@@ -56,7 +57,7 @@ fn count_parameters(function: Node<'_>, parameters: Node<'_>, text: &str) -> Opt
         if parameters.named_child_count() == 0 || has_bare {
             return None;
         }
-        // The defaults of a function of C++ are in its declaration, which may be elsewhere.
+        // The default arguments of a C++ function are in its declaration, which may be in another file.
         least = 0;
     }
     let most = if is_open { usize::MAX } else { n_most };
@@ -64,13 +65,13 @@ fn count_parameters(function: Node<'_>, parameters: Node<'_>, text: &str) -> Opt
     Some(Arity { least, most })
 }
 
-/// Returns whether a parameter of Rust is the receiver of a method: `self: Box<Self>`.
+/// Returns whether a parameter of a Rust function is the receiver of a method: `self: Box<Self>`.
 fn is_self(parameter: Node<'_>, text: &str) -> bool {
     let pattern = parameter.child_by_field_name("pattern");
     pattern.is_some_and(|pattern| text.get(pattern.byte_range()) == Some("self"))
 }
 
-/// Returns the number of parameters in a declaration: two for `a, b int` of Go, none for `void` of C.
+/// Returns the number of parameters that one declaration declares: two for `a, b int` in Go, none for `void` in C.
 fn count_declared(parameter: Node<'_>, text: &str) -> usize {
     if text.get(parameter.byte_range()) == Some("void")
         && parameter.parent().is_some_and(|parameters| parameters.named_child_count() == 1)
@@ -88,7 +89,8 @@ pub(super) fn count_arguments(call: Node<'_>) -> Option<u8> {
     let mut cursor = arguments.walk();
     let passed = arguments.named_children(&mut cursor).filter(|argument| !argument.is_extra());
     let kinds: Vec<&str> = passed.map(|argument| argument.kind()).collect();
-    // A lone call may return several arguments in Go. In other languages the same node name costs little.
+    // In Go, a lone call as the argument may return several values. For other languages with the same kind of node, little is
+    // lost.
     let is_unknown = kinds == ["call_expression"] || kinds.iter().any(|kind| SPREAD.contains(kind));
     u8::try_from(kinds.len()).ok().filter(|_| !is_unknown)
 }

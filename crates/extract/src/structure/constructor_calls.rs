@@ -2,19 +2,19 @@
 
 use tree_sitter::Node;
 
-/// Statements and constants that call a constructor.
+/// Kinds of statements and constants that call a constructor.
 pub(super) const KINDS: [&str; 2] = ["explicit_constructor_invocation", "enum_constant"];
 
-/// Declarations of types that have constructors.
+/// Kinds of declarations of types that have constructors.
 const TYPES: [&str; 3] = ["class_declaration", "enum_declaration", "record_declaration"];
 
-/// Returns the name of the type, and the node of the call; `None` if the type is not known. `around` has the nodes around the
-/// call, outermost first.
+/// Returns the node with the name of the type whose constructor is called, and the node at which the call is recorded; `None`
+/// if the type is not known. `around` has the nodes around the call, outermost first.
 pub(super) fn constructed_type<'t>(
     call: Node<'t>,
     around: impl DoubleEndedIterator<Item = Node<'t>>,
 ) -> Option<(Node<'t>, Node<'t>)> {
-    // A constant without arguments is only a name.
+    // An enum constant without arguments does not call a constructor explicitly.
     let arguments = call.child_by_field_name("arguments")?;
     let own = around.rev().find(|node| TYPES.contains(&node.kind()))?;
     let Some(constructor) = call.child_by_field_name("constructor") else {
@@ -27,7 +27,7 @@ pub(super) fn constructed_type<'t>(
     Some((type_node, constructor))
 }
 
-/// Returns the own name in `extends a.Base<T>`.
+/// Returns the node of the own name in `extends a.Base<T>`: `Base`.
 fn last_name(superclass: Node<'_>) -> Option<Node<'_>> {
     let mut type_node = superclass.named_child(0)?;
     if type_node.kind() == "generic_type" {

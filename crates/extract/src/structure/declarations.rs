@@ -13,7 +13,7 @@ use super::{
     value_types,
 };
 
-/// Most declarators around a name: pointers, arrays.
+/// Most declarators around a name, such as pointers and arrays.
 const MAX_DECLARATORS: usize = 6;
 /// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays, guards.
 const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "parameters", "condition"];
@@ -24,7 +24,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     /// Records the names and types that a node declares.
     pub(super) fn add_declaration(&mut self, node: Node<'t>) {
         let kind = node.kind();
-        // At the top of the file, since an import holds for all of it.
+        // `require` counts only at the top of the file, because an import holds for the whole file.
         let is_at_top = self.path.len() == 2;
         if self.nodes.importing == ImportSyntax::JavaScript && kind == "variable_declarator" && is_at_top {
             self.walk.imports.extend(imports::required_modules(node, self.text));
@@ -64,7 +64,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Records the names of type parameters; without a field, the first name is one.
+    /// Records the names of the type parameters of a node: those in `field`, or the first type name if `field` is empty.
     fn add_type_parameters(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
         let names: Vec<Node<'_>> = match field {
@@ -77,7 +77,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Returns the bytes in which a type parameter is in scope: by default the declaration that its list is a part of.
+    /// Returns the bytes in which a type parameter is in scope: by default, those of the declaration that has the list of
+    /// type parameters.
     fn type_parameter_scope(&self, parameter: Node<'t>) -> Range<usize> {
         let mut around = self.path.iter().rev().map(|(node, _)| *node);
         let scope = match parameter.kind() {
@@ -92,7 +93,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         scope.unwrap_or_else(|| parameter.byte_range())
     }
 
-    /// Records the parameters of a template of C++, types and values. Their scope is the node around the list.
+    /// Records the parameters of a C++ template, types and values. Their scope is the node around the list.
     fn add_template_parameters(&mut self, list: Node<'t>) {
         let Some((template, _)) = self.path.last() else { return };
         let (scope, mut cursor) = (template.byte_range(), list.walk());
@@ -132,7 +133,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         self.walk.found.push(FoundUse {
             name: self.text_of(type_node),
             at: called.start_byte(),
-            // A constructor is a member with the name of its type, of the type around or of its base.
+            // A constructor is a member that has the name of its type: the type around the call, or its base.
             receiver: FoundReceiver::Own,
             role: UseRole::Call,
             n_arguments: arity::count_arguments(node),
@@ -140,7 +141,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         });
     }
 
-    /// Records the names inside a field as bound.
+    /// Records the names that the patterns in a field of a node bind; if `field` is empty, the patterns in the whole node.
     fn bind_names(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
         let patterns: Vec<Node<'t>> = match field {
@@ -149,14 +150,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
         };
         let names = patterns.into_iter().flat_map(|pattern| self.bound_names(pattern));
         let bound = names.map(|name| (self.text_of(name), name.start_byte()));
-        // In a pattern of Rust, a variant or a constant binds nothing.
+        // In a pattern of Rust, the name of a variant or a constant binds nothing.
         let mut bound: Vec<_> = bound
             .filter(|(name, _)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase))
             .collect();
         self.walk.bound.append(&mut bound);
     }
 
-    /// Records the values of a declaration that names their type, or sets them to an expression that may have one.
+    /// Records the values of a declaration that names their type, or that sets them to an expression whose type may be found.
     fn add_values(&mut self, node: Node<'t>, declaration: value_types::ValueDeclaration) {
         let mut cursor = node.walk();
         let mut declared: Vec<Node<'_>> = match declaration.1 {
@@ -171,7 +172,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let Some(list) = declared.first().filter(|first| first.kind() == "expression_list") {
             declared = list.named_child(0).into_iter().collect();
         }
-        // TypeScript declares fields in the parameters of constructors.
+        // In TypeScript, a constructor parameter with `public` or `private` declares a field.
         let is_field = node.named_child(0).is_some_and(|first| first.kind() == "accessibility_modifier");
         for declared in declared {
             let Some(name) = self.value_name(declared) else { continue };
@@ -184,7 +185,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Returns the expression to which a declaration sets its value, as a path; for several values of one call, the first.
+    /// Returns the expression to which a declaration sets its value, as a path; `None` for a list of several expressions.
     fn value_path(&self, node: Node<'_>, field: &str) -> Option<Cow<'a, str>> {
         let mut value = node.child_by_field_name(field)?;
         if value.kind() == "expression_list" {
@@ -205,7 +206,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         self.walk.values.push(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at });
     }
 
-    /// Returns the name that a declarator or pattern declares, if it is one.
+    /// Returns the name that a declarator or pattern declares, if it declares a single name.
     fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
         for _ in 0..MAX_DECLARATORS {
             let kind = node.kind();
@@ -244,7 +245,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 }
 
-/// Returns the type arguments of a receiver of Go, which name the type parameters of the method: `(s *Stack[E])`.
+/// Returns the type arguments of the receiver of a Go method, which name the type parameters of the method: `(s *Stack[E])`.
 fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
     let mut cursor = receiver.walk();
     let mut inner = receiver.named_children(&mut cursor).find_map(|node| node.child_by_field_name("type"))?;
@@ -257,7 +258,7 @@ fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// Returns the name of a type parameter of a template; it may have a default and no name.
+/// Returns the node with the name of a type parameter of a template; `None` if it has only a default.
 fn own_type_name(parameter: Node<'_>) -> Option<Node<'_>> {
     if parameter.kind() == "optional_type_parameter_declaration" {
         return parameter.child_by_field_name("name");

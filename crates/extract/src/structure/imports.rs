@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use super::languages::ImportSyntax;
 
-/// Most names of one statement.
+/// Most names that are read of one import statement.
 const MAX_NAMES: usize = 1_000;
 
 /// Headers of the C standard library, without their ending: ISO C23, 7.1.2.
@@ -105,8 +105,8 @@ fn javascript_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
     found
 }
 
-/// Returns the imports of a declaration from a module of CommonJS: `const a = require('./b')`,
-/// `const { a, b: c } = require('./d')`.
+/// Returns the imports of a declaration that calls `require` of CommonJS: `const a = require('./b')`, `const { a, b: c } =
+/// require('./d')`.
 pub(super) fn required_modules(declarator: Node<'_>, text: &str) -> Vec<ImportedName> {
     let value = declarator.child_by_field_name("value");
     // `require('a').b`
@@ -142,7 +142,7 @@ pub(super) fn required_modules(declarator: Node<'_>, text: &str) -> Vec<Imported
     found
 }
 
-/// Returns the path in a call of `require`: the value itself, or the object of a member of it.
+/// Returns the module that a call of `require` names. The call is `value` itself, or the object of `member` if there is one.
 fn required_path<'a>(value: Option<Node<'_>>, member: Option<Node<'_>>, text: &'a str) -> Option<&'a str> {
     let whole = member.map_or(value, |member| member.child_by_field_name("object"));
     let call = whole.filter(|whole| whole.kind() == "call_expression")?;
@@ -169,7 +169,7 @@ fn go_imports(statement: &str) -> Vec<ImportedName> {
     imports.collect()
 }
 
-/// Reads `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
+/// Returns the imports of a statement such as `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
 fn rust_imports(statement: &str) -> Vec<ImportedName> {
     let statement = without_comments(statement);
     let Some((_, tree)) = statement.split_once("use ") else { return Vec::new() };
@@ -178,7 +178,7 @@ fn rust_imports(statement: &str) -> Vec<ImportedName> {
     found
 }
 
-/// Returns a statement that has no strings without its comments.
+/// Returns a statement without its comments. The statement must not contain strings.
 fn without_comments(statement: &str) -> String {
     let (mut rest, mut code) = (statement, String::new());
     while let Some((before, comment)) = rest.split_once('/') {
@@ -259,7 +259,7 @@ fn c_imports(statement: &str) -> Vec<ImportedName> {
     if quote == "<" && is_of_standard_library(path) { Vec::new() } else { vec![create_import("", path, "")] }
 }
 
-/// Returns whether a header in angle brackets is in the standard library: headers of C++ have no ending.
+/// Returns whether a header in angle brackets is in the standard library of C or C++; C++ headers have no ending.
 fn is_of_standard_library(path: &str) -> bool {
     match path.strip_suffix(".h") {
         Some(name) => C_HEADERS.split_whitespace().any(|header| header == name),

@@ -1,4 +1,4 @@
-//! Names the nodes that matter in the syntax trees of each language.
+//! Lists the kinds of nodes that matter in the syntax trees of each language.
 
 use super::value_types::ValueDeclaration;
 
@@ -13,21 +13,22 @@ pub(super) enum ImportSyntax {
     C,
 }
 
-/// The kinds of a grammar's nodes. A pair is a kind of node and a field of it.
+/// The kinds of nodes that matter in a grammar. A pair is a kind of node and one of its fields.
 pub(super) struct NodeKinds {
     /// Leaves that are names.
     pub(super) names: &'static [&'static str],
-    /// Members: kind, the field of the object, the field of the name.
+    /// Member expressions: kind, the field of the object, the field of the member's name.
     pub(super) members: &'static [(&'static str, &'static str, &'static str)],
-    /// Members that are fields unless they are called; fields are no definitions here.
+    /// Member expressions whose member is a field unless it is called. Uses of fields are not recorded.
     pub(super) fields: &'static [&'static str],
     /// Calls, with the field of the callee.
     pub(super) calls: &'static [(&'static str, &'static str)],
-    /// Bases of a type: kind and field, or every field; a field without a name is embedded.
+    /// Nodes with the bases of a type, and the field of the bases; an empty field means the whole node. A field declaration
+    /// without a name embeds its type as a base.
     pub(super) bases: &'static [(&'static str, &'static str)],
-    /// Nodes that bind the names inside a field; without a field, the names inside of them.
+    /// Nodes that bind the names inside of a field; an empty field means the whole node.
     pub(super) binders: &'static [(&'static str, &'static str)],
-    /// Type parameters, with the field of their name; without a field, the first name of a type is theirs. Templates
+    /// Type parameters, with the field of their name; an empty field means the first type name inside of the node. Templates
     /// of C++ are handled separately.
     pub(super) type_parameters: &'static [(&'static str, &'static str)],
     /// Declarations that may name the type of a value.
@@ -36,15 +37,15 @@ pub(super) struct NodeKinds {
     pub(super) functions: &'static [(&'static str, &'static str)],
     /// Nodes with the parameters of a function, in languages whose compilers count arguments.
     pub(super) callables: &'static [&'static str],
-    /// Names that are only labels: keyword arguments, keys.
+    /// Names that are only labels, such as keyword arguments and keys.
     pub(super) labels: &'static [(&'static str, &'static str)],
-    /// Methods that name their receiver.
+    /// Methods that name their receiver, with the field of the receiver.
     pub(super) methods: &'static [(&'static str, &'static str)],
-    /// Expressions that have the members of their first child.
+    /// Expressions that have the same members as their first child.
     pub(super) transparent: &'static [&'static str],
-    /// Leaves that may begin a path and are no names.
+    /// Leaves that may begin a path and are no names, such as `crate`.
     pub(super) roots: &'static [&'static str],
-    /// Names of the value or type around.
+    /// Names for the enclosing value or type, such as `self`.
     pub(super) own: &'static [&'static str],
     /// Statements that import.
     pub(super) imports: &'static [&'static str],
@@ -53,19 +54,19 @@ pub(super) struct NodeKinds {
     pub(super) packages: &'static [&'static str],
 }
 
-/// A field, which is a base if it has no name.
+/// The kind of a field declaration; without a name, it embeds a base.
 pub(super) const EMBEDDED: &str = "field_declaration";
-/// Types of Go that have elements.
+/// Kinds of the types of Go that have elements.
 pub(super) const LISTS: [&str; 3] = ["array_type", "slice_type", "implicit_length_array_type"];
-/// Names of JavaScript and TypeScript that are values.
+/// Kinds of names in JavaScript and TypeScript that are values.
 pub(super) const JAVASCRIPT_VALUES: [&str; 2] = ["identifier", "shorthand_property_identifier"];
-/// Tags of JSX.
+/// Kinds of the tags of JSX.
 pub(super) const JSX_TAGS: [&str; 3] =
     ["jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"];
-/// Parameters of a template of C++.
+/// The kind of a list of parameters of a C++ template.
 pub(super) const TEMPLATE_PARAMETERS: &str = "template_parameter_list";
 
-/// Returns the nodes of a language.
+/// Returns the kinds of nodes that matter in a language; `None` if its uses are not resolved.
 pub(super) fn node_kinds(language: &str) -> Option<&'static NodeKinds> {
     Some(match language {
         "python" => &PYTHON,

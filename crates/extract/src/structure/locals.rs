@@ -1,4 +1,4 @@
-//! Looks up the names that the definitions around a place bind.
+//! Looks up whether a name is bound by a definition around a place: as a parameter, a variable or a type parameter.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::definitions::tags::TagKind;
 pub(super) struct LocalNames<'a, 'o> {
     around: &'a DefinitionIndex<'a, 'o>,
     bound: HashSet<(&'a str, usize)>,
-    /// The scopes of each type parameter: bytes, ascending, without overlap.
+    /// The scopes of each type parameter, in bytes, ascending and without overlap.
     types: HashMap<&'a str, Vec<Range<usize>>>,
     imported: HashSet<String>,
 }
@@ -38,20 +38,20 @@ impl<'a, 'o> LocalNames<'a, 'o> {
         Self { around, bound, types, imported }
     }
 
-    /// Returns whether a name without a receiver is bound around a place. A value is never a type parameter.
+    /// Returns whether a name without a receiver is bound at byte `at`. A value is never a type parameter.
     pub(super) fn is_bound(&self, name: &str, at: usize, is_value: bool) -> bool {
         self.has_value(name, at) || !is_value && self.has_type_parameter(name, at)
     }
 
-    /// Returns whether a type parameter of this name is in scope.
+    /// Returns whether a type parameter of this name is in scope at byte `at`.
     pub(super) fn has_type_parameter(&self, name: &str, at: usize) -> bool {
         let Some(ranges) = self.types.get(name) else { return false };
         let n_before = ranges.partition_point(|scope| scope.start <= at);
         n_before.checked_sub(1).is_some_and(|last| ranges[last].contains(&at))
     }
 
-    /// Returns whether a path begins with a type parameter, or with a variable that has the name of an import. A path of values
-    /// never begins with a type parameter.
+    /// Returns whether a path at byte `at` begins with a type parameter, or with a variable that has the name of an import. A
+    /// path of values never begins with a type parameter.
     pub(super) fn shadows(&self, path: &str, at: usize, is_value: bool) -> bool {
         let first = path.split('.').next().unwrap_or_default();
         !is_value && self.has_type_parameter(first, at)
@@ -63,14 +63,14 @@ impl<'a, 'o> LocalNames<'a, 'o> {
     }
 }
 
-/// Finds the definitions around a byte.
+/// The definitions of a file, to find those around a byte.
 pub(super) struct DefinitionIndex<'a, 'o> {
     pub(super) items: &'a [DefinitionItem<'o>],
     pub(super) parents: &'a [Option<usize>],
 }
 
 impl DefinitionIndex<'_, '_> {
-    /// Returns the innermost definition around a byte.
+    /// Returns the index of the innermost definition around a byte.
     pub(super) fn innermost(&self, at: usize) -> Option<usize> {
         let n_before = self.items.partition_point(|item| item.node.start <= at);
         let mut id = n_before.checked_sub(1);
@@ -80,7 +80,7 @@ impl DefinitionIndex<'_, '_> {
         id
     }
 
-    /// Returns the functions around, innermost first.
+    /// Returns the indices of the functions and methods around a byte, innermost first.
     fn functions_around(&self, at: usize) -> impl Iterator<Item = usize> {
         let around = std::iter::successors(self.innermost(at), |id| self.parents[*id]);
         around.filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))

@@ -1,14 +1,14 @@
-//! Reads the uses in the arguments of a macro, which a grammar gives as tokens.
+//! Reads the uses in the arguments of a macro, which the grammar parses only into tokens.
 
 use tree_sitter::Node;
 
 use super::FoundReceiver;
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 
-/// Most tokens of arguments that are read: more are data.
+/// Most tokens of a macro's arguments that are read; longer arguments are data.
 const MAX_TOKENS: u32 = 2_000;
 
-/// Returns the receiver of a name among the tokens of `around`, and whether it is called.
+/// Returns the receiver of a name among the tokens of `around`, and whether the name is called.
 pub(super) fn token_use(
     walker: &TreeWalker<'_, '_>,
     around: Node<'_>,

@@ -30,7 +30,7 @@ use crate::chunks::cut_text::LineIndex;
 use crate::definitions::outline::{DefinitionItem, DefinitionOutline};
 use crate::definitions::tags::TagKind;
 
-/// Most uses of one file: more are data or generated.
+/// Most uses that are recorded of one file; a file with more is data or generated.
 const MAX_USES: usize = 50_000;
 /// Longest name or receiver, in bytes.
 const MAX_NAME_BYTES: usize = 120;
@@ -42,10 +42,11 @@ pub(super) struct FoundUse<'a> {
     receiver: FoundReceiver,
     role: UseRole,
     n_arguments: Option<u8>,
-    /// Whether it is a value, in a language that keeps the names of values and types apart; false in the others.
+    /// Whether the name is a value, in a language that separates the names of values and types; false in other languages.
     is_value: bool,
 }
 
+/// The receiver of a use; see [`UseReceiver`].
 enum FoundReceiver {
     None,
     Own,
@@ -54,27 +55,29 @@ enum FoundReceiver {
     Import,
 }
 
-/// The names that one walk finds.
+/// The names that a walk over one syntax tree finds.
 #[derive(Default)]
 pub(super) struct FoundNames<'a> {
     package: String,
     imports: Vec<memod_base::types::ImportedName>,
     found: Vec<FoundUse<'a>>,
-    /// Bound names with their positions: parameters and variables.
+    /// Bound names, parameters and variables, with their byte offsets.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
     /// Type parameters and parameters of templates, with the bytes of their scopes.
     type_parameters: Vec<(&'a str, Range<usize>)>,
-    /// Arities of functions, with the positions of their parameters.
+    /// Arities of functions, with the byte offsets of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
-    /// Positions of names that C declares `static`.
+    /// Byte offsets of names that C declares `static`.
     internal: HashSet<usize>,
 }
 
-/// A value whose type is known, with its position.
+/// A value with its type, or with the expression that it is set to.
 struct FoundValue<'a> {
     name: Cow<'a, str>,
+    /// Name of the type, or the expression as a path.
     of: Cow<'a, str>,
+    /// Whether `of` is a type that the text names.
     is_written: bool,
     at: usize,
 }
@@ -120,7 +123,7 @@ impl FoundNames<'_> {
             let receiver = match &found.receiver {
                 FoundReceiver::None => UseReceiver::None,
                 FoundReceiver::Own => UseReceiver::Own,
-                // A variable with the name of a module, or a type parameter.
+                // The path begins with a variable that has the name of a module, or with a type parameter.
                 FoundReceiver::Named(path) if locals.shadows(path, found.at, found.is_value) => {
                     UseReceiver::Other
                 }
@@ -143,10 +146,10 @@ impl FoundNames<'_> {
         let mut known = HashSet::new();
         structure.lacks_uses |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
-            // A value whose type is a type parameter has no known type, and hides values of the same name.
+            // A value whose type is a type parameter has no known type, but hides outer values of the same name.
             let is_open = is_written && locals.has_type_parameter(of.trim_end_matches('?'), at);
             let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
-            // A constant is a definition, too: its value is known in the scope around it.
+            // A constant is a definition itself, so its value is known in the scope around it.
             let is_defined = own_names.contains(&at);
             let within = around.innermost(at).and_then(|id| if is_defined { parents[id] } else { Some(id) });
             let within = within.map_or(0, |id| id as u32 + 1);
@@ -161,7 +164,7 @@ impl FoundNames<'_> {
     }
 }
 
-/// Sets the arities of functions, given the positions of their parameters.
+/// Sets the arities of functions, given the byte offsets of their parameters.
 fn set_arities(
     declared: &mut [DeclaredItem],
     arities: Vec<(usize, Option<Arity>)>,
@@ -178,7 +181,7 @@ fn set_arities(
     }
 }
 
-/// Names with their numbers.
+/// Names, each with a number by which the structure refers to it.
 #[derive(Default)]
 struct NumberedNames {
     names: Vec<String>,
@@ -198,7 +201,7 @@ impl NumberedNames {
     }
 }
 
-/// Returns the index of the item around each item.
+/// Returns the index of the parent of each item.
 fn parent_ids(items: &[DefinitionItem<'_>]) -> Vec<Option<usize>> {
     let mut parents = vec![None; items.len()];
     for (id, item) in items.iter().enumerate() {
@@ -239,18 +242,19 @@ fn declare_item(
     }
 }
 
-/// Returns whether a function of JavaScript is assigned to a property: `app.use = function () {}`. Functions of `exports` are exported.
+/// Returns whether a JavaScript function is assigned to a property, as in `app.use = function () {}`. A function that is
+/// assigned to `exports` is free.
 fn is_set_on_object(title: &str) -> bool {
     title.split_once('.').is_some_and(|(object, _)| !matches!(object, "exports" | "module"))
 }
 
-/// Returns the positions of the names of the definitions.
+/// Returns the byte offsets of the names of the definitions.
 fn own_names(items: &[DefinitionItem<'_>], text: &str) -> HashSet<usize> {
     let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
     defined.flat_map(|item| item.names.iter().filter_map(|name| offset_in(name, text))).collect()
 }
 
-/// Returns the position of a part of a text.
+/// Returns the byte offset of `part` in `text`, of which it must be a slice.
 fn offset_in(part: &str, text: &str) -> Option<usize> {
     (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
 }

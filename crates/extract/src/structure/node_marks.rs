@@ -1,7 +1,7 @@
 //! Marks the kinds of nodes that the walk handles, by the number of the kind.
 //!
-//! The walk ignores most nodes of a tree. A number is compared at once; the name of a kind would have to be measured, checked
-//! and compared with dozens of others.
+//! The walk ignores most nodes of a tree. The marks of a kind are found by its number at once; its name would have to be
+//! compared with dozens of others.
 
 use std::num::NonZeroU16;
 
@@ -13,13 +13,13 @@ use super::languages::{ImportSyntax, NodeKinds, TEMPLATE_PARAMETERS};
 /// Number of a field.
 pub(super) type FieldId = NonZeroU16;
 
-/// A leaf that is a name.
+/// Mark of a leaf that is a name.
 pub(super) const NAME: u8 = 1;
-/// A statement that names the package.
+/// Mark of a statement that names the package.
 pub(super) const PACKAGE: u8 = 1 << 1;
-/// A statement that imports.
+/// Mark of a statement that imports.
 pub(super) const IMPORT: u8 = 1 << 2;
-/// Binds names, declares values or type parameters, is a function or calls a constructor.
+/// Mark of a node that binds names, declares values or type parameters, is a function, or calls a constructor.
 pub(super) const DECLARES: u8 = 1 << 3;
 
 /// The marks of the kinds of one grammar.
@@ -31,7 +31,7 @@ pub(crate) struct NodeKindMarks {
 }
 
 impl NodeKindMarks {
-    /// Returns the marks of a grammar; `None` if its nodes are not known.
+    /// Returns the marks for the grammar of the language `name`; `None` if the uses of the language are not resolved.
     pub(crate) fn from_grammar(name: &str, grammar: Language) -> Option<Self> {
         let nodes = super::languages::node_kinds(name)?;
         let marks = (0..grammar.node_kind_count())
@@ -52,7 +52,7 @@ impl NodeKindMarks {
         self.grammar.field_name_for_id(field?.get())
     }
 
-    /// Returns the marks of a kind by its number; none for the number of an error.
+    /// Returns the marks of a kind by its number; 0 for the number of an error.
     pub(super) fn marks_of(&self, id: u16) -> u8 {
         self.marks.get(usize::from(id)).copied().unwrap_or_default()
     }

@@ -10,35 +10,36 @@ use tree_sitter::Node;
 /// Deepest nesting of a type or value that is read.
 const MAX_DEPTH: usize = 6;
 
-/// Types with the methods of the type that they hold, and wrappers of absent or late values.
+/// Generic types that are read as the type that they hold: pointers with the methods of that type, and wrappers of absent or
+/// later values.
 const HOLDERS: [&str; 5] = ["Arc", "Box", "Optional", "Promise", "Rc"];
 
-/// Types of Rust whose value is unwrapped before use.
+/// Types of Rust whose value must be unwrapped before use.
 const WRAPPERS: [&str; 2] = ["Option", "Result"];
 
 /// Types that mean any value.
 const ANY: [&str; 5] = ["Any", "Object", "any", "object", "unknown"];
 
-/// A declaration that may name a type: kind of node, field of the names, field of the type and of the value; an empty field
-/// of the names is the first child, an empty other one is none.
+/// A declaration that may name a type: kind of node, field of the names, field of the type, field of the value. If the field
+/// of the names is empty, the first child is the name; if another field is empty, the node has no such field.
 pub(super) type ValueDeclaration = (&'static str, &'static str, &'static str, &'static str);
 
 /// A type that the text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedType<'a> {
     name: &'a str,
-    /// Whether it is in an `Option` or a `Result`.
+    /// Whether the type is in an `Option` or a `Result`.
     is_wrapped: bool,
 }
 
 impl<'a> NamedType<'a> {
-    /// Returns the name, with `?` if it is wrapped.
+    /// Returns the name, with `?` at its end if the type is wrapped.
     pub(super) fn to_written(self) -> Cow<'a, str> {
         if self.is_wrapped { Cow::Owned(format!("{}?", self.name)) } else { Cow::Borrowed(self.name) }
     }
 }
 
-/// Returns the type that a declaration names.
+/// Returns the type that a declaration names, as the type of the value or as the constructor called.
 pub(super) fn declared_type<'a>(
     node: Node<'_>,
     declaration: ValueDeclaration,
@@ -49,7 +50,7 @@ pub(super) fn declared_type<'a>(
     of_type.or_else(|| made_type(node.child_by_field_name(value_field)?, text, MAX_DEPTH))
 }
 
-/// Returns the type that a node names; `None` if it is no single type.
+/// Returns the type that a node names; `None` if the node names no single type.
 pub(super) fn named_type<'a>(node: Node<'_>, text: &'a str) -> Option<NamedType<'a>> {
     type_name(node, text, MAX_DEPTH)
 }
@@ -65,14 +66,14 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
             field_type(node, "type", text, depth).or_else(|| last_child(node, text, depth))
         }
         "type" | "type_annotation" | "parenthesized_type" => last_child(node, text, depth),
-        // The first result of a function of Go.
+        // The first result of a Go function.
         "parameter_list" => type_name(node.named_child(0)?, text, depth),
         "parameter_declaration" => field_type(node, "type", text, depth),
         "dynamic_type" | "abstract_type" => field_type(node, "trait", text, depth),
         "scoped_type_identifier" | "nested_type_identifier" | "qualified_identifier" => {
             field_type(node, "name", text, depth).or_else(|| last_child(node, text, depth))
         }
-        // `http.Server` of Go and Python may be another type than `Server`.
+        // In Go and Python, `http.Server` may be another type than `Server`.
         "qualified_type" | "attribute" => {
             let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&own_part(name)))?;
             Some(NamedType { name, is_wrapped: false })
@@ -118,7 +119,7 @@ fn last_child<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTy
     type_name(node.named_child(node.named_child_count().checked_sub(1)? as u32)?, text, depth)
 }
 
-/// Returns the type of a value by its constructor.
+/// Returns the type of a value that a constructor creates.
 fn made_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     let depth = depth.checked_sub(1)?;
     match node.kind() {

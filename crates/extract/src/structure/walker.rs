@@ -13,15 +13,15 @@ const MAX_BASE_DEPTH: usize = 5;
 pub(super) const MAX_RECEIVER_PARTS: usize = 12;
 /// Most nodes of a pattern that are read.
 const MAX_PATTERN_NODES: usize = 1_000;
-/// `a` in `const { a } = b`.
+/// Kind of the node `a` in `const { a } = b`.
 const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
-/// `Type::method` of Java.
+/// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
-/// Most literals of Go around a key.
+/// Most literals of Go that are read around a key.
 const MAX_LITERALS: usize = 8;
 
-/// Walks over the tree of a file.
+/// Walks over the syntax tree of a file, and returns the names, imports and values in it.
 pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: Node<'_>) -> FoundNames<'a> {
     let nodes = marks.node_kinds();
     let mut walker =
@@ -30,6 +30,7 @@ pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: 
     walker.walk
 }
 
+/// Visits the nodes of one syntax tree, and records what they declare and use.
 pub(super) struct TreeWalker<'a, 't> {
     pub(super) nodes: &'static NodeKinds,
     marks: &'static NodeKindMarks,
@@ -152,25 +153,26 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Returns whether a field of a node has the callee of a call.
+    /// Returns whether `field` of a node of this kind has the callee of a call.
     fn is_callee(&self, kind: &str, field: Option<&str>) -> bool {
         self.nodes.calls.iter().any(|call| call.0 == kind && Some(call.1) == field)
     }
 
-    /// Returns whether a node in the place of a label is only a name: `[key]` is computed, and keys of Go's maps and lists are
-    /// values.
+    /// Returns whether a node where a label may be is a plain label. `[key]` is computed, and keys of maps and lists in Go
+    /// are values.
     fn is_inner_label(&self, node: Node<'_>) -> bool {
         if node.named_child_count() != 1 || node.kind() == "computed_property_name" {
             return false;
         }
-        // The key of Go is in an element, a pair and the body of a literal. A literal of a named type is read as a struct.
+        // In Go, a key is in an element, the element in a pair, and the pair in the body of a literal. A literal of a named
+        // type is read as a struct.
         let body = self.path.len().checked_sub(3);
         let literal_type = body.and_then(|body| self.type_of_literal(body, MAX_LITERALS));
         !literal_type.is_some_and(|node| node.kind() == "map_type" || LISTS.contains(&node.kind()))
     }
 
-    /// Returns the type of the literal of Go whose body is at a position in the path. Inside of a literal the type may be left
-    /// out.
+    /// Returns the type of the Go literal whose body is at a position in the path. A literal inside of another may leave its
+    /// type out, which then follows from the outer literal. At most `most` outer literals are read.
     fn type_of_literal(&self, body: usize, most: usize) -> Option<Node<'t>> {
         let around = body.checked_sub(1)?;
         let (element, field) = self.path[around];
@@ -204,7 +206,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let pairs = self.path.windows(2).rev().map(|pair| (pair[0].0, pair[1]));
         let outwards = pairs.map(|(node, (inner, field))| (node, self.marks.field_name(field), inner.kind()));
         let places = std::iter::once((parent, field, "")).chain(outwards);
-        // The arguments of a generic type are no bases, nor are parameters and results of an interface's methods.
+        // The arguments of a generic type are no bases; neither are the parameters and results of the methods of an
+        // interface.
         let is_inner =
             |kind: &str| ["argument", "subscript", "method"].iter().any(|part| kind.contains(part));
         let own = places
@@ -225,7 +228,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 
     fn find_receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
-        // `self::f` is of the module.
+        // In `self::f`, `self` is the module.
         let is_module =
             |path: &str| member_kind == "scoped_identifier" && path.split('.').next() == Some("self");
         match self.path_of(node, MAX_RECEIVER_PARTS) {
@@ -243,7 +246,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Replaces the start of a path by `self` if it is the value or type around.
+    /// Replaces the start of a path by `self` if the start names the enclosing value or type.
     pub(super) fn root_at_self(&self, path: String) -> String {
         match path.split_once('.') {
             None if self.is_own(&path) => "self".to_owned(),
@@ -252,7 +255,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Returns an expression as a path, its parts joined by `.`, with `()` after calls.
+    /// Returns an expression as a path: its parts joined by `.`, with `()` after calls; `None` if the expression is no path
+    /// of at most `most` parts.
     pub(super) fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
         let most = most.checked_sub(1)?;
         let kind = node.kind();
@@ -293,8 +297,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Returns the names inside a node, in the order of the text. `enters` decides which children are read, by the node around
-    /// and the field.
+    /// Returns the names inside of a node, in the order of the text. `enters` decides whether a child is read, by the child's
+    /// parent and field.
     pub(super) fn names_in(
         &self,
         node: Node<'t>,
@@ -327,8 +331,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 }
 
-/// Returns whether a name of TypeScript, which separates names of types and values, is a value. The grammar reads `sql<Row>`
-/// before a template as comparisons.
+/// Returns whether a name of JavaScript or TypeScript is a value. The grammar reads `sql<Row>` before a template string as a
+/// comparison, so a name after `<` may be a type.
 fn is_javascript_value(name: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
     let operator = parent.child_by_field_name("operator").filter(|_| field == Some("right"));
     let may_be_argument = operator.is_some_and(|operator| operator.kind() == "<");

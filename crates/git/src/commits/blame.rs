@@ -1,7 +1,7 @@
 //! Finds the commit that introduced each line.
 //!
-//! This is our own walk, because `gix-blame` can neither stop at a time limit nor return partial results, and it applies
-//! the filters and attributes of the repository.
+//! The walk is our own, because `gix-blame` can neither stop at a time limit nor return partial results, and because
+//! `gix-blame` applies the filters and attributes of the repository.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -14,49 +14,49 @@ use super::moved::LineTarget;
 use crate::git_error::GitError;
 use crate::objects::{Node, Objects, TreeEntry};
 
-/// Files larger than this are not blamed, bytes.
+/// Largest file that is blamed, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Commits whose new lines are looked for in other files; the newest come first.
+/// Most commits whose new lines are searched for in other files, the newest first.
 const MOST_SEARCHED: usize = 50;
 
-/// Lines, 0-based: the place of each in the requested text and in the current version.
+/// Lines, 0-based: the position of each in the requested text and in the version that is examined.
 type Lines = Vec<(u32, u32)>;
 
-/// A parent with its version of the file.
+/// A parent with its version of the file: id, commit, path and tree entry.
 type Origin = (ObjectId, Node, String, TreeEntry);
 
-/// The commits that introduced the lines.
+/// The commits that introduced the requested lines.
 #[derive(Debug, Default)]
 pub struct Blame {
-    /// For each commit, newest first: the name of the file in it, and the lines of the text, 1-based, ascending.
+    /// Each commit, newest first, with the path of the file in it, and the lines of the requested text, 1-based, ascending.
     pub commits: Vec<(ObjectId, String, Vec<u32>)>,
-    /// Where lines were followed to, because a commit moved them.
+    /// Lines that a commit moved, and that were followed to the place they came from.
     pub moves: Vec<LineMove>,
-    /// Uncommitted lines.
+    /// Lines of the requested text that are not committed, 1-based.
     pub uncommitted: Vec<u32>,
-    /// Lines whose commit was not found, because of the time limit or a gap in history.
+    /// Lines of the requested text whose commit was not found, because of the time limit or a gap in history; 1-based.
     pub unknown: Vec<u32>,
     /// Whether the time limit was reached.
     pub late: bool,
-    /// Why history is incomplete.
+    /// Why history is incomplete, one sentence for each gap.
     pub gaps: Vec<String>,
 }
 
-/// Lines that a commit took from elsewhere.
+/// Lines that a commit moved from one place to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineMove {
     /// The commit.
     pub id: ObjectId,
-    /// The file that it removed them from.
+    /// The file from which the commit removed the lines.
     pub from: String,
-    /// The file that it added them to.
+    /// The file to which the commit added the lines.
     pub to: String,
     /// The lines of the requested text, 1-based, ascending.
     pub lines: Vec<u32>,
 }
 
-/// Versions of the file that are still to be examined.
+/// A walk over versions of the file: those that are still to be examined, and the results so far.
 struct Suspects<'a> {
     objects: &'a Objects,
     queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
@@ -68,9 +68,9 @@ struct Suspects<'a> {
 }
 
 impl Objects {
-    /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does;
-    /// lines that a commit moved are followed to where it took them from.
-    /// Lines that the file in `head` does not have are uncommitted.
+    /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does.
+    /// Lines that a commit moved are followed to the place they came from. Lines that the file in `head` does not have are
+    /// uncommitted. The walk stops at the deadline `until`.
     ///
     /// # Errors
     /// When `head` or its file cannot be read.
@@ -108,7 +108,7 @@ impl Objects {
         Ok(suspects.blame)
     }
 
-    /// Returns the lines of a file's text, 1-based, that the file of `head` does not have.
+    /// Returns the lines of a file's text, 1-based, that the file in `head` does not have.
     ///
     /// # Errors
     /// When `head` or its file cannot be read.
@@ -124,7 +124,7 @@ impl Suspects<'_> {
     fn run(&mut self, until: Instant) {
         while let Some((_, _, id)) = self.queue.pop() {
             let (Some(node), Some(versions)) = (self.nodes.remove(&id), self.waiting.remove(&id)) else {
-                continue; // it was queued twice
+                continue; // the commit was queued twice
             };
             for (path, (entry, lines)) in versions {
                 if Instant::now() >= until {
@@ -138,7 +138,7 @@ impl Suspects<'_> {
         self.blame.unknown.sort_unstable();
     }
 
-    /// Queues a version of the file, in which lines are looked for.
+    /// Queues the version of the file in a commit, which has these lines.
     fn queue_version(&mut self, id: ObjectId, node: Node, path: &str, entry: TreeEntry, lines: Lines) {
         if lines.is_empty() {
             return;
@@ -150,7 +150,7 @@ impl Suspects<'_> {
         versions.entry(path.to_owned()).or_insert((entry, Vec::new())).1.extend(lines);
     }
 
-    /// Passes lines on to the parents that have them; the commit introduced the rest.
+    /// Queues the parents that have some of the lines; records that the commit introduced the others.
     fn blame_version(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
         let parents = match self.find_origins(node, &path, entry) {
             Ok(parents) => parents,
@@ -194,7 +194,7 @@ impl Suspects<'_> {
         }
     }
 
-    /// Passes on lines that the commit took from elsewhere; returns the others.
+    /// Queues the files of the parent from which the commit moved some of the lines; returns the other lines.
     fn pass_moved(&mut self, id: ObjectId, node: &Node, path: &str, entry: TreeEntry, lines: Lines) -> Lines {
         let [parent_id] = node.parents.as_slice() else { return lines };
         if lines.is_empty() || self.n_searched == MOST_SEARCHED {
@@ -217,7 +217,7 @@ impl Suspects<'_> {
         lines.into_iter().filter(|(line, _)| !moved.contains(&(line + 1))).collect()
     }
 
-    /// Returns the versions of the file in the parents, following renames; only that of one parent if it is identical.
+    /// Returns the versions of the file in the parents, following renames; only one version if a parent has an identical one.
     fn find_origins(&mut self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
         let mut found = Vec::new();
         let mut nameless = Vec::new();
@@ -228,12 +228,12 @@ impl Suspects<'_> {
                     return Ok(vec![(*id, node, path.to_owned(), old)]);
                 }
                 Some(old) if old.is_file() => found.push((*id, node, path.to_owned(), old)),
-                // A link or a submodule became the file, so it had this name before, and git looks for no other one.
+                // A link or a submodule became the file, so the name is the same, and git searches for no other one.
                 Some(old) if !old.is_directory() => {}
                 _ => nameless.push((*id, node)),
             }
         }
-        // Expensive, and rarely needed: a merge usually has the file unchanged from another parent.
+        // This is expensive, and rarely needed, because a merge usually has the file unchanged from another parent.
         for (id, node) in nameless {
             let former = self.objects.former_name(node.tree, child.tree, path, entry)?;
             self.blame.gaps.extend(
@@ -245,7 +245,7 @@ impl Suspects<'_> {
     }
 }
 
-/// Splits the lines of `new` into those that `old` has, with their place there, and the rest.
+/// Splits lines of `new` into those that `old` has too, with their position there, and the rest.
 fn split_inherited(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
     let hunks = diff_hunks(old, new);
     let (mut kept, mut rest) = (Vec::new(), Vec::new());
@@ -255,7 +255,7 @@ fn split_inherited(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
             rest.push((line, at));
             continue;
         }
-        // After the last span that ends before it, the lines of both texts correspond.
+        // After the last hunk that ends before the line, the lines of both texts correspond.
         let (old_end, new_end) =
             next.checked_sub(1).map_or((0, 0), |last| (hunks[last].before.end, hunks[last].after.end));
         kept.push((line, old_end + (at - new_end)));

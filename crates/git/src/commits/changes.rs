@@ -12,13 +12,13 @@ use gix::objs::tree::EntryMode;
 use crate::git_error::GitError;
 use crate::objects::{Objects, TreeEntry};
 
-/// Counting stops here, because the paths of a commit with more changes mean nothing.
+/// Most changes that are counted; the paths of a commit with more mean nothing.
 const MOST_COUNTED: usize = 1_000_000;
 
 /// A file that differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathChange {
-    /// From the top; names that are not UTF-8 have U+FFFD.
+    /// Path from the top of the tree; bytes that are not UTF-8 are replaced by U+FFFD.
     pub path: String,
     /// Entry in the old tree; `None` if the file was added.
     pub old: Option<TreeEntry>,
@@ -26,18 +26,18 @@ pub struct PathChange {
     pub new: Option<TreeEntry>,
 }
 
-/// The differences.
+/// The files that differ between two trees.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// The first differences, by depth, then by name.
+    /// The first files that differ, by depth, then by name.
     pub paths: Vec<PathChange>,
-    /// Their total number.
+    /// Number of all files that differ.
     pub total: usize,
 }
 
 impl Objects {
-    /// Compares two trees, file by file; without an old one every file is new. Keeps `most` of the changes and counts
-    /// the rest.
+    /// Compares two trees, file by file; without an old tree, every file is new. Returns at most `most` changes, and their
+    /// total number.
     ///
     /// # Errors
     /// When a tree is missing or damaged.
@@ -45,7 +45,7 @@ impl Objects {
         self.changes_until(old, new, most, None)
     }
 
-    /// Like [`Self::changes`], as far as they are found by a deadline.
+    /// Like [`Self::changes`], but stops at the deadline `until` and returns the changes found until then.
     fn changes_until(
         &self,
         old: Option<ObjectId>,
@@ -64,8 +64,8 @@ impl Objects {
         let new_entries = TreeRefIter::from_bytes(&new_bytes, self.object_hash());
         let compared = gix::diff::tree(old_entries, new_entries, State::default(), self, &mut collect);
         match compared {
-            Err(error) if !collect.is_cut() => Err(GitError::Object { id: new, reason: error.to_string() }),
-            _ => Ok(collect.changes),
+            Ok(()) | Err(gix::diff::tree::Error::Cancelled) => Ok(collect.changes),
+            Err(error) => Err(GitError::Object { id: new, reason: error.to_string() }),
         }
     }
 
@@ -77,7 +77,7 @@ impl Objects {
         self.files_before_deadline(tree, None)
     }
 
-    /// Like [`Self::files`], but stops at a deadline and returns what was found until then.
+    /// Like [`Self::files`], but stops at the deadline `until` and returns the files found until then.
     pub(crate) fn files_before_deadline(
         &self,
         tree: ObjectId,
@@ -88,7 +88,7 @@ impl Objects {
     }
 }
 
-/// Collects files and skips directories.
+/// Collects the changes of files, and skips directories.
 struct ChangeCollector {
     most: usize,
     /// Time after which nothing more is collected.

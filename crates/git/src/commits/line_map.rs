@@ -7,10 +7,10 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 /// Minimum similarity of a renamed file, percent, as with `git diff -M`.
 pub const ALIKE: usize = 50;
 
-/// Returns the spans of lines in which `old` and `new` differ, in order.
+/// Returns the hunks, which are spans of lines in which `old` and `new` differ, in order.
 ///
-/// Line ends are ignored, because the worktree may have others than the repository. The algorithm and the placement of
-/// spans are git's defaults, so that blame agrees with `git blame`.
+/// Line ends are ignored, because the worktree may have other line ends than the repository. The algorithm and the placement
+/// of hunks are git's defaults, so that the result agrees with `git blame`.
 pub(crate) fn diff_hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     let (old, new) = (split_lines(old), split_lines(new));
     let mut input: InternedInput<&[u8]> = InternedInput::default();

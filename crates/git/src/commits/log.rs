@@ -12,18 +12,18 @@ use crate::objects::{Node, Objects, TreeEntry};
 /// A commit that touched a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathTouch {
-    /// Which commit.
+    /// The commit.
     pub id: ObjectId,
-    /// Name of the path in it.
+    /// The name that the path has in the commit.
     pub path: String,
 }
 
 /// The commits that touched a path, newest first.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// The first of them.
+    /// The newest commits, at most as many as requested.
     pub touches: Vec<PathTouch>,
-    /// Whether the limit was reached, so that there may be more.
+    /// Whether more commits than requested touched the path.
     pub more: bool,
     /// Whether the time limit was reached before the end of history.
     pub late: bool,
@@ -31,10 +31,10 @@ pub struct Log {
     pub gaps: Vec<String>,
 }
 
-/// A version of the path: the number of its name, and its entry in the tree.
+/// A version of the path: the index of its name in [`PathFollower::names`], and its entry in the tree.
 type Version = (usize, Option<TreeEntry>);
 
-/// A commit that is still to be examined, with the versions of the path that are looked for in it.
+/// A commit that is still to be examined, with the versions of the path that it has.
 struct PendingCommit {
     node: Node,
     versions: Vec<Version>,
@@ -42,16 +42,16 @@ struct PendingCommit {
 
 /// Follows a path through history.
 ///
-/// Names belong to commits, not to the walk: where two branches meet, the path may have another name on each of them.
+/// Each queued commit has its own name of the path, because the path may have different names on two branches that meet.
 struct PathFollower<'a> {
     objects: &'a Objects,
-    /// All names of the path so far; versions refer to them by their place.
+    /// All names of the path so far; versions refer to them by their index.
     names: Vec<String>,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
     steps: HashMap<ObjectId, PendingCommit>,
-    /// Commits that were queued, each with the name.
+    /// Commits that were queued, each with the index of the path's name.
     seen: HashSet<(ObjectId, usize)>,
-    /// Commits that touched the path.
+    /// Commits that were returned because they touched the path.
     touched: HashSet<ObjectId>,
     gaps: Vec<String>,
 }
@@ -103,7 +103,7 @@ impl PathFollower<'_> {
         }
         match self.steps.entry(id) {
             hash_map::Entry::Occupied(mut waiting) => waiting.get_mut().versions.push(version),
-            // A name that arrives after the commit was examined, because clocks differ, queues it again.
+            // If clocks differ, a name may be found after the commit was examined; the commit is then queued again.
             hash_map::Entry::Vacant(free) => {
                 free.insert(PendingCommit { node: node.clone(), versions: vec![version] });
                 self.queue.push((node.time, Reverse(self.seen.len()), id));
@@ -111,7 +111,7 @@ impl PathFollower<'_> {
         }
     }
 
-    /// Queues the parents of a commit; returns the commit if it touched the path, once.
+    /// Queues the parents of a commit; returns the commit if it touched the path, unless it was returned before.
     fn examine_commit(&mut self, id: ObjectId) -> Option<PathTouch> {
         let PendingCommit { node, versions } = self.steps.remove(&id)?;
         let mut parents = Vec::new();
@@ -125,13 +125,13 @@ impl PathFollower<'_> {
             .into_iter()
             .filter(|version| self.pass_to_parents(id, &node, &parents, *version))
             .collect();
-        // Of two names the one that the commit has is shown, and not the one that it removed.
+        // If the path has two names, the one that exists in the commit is shown, and not the one that the commit removed.
         let (name, _) = touches.into_iter().max_by_key(|(_, entry)| entry.is_some())?;
         let path = self.names[name].clone();
         self.touched.insert(id).then_some(PathTouch { id, path })
     }
 
-    /// Passes a version on to the parents, by the name that the path has there; returns whether the commit touched it.
+    /// Queues the parents with their versions of the path, following renames; returns whether the commit touched the path.
     fn pass_to_parents(
         &mut self,
         id: ObjectId,
@@ -166,7 +166,7 @@ impl PathFollower<'_> {
         true
     }
 
-    /// Returns the version in a parent from which a file was made that the parent lacks.
+    /// Returns the version in a parent from which an added file was renamed, if one is found.
     fn find_former_version(
         &mut self,
         id: ObjectId,
@@ -177,7 +177,7 @@ impl PathFollower<'_> {
     ) -> Option<Version> {
         let former = self.objects.former_name(parent.tree, node.tree, &self.names[name], added).ok()?;
         self.gaps
-            .extend(former.cut.map(|why| format!("the former name in {id} was not searched for: {why}")));
+            .extend(former.cut.map(|why| format!("the former name before {id} was not searched for: {why}")));
         let (path, entry) = former.found?;
         let known = self.names.iter().position(|name| *name == path);
         let name = known.unwrap_or(self.names.len());

@@ -1,4 +1,4 @@
-//! Finds the lines of a file that a commit took from elsewhere.
+//! Finds the lines of a file that a commit moved from elsewhere.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,46 +10,46 @@ use super::line_map::{diff_hunks, split_lines};
 use crate::git_error::GitError;
 use crate::objects::{Objects, TreeEntry};
 
-/// A commit with more changed files than this is not searched …
+/// Most changed files of a commit that is searched for moved lines.
 const MOST_CHANGES: usize = 500;
-/// … nor are files after the first of these …
+/// Most files of one commit that are searched.
 const MOST_FILES: usize = 100;
-/// … or larger files, bytes.
+/// Largest file that is searched, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Most places of a line that are looked at.
+/// Most places of one line that are compared.
 const MOST_PLACES: usize = 64;
-/// Least letters and digits of a block that counts as moved, as with `git blame -C`.
+/// Least number of letters and digits in a block that counts as moved, as with `git blame -C`.
 const LEAST_CHARS: usize = 40;
 
-/// A file that lines were taken from.
+/// A file from which lines were moved.
 pub(super) struct LineSource {
     pub(super) path: String,
     pub(super) entry: TreeEntry,
-    /// The place of each line in the requested text and in this file, 0-based.
+    /// The position of each line in the requested text and in this file, 0-based.
     pub(super) lines: Vec<(u32, u32)>,
 }
 
-/// A version of a file in which some lines are looked for.
+/// A version of a file, with the lines whose source is searched for.
 pub(super) struct LineTarget<'a> {
     pub(super) path: &'a str,
     pub(super) text: &'a [u8],
-    /// The lines, with their place in `text`.
+    /// The lines, 0-based: the position of each in the requested text and in `text`.
     pub(super) lines: &'a [(u32, u32)],
 }
 
-/// Blocks that were measured, by the distance of their places, each with its letters and digits: the lines of one have it in
-/// common.
+/// The blocks whose size is known, each with its lines in the new text and its number of letters and digits. The key is the
+/// distance between the old and the new position of a line, which is the same for all lines of a block.
 type Blocks = HashMap<i64, Vec<(Range<u32>, usize)>>;
 
-/// The lines of a file that a commit removed.
+/// The lines of an old version of a file, and the spans of those that a commit removed.
 struct RemovedLines<'a> {
     lines: Vec<&'a [u8]>,
     spans: Vec<Range<u32>>,
 }
 
 impl Objects {
-    /// Returns the files of the tree `old` that `new` took lines of a file from: a block that it removed there, and added here
-    /// unchanged. The largest block counts; a line without one is left out.
+    /// Returns the files of the tree `old` from which `new` moved lines of `target`: blocks of lines that `new` removed there
+    /// and added to `target` unchanged. If several blocks have a line, the largest counts; a line in no block is left out.
     ///
     /// # Errors
     /// When a tree is missing or damaged.
@@ -68,7 +68,7 @@ impl Objects {
         let added: Vec<Range<u32>> =
             diff_hunks(&own_old, target.text).into_iter().map(|hunk| hunk.after).collect();
         let text = split_lines(target.text);
-        // The best block of each line: its size, its file and the place there.
+        // The largest block of each line: its size, the index of its file, and the position of the line in that file.
         let mut best: HashMap<u32, (usize, usize, u32)> = HashMap::new();
         let changed: Vec<&PathChange> = changes.paths.iter().filter(|change| change.old.is_some()).collect();
         for (nth, change) in changed.iter().take(MOST_FILES).enumerate() {
@@ -100,14 +100,14 @@ impl Objects {
         Ok(sources.into_values().collect())
     }
 
-    /// Returns the text of a version of a file; `None` if it is none, too large or unreadable.
+    /// Returns the text of a version of a file; `None` if the entry is no file, is too large or cannot be read.
     fn read_text(&self, entry: Option<TreeEntry>) -> Option<Vec<u8>> {
         self.blob(entry.filter(TreeEntry::is_file)?.id, MOST_BYTES).ok().flatten()
     }
 }
 
 impl RemovedLines<'_> {
-    /// Returns the places of each removed line that has a letter or digit.
+    /// Returns the positions of each removed line that has a letter or digit, by its text.
     fn index_places(&self) -> HashMap<&[u8], Vec<u32>> {
         let mut places: HashMap<&[u8], Vec<u32>> = HashMap::new();
         for place in self.spans.iter().cloned().flatten() {
@@ -119,7 +119,8 @@ impl RemovedLines<'_> {
         places
     }
 
-    /// Returns the letters and digits of the block around a line that was removed at `place` and added at `at`.
+    /// Returns the number of letters and digits in the block around a line that was removed at `place` and added at `at`; 0
+    /// if the line was not.
     fn block_size(
         &self,
         place: u32,
@@ -148,7 +149,7 @@ impl RemovedLines<'_> {
     }
 }
 
-/// Returns the span that has a place.
+/// Returns the span that contains a position.
 fn span_around(spans: &[Range<u32>], place: u32) -> Option<&Range<u32>> {
     spans.iter().find(|span| span.contains(&place))
 }

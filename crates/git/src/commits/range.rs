@@ -8,19 +8,19 @@ use gix::ObjectId;
 use crate::git_error::GitError;
 use crate::objects::{Node, Objects};
 
-/// Commits of the excluded side that are read after the last other one, because clocks differ; the same as git's.
+/// Number of excluded commits that are read after the last wanted one, because clocks differ; the same as git's.
 const SLOP: usize = 5;
 
-/// The commits that one commit reaches and another does not.
+/// The commits that one commit reaches and another commit does not.
 #[derive(Debug, Default)]
 pub struct Range {
     /// Newest first.
     pub commits: Vec<(ObjectId, Node)>,
-    /// Whether the limit was reached, so that there are more, or some of these are reached by the other commit as well.
+    /// Whether the limit was reached. Then there may be more commits, and the other commit may reach some of these too.
     pub is_cut: bool,
 }
 
-/// A walk from both ends at once, by commit time.
+/// A walk from both commits at once, by commit time.
 struct RangeWalk<'a> {
     objects: &'a Objects,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
@@ -28,13 +28,13 @@ struct RangeWalk<'a> {
     /// Whether the excluded commit reaches each commit that was queued.
     is_excluded: HashMap<ObjectId, bool>,
     n_queued: usize,
-    /// Commits in the queue that are not known to be excluded.
+    /// Queued commits that are not known to be excluded.
     wanted: HashSet<ObjectId>,
 }
 
 impl Objects {
-    /// Returns the commits that `head` reaches and `base` does not, newest first, as `git log base..head`; without `base` all
-    /// of them. Reads `most` commits.
+    /// Returns the commits that `head` reaches and `base` does not, newest first, as `git log base..head` does; without
+    /// `base`, all that `head` reaches. Stops when it has read one commit more than `most`.
     ///
     /// # Errors
     /// When `head` or `base` cannot be read. A parent that cannot be read ends the walk on its line.
@@ -71,7 +71,7 @@ impl RangeWalk<'_> {
                 break;
             }
             for parent in self.nodes[&id].parents.clone() {
-                // History ends where it cannot be read, as everywhere.
+                // History ends at a commit that cannot be read, as in the other walks.
                 let _ = self.push(parent, is_excluded);
             }
         }
@@ -80,7 +80,7 @@ impl RangeWalk<'_> {
         Range { commits: commits.collect(), is_cut: n_read > most }
     }
 
-    /// Queues a commit, again if it turns out to be excluded: then its ancestors are, too.
+    /// Queues a commit once, and again if it turns out to be excluded, because then its ancestors are excluded too.
     fn push(&mut self, id: ObjectId, is_excluded: bool) -> Result<(), GitError> {
         let known = self.is_excluded.get(&id).copied();
         if known == Some(true) || known == Some(is_excluded) {

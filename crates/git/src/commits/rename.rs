@@ -12,23 +12,24 @@ use crate::objects::{Objects, TreeEntry};
 
 /// Most changes of a commit that are searched for a former name.
 const MOST_CHANGES: usize = 5_000;
-/// Most removed files that are compared with an added one by content …
+/// Most removed files that are compared with an added file by content.
 const MOST_COMPARED: usize = 200;
-/// … and their maximum size, bytes.
+/// Largest file that is compared by content, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The former name of a file.
 #[derive(Debug, Default)]
 pub(super) struct FormerName {
-    /// The name and the entry.
+    /// The name and the tree entry, if a former name was found.
     pub(super) found: Option<(String, TreeEntry)>,
-    /// Why it may have a different former name: a limit was reached.
+    /// Why the file may have a former name that was not found: a limit was reached.
     pub(super) cut: Option<String>,
 }
 
 impl Objects {
-    /// Returns the name in a tree of a file that was renamed since and has this text: of the files for which `is_gone`, the one that
-    /// shares most lines, at least half. Of those that are looked at by a deadline; history is not searched after it either.
+    /// Returns the name that a renamed file had in a tree: of the tree's files for which `is_gone` returns true, the name of
+    /// the one that shares most lines with `text`, at least half. Compares only as many files as it can before the deadline
+    /// `until`.
     ///
     /// # Errors
     /// When the tree is missing or damaged.
@@ -50,12 +51,12 @@ impl Objects {
             Some((likeness(&was, text), old))
         });
         let alike = compared.filter(|(share, _)| *share >= ALIKE);
-        // Of equal ones the first, which has the name of the file if one has.
+        // Of equally similar files the first counts; files with the same file name come first.
         Ok(alike.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, old)| old))
     }
 
-    /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of
-    /// the one that shares most lines, at least half.
+    /// Returns the name in the tree `old` of a file that only the tree `new` has: the name of the removed file with the same
+    /// content, or else of the removed file that shares most lines with it, at least half.
     ///
     /// # Errors
     /// When a tree is missing or damaged.
@@ -74,12 +75,13 @@ impl Objects {
         Ok(self.most_alike(&paths, path, added))
     }
 
-    /// Returns the removed file among `changes` that an added one was made from.
+    /// Returns the removed file among `changes` from which the added file at `path` was renamed.
     fn most_alike(&self, changes: &[PathChange], path: &str, added: TreeEntry) -> FormerName {
         let gone = changes.iter().filter(|change| change.new.is_none());
         let gone = gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)));
         let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
-        // Of several with this content, the one that moved least, as git chooses by the name too.
+        // Of several files with the same content, the one with the same file name or directory counts; git prefers the same
+        // file name too.
         let same = removed.iter().filter(|(_, entry)| entry.id == added.id);
         if let Some(same) = same
             .min_by_key(|(old, _)| (file_name(old) != file_name(path), parent_dir(old) != parent_dir(path)))
@@ -87,7 +89,7 @@ impl Objects {
             return FormerName { found: Some((same.0.clone(), same.1)), cut: None };
         }
         let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
-        // A moved file usually keeps its name, so those come first.
+        // A moved file usually keeps its file name, so files with the same file name come first.
         removed.sort_by_key(|(old, _)| file_name(old) != file_name(path));
         let compared = removed.iter().take(MOST_COMPARED).map(|old| (self.likeness_to(old.1, &text), *old));
         let best = compared.filter(|(share, _)| *share >= ALIKE).max_by_key(|(share, _)| *share);
@@ -98,7 +100,7 @@ impl Objects {
 }
 
 impl Objects {
-    /// Returns the similarity of a file to a text; 0 if it cannot be read.
+    /// Returns the similarity of a file to a text, 0 to 100; 0 if the file cannot be read.
     fn likeness_to(&self, entry: TreeEntry, text: &[u8]) -> usize {
         let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
         old.map_or(0, |old| likeness(&old, text))

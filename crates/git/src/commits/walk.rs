@@ -19,12 +19,12 @@ pub struct Walk<'a> {
     seen: HashSet<ObjectId>,
     /// Why history is incomplete, one sentence for each gap.
     pub gaps: Vec<String>,
-    /// The first of the gaps that a retry may fill.
+    /// The first gap that is only a file that could not be read, which a retry may fill.
     pub unread: Option<String>,
 }
 
 impl<'a> Walk<'a> {
-    /// Starts at `start`.
+    /// Starts a walk at the commit `start`; commits in `known` are not read again.
     pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, Node>, start: ObjectId) -> Self {
         let (queue, nodes) = (BinaryHeap::new(), HashMap::new());
         let mut walk =

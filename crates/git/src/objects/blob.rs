@@ -12,14 +12,14 @@ use crate::git_error::{GitError, find_system_error};
 /// Returns the id that git gives to a file with these bytes, without filters.
 pub fn blob_id(object_hash: ObjectHash, bytes: &[u8]) -> ObjectId {
     let id = gix::objs::compute_hash(object_hash, gix::objs::Kind::Blob, bytes);
-    // The bytes are an attack on SHA-1; no object of git has such content.
+    // Hashing fails only for bytes that are an attack on SHA-1; no object of git has such content.
     id.unwrap_or_else(|_| ObjectId::null(object_hash))
 }
 
-/// Returns the bytes of a blob; `None` if it is absent, as in a partial clone, which never fetches anything.
+/// Returns the bytes of a blob; `None` if it is absent, as in a partial clone. Absent blobs are never fetched.
 ///
 /// # Errors
-/// When it cannot be read at the moment.
+/// When the blob cannot be read at the moment.
 pub fn read_blob(
     objects: &Path,
     object_hash: ObjectHash,

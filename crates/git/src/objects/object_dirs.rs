@@ -16,7 +16,8 @@ const MOST_ALTERNATES: usize = 64;
 pub(super) struct ObjectDirs(Vec<PathBuf>);
 
 impl ObjectDirs {
-    /// Follows the lists of alternates as git does, and refuses special files in the place of a list or a pack.
+    /// Finds the directories by following the lists of alternates, as git does. Refuses special files in the place of a list
+    /// or a pack.
     pub(super) fn find(objects: &Path) -> Result<Self, GitError> {
         let mut dirs = vec![objects.to_owned()];
         let mut at = 0;
@@ -46,7 +47,7 @@ impl ObjectDirs {
 }
 
 impl ObjectDirs {
-    /// Returns the first directory of packs, index or pack that is there and cannot be opened.
+    /// Returns the error for the first directory of packs, or file in one, that exists and cannot be opened.
     pub(super) fn find_unread(&self) -> Option<PathError> {
         self.0.iter().find_map(|objects| {
             let dir = objects.join("pack");
@@ -61,7 +62,7 @@ impl ObjectDirs {
         })
     }
 
-    /// Returns why a loose object that is there cannot be opened, if so.
+    /// Returns the error for the file of a loose object that exists and cannot be opened; `None` if there is no such file.
     pub(super) fn find_unread_loose(&self, id: &gix::oid) -> Option<PathError> {
         let hex = id.to_hex().to_string();
         let (dir, name) = hex.split_at(2);
@@ -73,7 +74,7 @@ impl ObjectDirs {
     }
 }
 
-/// Returns the error of what cannot be opened; `None` if it is not there.
+/// Returns the error for a path that cannot be opened; `None` if the path does not exist.
 fn if_there(path: PathBuf, source: io::Error) -> Option<PathError> {
     let error = PathError { action: "read", path, source };
     (!error.is_absent()).then_some(error)
@@ -89,7 +90,8 @@ fn is_plain_file(entry: &fs::DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_file())
 }
 
-/// Opens the objects of a repository; reads of single objects still have to be checked with the directories.
+/// Opens the objects of a repository; `None` if the directory does not exist. Call [`ObjectDirs::refuse_special`] before each
+/// read of an object.
 pub(super) fn open_objects(
     objects: &Path,
     object_hash: ObjectHash,

@@ -17,28 +17,28 @@ const LEAST_DIGITS: usize = 4;
 /// Why a revision cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum RevisionError {
-    /// Nothing has that name.
+    /// No branch, tag or commit has the name.
     #[error("{0}: no branch, tag or commit has that name")]
     Unknown(String),
     /// Several objects begin with these digits.
-    #[error("{prefix}: the beginning of several commits: {}", .candidates.join(", "))]
+    #[error("{prefix}: several commits begin with these digits: {}", .candidates.join(", "))]
     Ambiguous {
         /// As typed.
         prefix: String,
         /// The ids of some commits, at most eight.
         candidates: Vec<String>,
     },
-    /// The branch has no commit yet.
-    #[error("HEAD: {0} has no commit yet")]
+    /// The branch of `HEAD` has no commit yet.
+    #[error("HEAD: the branch {0} has no commit yet")]
     Unborn(String),
     /// The ancestor does not exist.
     #[error("{revision}: {id} has no {what}")]
     NoParent {
         /// As typed.
         revision: String,
-        /// The commit without it.
+        /// The commit that lacks the ancestor.
         id: ObjectId,
-        /// `parent`, `parent 3`.
+        /// The missing ancestor: `parent`, `parent 3`.
         what: String,
     },
     /// The branch has no upstream.
@@ -50,10 +50,11 @@ pub enum RevisionError {
 }
 
 impl Objects {
-    /// Returns the commit that a revision names; `upstream` knows the upstream branch of a full branch name.
+    /// Returns the commit that a revision names; `upstream` returns the ref that tracks the upstream of a branch, by the full
+    /// name of the branch.
     ///
     /// # Errors
-    /// When it names none, or several.
+    /// When the revision names no commit or several, or git's files cannot be read.
     pub fn resolve(
         &self,
         refs: &Refs,
@@ -141,7 +142,7 @@ impl Objects {
     }
 }
 
-/// Returns the error for a name that nothing has.
+/// Returns the error for a name that no ref or commit has.
 fn unknown_error(name: &str) -> RevisionError {
     RevisionError::Unknown(name.to_owned())
 }

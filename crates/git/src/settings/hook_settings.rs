@@ -1,4 +1,4 @@
-//! Reads the hooks that git's settings name.
+//! Reads the hooks that git's configuration names.
 
 use std::path::{Path, PathBuf};
 
@@ -21,11 +21,11 @@ pub struct HookSettings {
 /// One hook of the configuration, `hook.<name>.*` (git 2.54 and later).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedHook {
-    /// Its command.
+    /// The command of the hook.
     pub command: Option<String>,
-    /// Its events.
+    /// The events on which the hook runs.
     pub events: Vec<String>,
-    /// Whether it is enabled.
+    /// Whether the hook is enabled.
     pub enabled: bool,
 }
 
@@ -33,7 +33,7 @@ impl HookSettings {
     /// Reads `core.hooksPath` and `hook.<name>.*` as git does in the worktree.
     ///
     /// # Errors
-    /// When a file does not parse, or the repository's own cannot be read; names it.
+    /// When a file does not parse, or the repository's own file cannot be read. The error names the file.
     pub fn read(layout: &RepoLayout, dirs: &UserDirs, name: &str) -> Result<Self, GitError> {
         let Some(config) = load_config(layout, dirs)? else { return Ok(Self::default()) };
         let hooks_path = path_value(&config, "core.hooksPath", &layout.root, dirs);
@@ -45,7 +45,7 @@ impl NamedHook {
     /// Reads a hook from the text of one configuration file; includes are not followed.
     ///
     /// # Errors
-    /// When the text does not parse; names `path`.
+    /// When the text does not parse. The error names `path`.
     pub fn parse(text: &[u8], path: &Path, name: &str) -> Result<Self, GitError> {
         let mut text = text.to_owned();
         let metadata = Metadata::from(Source::Local).at(path);
@@ -58,7 +58,7 @@ impl NamedHook {
     fn from_config(config: &File, name: &str) -> Self {
         let values = config.strings(hook_key(name, "event").as_str()).unwrap_or_default();
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-        // An empty value clears what came before, git-config(1).
+        // An empty value clears the values before it; see git-config(1).
         let start = values.iter().rposition(String::is_empty).map_or(0, |at| at + 1);
         let enabled = hook_key(name, "enabled");
         Self {

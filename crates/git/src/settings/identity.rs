@@ -1,23 +1,23 @@
-//! Reads from git's settings who writes, and what the repository is called.
+//! Reads the author's name and the repository's name from git's settings.
 
 use gix::config::File;
 use memod_base::paths::RepoLayout;
 
 use super::{UserDirs, load_config};
 
-/// The author, and the repository.
+/// The names of the author and of the repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `Name <address>` as git would sign a commit here, or the part that is set.
     pub author: Option<String>,
-    /// Name of the repository: that of the remote `origin`, else that of its directory.
+    /// Name of the repository: the one in the address of the remote `origin`, or else the name of its directory.
     pub repository: Option<String>,
-    /// Address of the remote `origin`, the same whichever way it is written: `github.com/acme/shop`. `None` if it is no address
-    /// of another machine.
+    /// Address of the remote `origin`, the same for all spellings of one address: `github.com/acme/shop`. `None` if it is no
+    /// address of another machine.
     pub remote: Option<String>,
 }
 
-/// Reads the settings of a worktree. Values that are not set, or cannot be read, are absent.
+/// Reads the identity from the git settings of a worktree. Values that are not set, or cannot be read, are `None`.
 pub fn identity(layout: &RepoLayout, dirs: &UserDirs) -> Identity {
     let config = load_config(layout, dirs).ok().flatten();
     let config = config.as_ref();
@@ -37,8 +37,8 @@ fn read_text(config: Option<&File>, key: &str) -> Option<String> {
     value.filter(|value| !value.is_empty())
 }
 
-/// Returns the host and the path of an address on another machine. Scheme, user, the scheme's own port, `.git` and the case of the
-/// host are of no account.
+/// Returns the host and the path in an address of another machine: without scheme, user, the default port of the scheme and
+/// `.git`, and with the host in lower case.
 fn plain_address(address: &str) -> Option<String> {
     let (host, path) = match address.split_once("://") {
         Some(("file", _)) => return None,
@@ -68,8 +68,8 @@ fn plain_address(address: &str) -> Option<String> {
 /// Returns the last part of the path in an address, without `.git`: `shop` of `git@host:team/shop.git`. `None` if it has no
 /// path.
 ///
-/// Invariant: neither credentials nor the host, a query or a fragment are in it. So everything up to the last `@` goes, also
-/// where it may be a part of the path.
+/// Invariant: the result contains no credentials, host, query or fragment. So everything up to the last `@` is removed, even
+/// if it may be a part of the path.
 fn name_in_address(address: &str) -> Option<&str> {
     if let Some((_, rest)) = address.split_once("://") {
         let rest = rest.split(['?', '#']).next()?;
@@ -77,7 +77,7 @@ fn name_in_address(address: &str) -> Option<&str> {
         return last_name(path);
     }
     if is_scp_like(address) {
-        // Of a remote helper, such as `ext::COMMAND`, only an address with a scheme is understood.
+        // The address of a remote helper, such as `ext::COMMAND`, has no known form unless it has a scheme.
         if address.split_once("::").is_some_and(|(helper, _)| helper.chars().all(char::is_alphanumeric)) {
             return None;
         }
@@ -92,7 +92,7 @@ fn credentials_end(part: &str) -> usize {
     part.rfind('@').map_or(0, |at| at + 1)
 }
 
-/// Returns whether an address is `user@host:path`, and not a path, also not one of Windows (`C:\shop`).
+/// Returns whether an address has the form `user@host:path`, and is neither a path nor a Windows path (`C:\shop`).
 fn is_scp_like(address: &str) -> bool {
     let Some(colon) = address.find(':') else { return false };
     let is_drive = colon == 1 && address[2..].starts_with(['/', '\\']);

@@ -1,8 +1,8 @@
 //! Detects changes of the user's git settings and ignore file.
 //!
-//! The files are in the home directory, which is not watched because too much happens there. A few `stat`s per request
-//! detect changes. The content of a file that was written within two seconds before it was recorded is hashed, too, until it
-//! is recorded again.
+//! The files are in the home directory, which is not watched because too much happens there. A few `stat`s per request detect
+//! changes. If a file was written less than two seconds before it was recorded, its content is hashed too, until the file is
+//! recorded again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,18 +28,19 @@ pub struct UserRules {
 struct SeenFile {
     path: PathBuf,
     signature: Signature,
-    /// Hash of the content, of a file whose signature may be that of a later content too.
+    /// Hash of the content, if a later content might have the same signature.
     content: Option<blake3::Hash>,
 }
 
 /// Size, modification time and identity of a file that exists.
 type Signature = Option<(u64, Option<SystemTime>, Identity)>;
 
-/// Inode and its change time, which tell apart files of one size and time; zeros where the platform has none.
+/// Inode, and its change time in seconds and nanoseconds, to tell apart files of one size and time; zeros on a platform
+/// without inodes.
 type Identity = (u64, i64, i64);
 
 impl UserRules {
-    /// Records the user's settings and these files, existing or not. Call this before reading the files.
+    /// Records the state of the user's settings files and of `files`, existing or not. Call this before reading the files.
     pub fn record(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
         let now = SystemTime::now();
@@ -47,12 +48,12 @@ impl UserRules {
         self.is_forgotten = false;
     }
 
-    /// Forgets the files, so that they count as changed.
+    /// Makes the files count as changed until they are recorded again.
     pub fn forget(&mut self) {
         self.is_forgotten = true;
     }
 
-    /// Returns whether a file was changed, created or removed since.
+    /// Returns whether a file was changed, created or removed since the files were recorded.
     pub fn has_changed(&self) -> bool {
         self.is_forgotten || self.seen.iter().any(SeenFile::has_changed)
     }
@@ -76,7 +77,7 @@ impl SeenFile {
     }
 }
 
-/// Reads a signature through symbolic links, which git follows here.
+/// Reads the signature of a file; follows symbolic links, as git does here.
 fn read_signature(path: &Path) -> Signature {
     fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok(), file_identity(&meta)))
 }
@@ -92,7 +93,7 @@ fn file_identity(_: &fs::Metadata) -> Identity {
     (0, 0, 0)
 }
 
-/// Hashes a file, one that cannot be read as an empty one, as git takes it.
+/// Hashes the content of a file; a file that cannot be read counts as empty, as it does for git.
 fn hash_content(path: &Path) -> blake3::Hash {
     blake3::hash(&read_file(path).unwrap_or_default())
 }

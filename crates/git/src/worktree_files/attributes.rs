@@ -1,6 +1,6 @@
 //! Finds out which contents git converts when it stores them, by gitattributes(5).
 //!
-//! Line ends are not looked at. No filter is run: what only a filter can tell stays unknown.
+//! Conversions of line ends are ignored. Filters are not run, so a content that a filter converts stays unknown.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -21,33 +21,33 @@ use super::tracked::Tracked;
 use crate::objects::Objects;
 use crate::settings::{Settings, UserDirs};
 
-/// Name of the file in each directory.
+/// Name of the file of attributes in a directory.
 const FILE: &str = ".gitattributes";
-/// Largest file of the index that is read, bytes; the same as git's.
+/// Largest file of attributes that is read from the index, in bytes; the same as git's.
 const MOST_BYTES: u64 = 100 << 20;
-/// First line of what git-lfs stores in place of a content.
+/// First line of a pointer, which git-lfs stores in place of a content.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 /// How git converts a content, besides its line ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversion {
-    /// A filter that git's settings know.
+    /// Name of a filter that git's settings define.
     pub filter: Option<String>,
-    /// Encoding in the worktree; UTF-8 is stored.
+    /// Encoding of the content in the worktree, which git stores as UTF-8.
     pub encoding: Option<String>,
     /// Whether `$Id$` is expanded in the worktree.
     pub ident: bool,
 }
 
 impl Conversion {
-    /// Returns whether the content is stored as it is.
+    /// Returns whether git stores the content unchanged.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns what git stores of a content of the worktree; `None` if that is not known.
+    /// Returns what git stores for a content of the worktree; `None` if that is not known.
     pub fn stored<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
-        // Git-lfs stores a content that is already a pointer as it is.
+        // Git-lfs stores a content that is already a pointer unchanged.
         let is_pointer = self.filter.as_deref() == Some("lfs") && bytes.starts_with(LFS);
         if self.filter.is_some() && !is_pointer {
             return None;
@@ -59,20 +59,18 @@ impl Conversion {
         Some(if self.ident { Cow::Owned(without_ids(&stored)) } else { stored })
     }
 
-    /// Returns why it is not known what git stores.
+    /// Returns why [`Self::stored`] does not know what git stores, for messages about a file.
     pub fn why_unknown(&self) -> String {
         match (&self.filter, &self.encoding) {
             (None, Some(label)) => {
-                format!(
-                    "git converts it from {label} (.gitattributes), which memod cannot decode as git does"
-                )
+                format!("git converts the file from {label} (.gitattributes), which memod cannot decode")
             }
-            _ => "a filter of git (.gitattributes) converts it, and `git status` runs that".to_owned(),
+            _ => "a filter of git (.gitattributes) converts the file; `git status` runs filters".to_owned(),
         }
     }
 }
 
-/// Returns whether a stored content is what git-lfs stores for a content of the worktree; `None` if it is nothing of git-lfs.
+/// Returns whether a stored content is the pointer that git-lfs stores for `bytes`; `None` if it is no pointer of git-lfs.
 pub fn is_lfs_pointer_to(stored: &[u8], bytes: &[u8]) -> Option<bool> {
     let fields = stored.strip_prefix(LFS)?;
     let oid = fields.lines().find_map(|line| line.strip_prefix(b"oid sha256:"))?;
@@ -106,14 +104,14 @@ fn without_ids(bytes: &[u8]) -> Vec<u8> {
 /// The attributes that are outside the worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutsideAttributes {
-    /// Of the system, then of the user.
+    /// Contents of the system's file, then of the user's.
     files: Vec<Vec<u8>>,
-    /// Of the repository alone; they take precedence.
+    /// Content of the repository's own file, which takes precedence.
     info: Vec<u8>,
 }
 
 impl OutsideAttributes {
-    /// Reads the files that there are.
+    /// Reads the files; a missing or unreadable file counts as empty.
     pub fn read(layout: &RepoLayout, settings: &Settings, dirs: &UserDirs) -> Self {
         let of_system = dirs.system_config.as_ref().map(|config| config.with_file_name("gitattributes"));
         let info = layout.common_dir.as_ref().map(|dir| dir.join("info/attributes"));
@@ -130,20 +128,20 @@ pub struct Attributes<'a> {
     outside: &'a OutsideAttributes,
     /// Git's index, for files that the worktree lacks.
     index: (&'a Tracked, Option<&'a Objects>),
-    /// The files of the worktree by directory, as they were read.
+    /// Contents of the files that were read from the worktree, by directory; `None` for a missing file.
     files: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
-    /// The rules for the files of a directory.
+    /// The rules that were read so far, by directory.
     inside: RefCell<HashMap<String, Rc<Rules>>>,
 }
 
-/// The directory of a file of attributes, and the hash of what was read, if there was one.
+/// The directory of a file of attributes, and the hash of the file's content; `None` if there was no file.
 pub type AttributeFile = (String, Option<blake3::Hash>);
 
-/// The lines of all files that say something of the files of a directory.
+/// The rules of all files of attributes that apply to the files of a directory.
 type Rules = (Search, MetadataCollection);
 
 impl<'a> Attributes<'a> {
-    /// Prepares to read the attributes of a worktree, with those outside it.
+    /// Prepares to read the attributes of a worktree; `outside` has those from outside the worktree.
     pub fn new(
         root: &'a Path,
         settings: &'a Settings,
@@ -153,7 +151,7 @@ impl<'a> Attributes<'a> {
         Self { root, settings, outside, index, files: RefCell::default(), inside: RefCell::default() }
     }
 
-    /// Returns the files of the worktree that were read.
+    /// Returns the files of attributes that were looked up in the worktree so far.
     pub fn files(&self) -> Vec<AttributeFile> {
         let files = self.files.borrow();
         let hashed = files.iter().map(|(dir, bytes)| (dir.clone(), bytes.as_deref().map(blake3::hash)));
@@ -190,7 +188,7 @@ impl<'a> Attributes<'a> {
         }
         let (mut search, mut names) = Rules::default();
         let mut add = |bytes: &[u8], file: PathBuf, root: Option<&Path>, has_macros: bool| {
-            // It fails for a file outside the root alone.
+            // This fails only for a file outside the root.
             let _ = search.add_patterns_buffer(bytes, file, root, &mut names, has_macros);
         };
         self.outside.files.iter().for_each(|bytes| add(bytes, PathBuf::new(), None, true));
@@ -212,14 +210,14 @@ impl<'a> Attributes<'a> {
         rules
     }
 
-    /// Returns a file as git's index has it.
+    /// Returns the content that git's index has for a file.
     fn read_tracked(&self, path: &str) -> Option<Vec<u8>> {
         let (tracked, objects) = self.index;
         objects?.blob(tracked.blob(path.into())?, MOST_BYTES).ok().flatten()
     }
 }
 
-/// Reads a file; one that cannot be read is empty.
+/// Reads a file; returns no bytes if the file cannot be read.
 fn read_or_empty(path: &Path) -> Vec<u8> {
     read_regular(path).unwrap_or_default()
 }
@@ -237,7 +235,7 @@ fn is_utf8(label: &str) -> bool {
     ["utf-8", "utf8"].contains(&label.to_ascii_lowercase().as_str())
 }
 
-/// Reads the file of a directory; git does not follow a link there.
+/// Reads the file of attributes in a directory; does not follow a symbolic link, as git does not.
 fn read_attributes(root: &Path, dir: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(&root.join(dir).join(FILE), false).ok()?.read_to_end(&mut bytes).ok()?;

@@ -1,8 +1,8 @@
 //! Decodes files in UTF-16 and UTF-32 as git does.
 //!
-//! Git has iconv, whose tables of other encodings are not those of other libraries, nor the same on every platform.
+//! Git decodes with iconv, whose tables of other encodings differ from those of other libraries and between platforms.
 
-/// Returns the text of a content in an encoding; `None` for other encodings, and for what git refuses.
+/// Returns the text of a content in the encoding `label`; `None` for other encodings, and for a content that git refuses.
 pub(super) fn decode_text(bytes: &[u8], label: &str) -> Option<String> {
     let label = label.to_ascii_uppercase();
     let name = label.strip_prefix("UTF")?;
@@ -24,7 +24,7 @@ pub(super) fn decode_text(bytes: &[u8], label: &str) -> Option<String> {
     let (rest, is_big) = match mark {
         Some((_, is_big)) if has_mark => (&bytes[width..], *is_big),
         None if !has_mark => (bytes, name.ends_with("BE")),
-        _ => return None, // git refuses a mark where the name has the order, and needs one where it has not
+        _ => return None, // git refuses a byte order mark if the name has the order, and requires one if not
     };
     let (units, []) = (rest.chunks_exact(width), rest.chunks_exact(width).remainder()) else { return None };
     if width == 4 {
@@ -33,7 +33,7 @@ pub(super) fn decode_text(bytes: &[u8], label: &str) -> Option<String> {
     char::decode_utf16(units.map(|unit| unit_value(unit, is_big) as u16)).collect::<Result<_, _>>().ok()
 }
 
-/// Returns the number that the bytes of a unit encode.
+/// Returns the number that the bytes of a code unit encode.
 fn unit_value(unit: &[u8], is_big: bool) -> u32 {
     if is_big {
         unit.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))

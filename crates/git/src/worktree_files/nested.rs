@@ -9,10 +9,10 @@ use memod_base::paths::{if_readable, read_regular};
 /// Returns whether `dir/.git` makes `dir` the top of a worktree, by git's rules: an empty `.git` or a `.git` file that leads
 /// nowhere does not.
 ///
-/// An unreadable `.git` does, because leaving out a repository is better than mixing it with another.
+/// An unreadable `.git` counts too, because leaving out a repository is better than mixing it with another.
 ///
 /// # Errors
-/// When it cannot be determined at the moment.
+/// When a file cannot be read at the moment.
 pub fn is_repository(dir: &Path) -> io::Result<bool> {
     let dot_git = dir.join(".git");
     let Some(meta) = if_readable(fs::symlink_metadata(&dot_git))? else {
@@ -24,7 +24,7 @@ pub fn is_repository(dir: &Path) -> io::Result<bool> {
     Ok((meta.is_dir() || meta.is_symlink()) && is_git_dir(&dot_git)?)
 }
 
-/// Follows `gitdir: <path>`, see gitrepository-layout(5).
+/// Returns whether a `.git` file leads to a git directory by its line `gitdir: <path>`; see gitrepository-layout(5).
 fn gitfile_leads_to_git_dir(dir: &Path, gitfile: &Path) -> io::Result<bool> {
     let Some(bytes) = if_readable(read_regular(gitfile))? else {
         return Ok(true);
@@ -44,7 +44,7 @@ fn is_git_dir(dir: &Path) -> io::Result<bool> {
     Ok(has_head && is_dir(&common_dir.join("objects"))? && is_dir(&common_dir.join("refs"))?)
 }
 
-/// Returns whether a directory is at a path.
+/// Returns whether there is a directory at a path.
 fn is_dir(path: &Path) -> io::Result<bool> {
     Ok(if_readable(fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }

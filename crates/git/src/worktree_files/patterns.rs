@@ -5,7 +5,7 @@ use gix::glob::Pattern;
 use gix::glob::pattern::{self, Case};
 use gix::glob::wildmatch::Mode;
 
-/// A `*` does not match across directories.
+/// The mode of matching in which `*` does not match across directories.
 const SLASH_IS_LITERAL: Mode = Mode::NO_MATCH_SLASH_LITERAL;
 
 /// The patterns of one ignore file, in gitignore(5) syntax.
@@ -35,8 +35,8 @@ impl Patterns {
 
 /// Returns the length of the text before the first wildcard, if that is a `**` in the middle of a name, as in `a**/b`.
 ///
-/// According to gitignore(5) these are two ordinary stars. But git compares the literal part first and matches the rest
-/// separately (`match_pathname` in its dir.c), where they are at the beginning and match across directories.
+/// According to gitignore(5), such a `**` is two ordinary stars. But git compares the literal part first and matches the rest
+/// separately (`match_pathname` in its dir.c). The `**` is at the beginning of that rest and matches across directories.
 fn stars_after_literal(pattern: &Pattern) -> Option<usize> {
     let is_basename =
         pattern.mode.contains(pattern::Mode::NO_SUB_DIR) && !pattern.mode.contains(pattern::Mode::ABSOLUTE);

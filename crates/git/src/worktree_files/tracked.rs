@@ -17,10 +17,10 @@ use memod_base::types::Stat;
 use crate::git_error::{GitError, find_system_error};
 use crate::special::refuse_special_index;
 
-/// Largest index that is read: one of ten million paths.
+/// Largest index that is read, in bytes: enough for ten million paths.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The entry of the index at a path.
+/// The kind of the index entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackedAs {
     /// No entry.
@@ -31,7 +31,7 @@ pub enum TrackedAs {
     Repository,
 }
 
-/// The paths of one index, read at one moment.
+/// The entries of one git index, read at one moment.
 pub struct Tracked {
     index: Option<File>,
     folded: Option<FoldedPaths>,
@@ -45,7 +45,7 @@ struct FoldedPaths {
 }
 
 impl Tracked {
-    /// Returns a fingerprint of the tracked paths, without contents.
+    /// Returns a fingerprint of the tracked paths and their modes, without contents.
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         for (index, entry) in
@@ -61,14 +61,14 @@ impl Tracked {
         Self { index: None, folded: None }
     }
 
-    /// Reads the index at `path`; a missing one is empty, as in a new repository.
+    /// Reads the index at `path`; a missing index is empty, as in a new repository.
     ///
     /// Takes no lock: git replaces the file by renaming, so one complete version is read.
     ///
     /// # Errors
-    /// When it is damaged, of an unknown format, or unreadable at the moment; names it.
+    /// When the index is damaged, of an unknown format, or unreadable at the moment. The error names the index.
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
-        // Read, and not mapped as gix does: a file that is cut while it is mapped ends the process.
+        // The file is read, and not mapped as gix would do: if a mapped file is truncated, the process ends.
         let (bytes, meta) = match read_with_meta(path) {
             Ok(read) => read,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -84,7 +84,7 @@ impl Tracked {
             None => File::from_state(state, path),
             Some(_) => {
                 refuse_special_index(path)?;
-                // Without the checksum, as git reads it outside `git fsck`.
+                // The checksum is not verified; git does that only in `git fsck`.
                 File::at(path, object_hash, true, decode::Options::default())
                     .map_err(|error| index_error(&error, path))?
             }
@@ -93,7 +93,7 @@ impl Tracked {
         Ok(Self { index: Some(index), folded })
     }
 
-    /// Returns the entry at `path`, ignoring case if `core.ignoreCase` is set.
+    /// Returns the kind of the entry at `path`, ignoring case if `core.ignoreCase` is set.
     pub fn entry(&self, path: &BStr) -> TrackedAs {
         match self.find_entry(path).map(|(index, at)| index.entry(at).mode) {
             None | Some(Mode::DIR) => TrackedAs::Untracked,
@@ -102,7 +102,7 @@ impl Tracked {
         }
     }
 
-    /// Returns whether the index holds anything below the directory `dir`.
+    /// Returns whether the index has an entry below the directory `dir`.
     pub fn holds_below(&self, dir: &BStr) -> bool {
         let Some(index) = &self.index else {
             return false;
@@ -116,7 +116,8 @@ impl Tracked {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
-    /// Returns the paths below the directory `dir` that a merge has left unmerged, and whether ours and theirs have them.
+    /// Returns the paths below the directory `dir` that a merge left unmerged, each with whether our side and whether their
+    /// side has it.
     pub fn unmerged_below(&self, dir: &BStr) -> Vec<(BString, [bool; 2])> {
         let Some(index) = &self.index else {
             return Vec::new();
@@ -133,8 +134,8 @@ impl Tracked {
         unmerged.collect()
     }
 
-    /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the
-    /// same second as the index, so that git itself would read the file.
+    /// Returns the blob id that the index records for a file, if `stat` equals the recorded one, and whether the file is
+    /// racy: written in the same second as the index or later, so that git itself would read the file.
     pub fn recorded_content(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
         let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
@@ -148,8 +149,8 @@ impl Tracked {
         (is_same && is_certain).then_some((entry.id, is_racy))
     }
 
-    /// Returns the submodules with the commits that are recorded of them, after a conflict ours; names that are not UTF-8
-    /// are left out.
+    /// Returns the paths of the submodules with their recorded commits, in a conflict those of our side; paths that are not
+    /// UTF-8 are left out.
     pub fn submodules(&self) -> BTreeMap<String, ObjectId> {
         let entries =
             self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)));
@@ -163,27 +164,27 @@ impl Tracked {
         submodules
     }
 
-    /// Returns the type of an entry.
+    /// Returns the type of the entry at `path`.
     pub fn kind(&self, path: &BStr) -> Option<EntryKind> {
         let (index, at) = self.find_entry(path)?;
         Some(index.entry(at).mode.to_tree_entry_mode()?.kind())
     }
 
-    /// Returns the content of a file or a link.
+    /// Returns the blob id of the file or link at `path`.
     pub fn blob(&self, path: &BStr) -> Option<ObjectId> {
         let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
         (!matches!(entry.mode, Mode::DIR | Mode::COMMIT)).then_some(entry.id)
     }
 
-    /// Returns the blob of a path that a sparse checkout leaves out of the worktree.
+    /// Returns the blob id of `path` if a sparse checkout leaves it out of the worktree.
     pub fn left_out(&self, path: &BStr) -> Option<ObjectId> {
         let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
         entry.flags.contains(Flags::SKIP_WORKTREE).then_some(entry.id)
     }
 
-    /// Returns the place of a path in the index.
+    /// Returns the index and the position of a path's entry in it.
     fn find_entry(&self, path: &BStr) -> Option<(&File, usize)> {
         let index = self.index.as_ref()?;
         let at = match &self.folded {
@@ -194,7 +195,7 @@ impl Tracked {
     }
 }
 
-/// Returns the error for an index that does not parse.
+/// Returns the error for an index that cannot be used.
 fn damaged_error(path: &Path, reason: String) -> GitError {
     GitError::Index { path: path.to_owned(), reason }
 }
@@ -213,14 +214,14 @@ fn read_with_meta(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     let mut file = open_regular(path, true)?;
     let (mut bytes, meta) = (Vec::new(), file.metadata()?);
     if meta.len() > MOST_BYTES {
-        return Err(io::Error::new(ErrorKind::InvalidData, format!("over {} GiB", MOST_BYTES >> 30)));
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("larger than {} GiB", MOST_BYTES >> 30)));
     }
     file.read_to_end(&mut bytes)?;
     Ok((bytes, meta))
 }
 
 impl FoldedPaths {
-    /// Builds the tables of an index.
+    /// Builds the look-up tables of an index.
     fn from_index(index: &File) -> Self {
         let mut folded = Self::default();
         for (at, entry) in index.entries().iter().enumerate() {

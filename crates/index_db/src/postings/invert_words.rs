@@ -6,7 +6,7 @@ use memod_base::types::ChunkId;
 
 use super::posting_list::{ChunkField, ListWriter, PostingRow, encode_place};
 
-/// The lists of the words of some chunks.
+/// The posting lists of the words of some chunks.
 #[derive(Default)]
 pub(crate) struct InvertedWords<'a> {
     lists: HashMap<&'a str, ListWriter>,
@@ -17,7 +17,7 @@ pub(crate) struct InvertedWords<'a> {
 }
 
 impl<'a> InvertedWords<'a> {
-    /// Adds a chunk with the words of its symbol, title and body. Ids ascend.
+    /// Adds a chunk with the words of its symbol, title and body. Call this in ascending order of ids.
     pub(crate) fn add(&mut self, ChunkId(id): ChunkId, [symbol, title, body]: &'a [String; 3]) {
         for (field, words) in
             [(ChunkField::Body, body), (ChunkField::Title, title), (ChunkField::Symbol, symbol)]
@@ -32,7 +32,7 @@ impl<'a> InvertedWords<'a> {
         (self.last, self.n_chunks) = (id, self.n_chunks + 1);
     }
 
-    /// Returns the rows of each word, words ascending.
+    /// Returns each word with the rows of its list, words ascending.
     pub(super) fn into_lists(self) -> Vec<(&'a str, Vec<PostingRow>)> {
         let lists = self.lists.into_iter().map(|(word, list)| (word, list.into_rows()));
         let mut lists: Vec<_> = lists.collect();

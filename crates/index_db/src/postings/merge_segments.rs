@@ -14,25 +14,25 @@ use super::posting_list::{ListWriter, PostingRow};
 use super::segment_rows::{inline_lists, last_term, next_segment, row_id, segment_of, term_of};
 use super::unused_terms;
 
-/// Number of one-row segments, and of chunks in them, from which they are merged, because each search reads these rows.
+/// Number of one-row segments, and of chunks in them, at which one-row segments are merged, because each search reads their rows.
 const MOST_INLINE: usize = 16;
 const MOST_INLINE_CHUNKS: i64 = 512;
 
-/// Number of one-row segments, and of chunks that are merged for the first time, above which no more are added before they are
-/// merged.
+/// Number of one-row segments, and of chunks that are being merged for the first time, above which no more chunks are added until
+/// the merge has ended.
 const MOST_WAITING: usize = 64;
 const MOST_WAITING_CHUNKS: i64 = 1_024;
 
-/// Number of neighbours that are merged, if none has more chunks than so many times those of another, or if there are too
-/// many segments.
+/// Number of neighbours that are merged into one segment, if the largest has fewer than about this many times the chunks of the
+/// smallest, or if there are more than [`MOST_SEGMENTS`] merged segments.
 const FAN_IN: usize = 8;
 const MOST_SEGMENTS: usize = 48;
 
-/// About how long a step takes, and the most steps of a merge: each reads all segments that are in one row.
+/// About how long a step takes, and the most steps of a merge: each step reads all one-row segments of the merge.
 const STEP: Duration = Duration::from_millis(15);
 const MOST_STEPS: i64 = 64;
 
-/// Number of terms in the first step, the most in one that has any, and rows that a step deletes.
+/// Number of terms in the first step, most terms in a step that finds any lists, and most rows that a step deletes.
 const FIRST_TERMS: i64 = 1_024;
 const MOST_TERMS: i64 = 1 << 16;
 const DELETED_ROWS: i64 = 4_096;
@@ -40,11 +40,11 @@ const DELETED_ROWS: i64 = 4_096;
 /// The next step of merging.
 #[derive(Debug)]
 pub(crate) enum MergeState {
-    /// Delete rows that no segment names, then look for segments to merge.
+    /// Delete rows of segments that the table `segment` does not have, then search for segments to merge.
     Unnamed,
     /// Merge all segments into one.
     All,
-    /// A merge is under way.
+    /// Continue a merge.
     Begun(SegmentMerge),
     /// Delete the rows of a failed merge, and do nothing else until chunks are added, because the disk may be full.
     Failed,
@@ -59,12 +59,12 @@ pub(crate) enum MergeState {
 pub(crate) struct SegmentMerge {
     sources: Vec<MergeSource>,
     target: i64,
-    /// The chunks of the sources that exist.
+    /// The chunks of the sources that still exist.
     chunks: IdSet,
     n_chunks: i64,
     next_term: i64,
     n_terms: i64,
-    /// Segments in one row that are not merged yet.
+    /// Number of one-row segments that wait to be merged.
     n_waiting: usize,
 }
 
@@ -78,7 +78,7 @@ struct MergeSource {
 }
 
 impl MergeState {
-    /// Takes one step. Returns whether there are more.
+    /// Runs one step. Returns whether more steps are needed.
     pub(crate) fn take_step(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<bool> {
         match self {
             Self::Begun(merge) => {
@@ -118,7 +118,7 @@ impl MergeState {
         Ok(!matches!(self, Self::Done))
     }
 
-    /// Returns the state after a failed step; the next change of a view starts again.
+    /// Returns the state after a failed step; the next change of a worktree starts merging again.
     pub(crate) fn after_failure(self) -> Self {
         if matches!(self, Self::Begun(_)) { Self::Failed } else { Self::Done }
     }
@@ -130,7 +130,7 @@ impl MergeState {
     }
 }
 
-/// Merges all segments into one, deletes all rows that none names, and words that no chunk has.
+/// Merges all segments into one; deletes the rows of other segments, and the words that no chunk has.
 pub(crate) fn compact_segments(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     let sources = list_sources(tx)?;
     if !sources.is_empty() {
@@ -188,7 +188,7 @@ impl SegmentMerge {
         Ok(Self { sources, target, chunks, n_chunks, next_term: 0, n_terms: FIRST_TERMS, n_waiting: 0 })
     }
 
-    /// Merges the lists of the next terms. Returns whether they were the last.
+    /// Merges the lists of the next terms. Returns whether these terms were the last.
     fn merge_next_terms(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<bool> {
         let began = Instant::now();
         let n_terms = last_term(tx)? + 1;
@@ -244,9 +244,10 @@ impl SegmentMerge {
     }
 }
 
-/// Receives a term with the postings and places of a row.
+/// A function that receives a term with the postings and places of one of its rows.
 type SeeList<'a> = dyn FnMut(i64, &[u8], &[u8]) + 'a;
 
+/// Calls `visit` with the lists of some terms in a one-row segment.
 fn each_inline(
     tx: &Transaction<'_>,
     segment: i64,
@@ -263,6 +264,7 @@ fn each_inline(
     })
 }
 
+/// Calls `visit` with the rows of some terms in a segment that is in the tables `posting` and `position`.
 fn each_row(
     tx: &Transaction<'_>,
     segment: i64,
@@ -290,7 +292,7 @@ fn put_list(tx: &Transaction<'_>, first_id: i64, rows: Vec<PostingRow>) -> rusql
     Ok(())
 }
 
-/// Deletes some rows of a segment that has no name. Returns whether there may be more.
+/// Deletes at most `at_most` rows of a segment that the table `segment` does not have. Returns whether there may be more.
 fn delete_unnamed(tx: &Transaction<'_>, at_most: i64) -> rusqlite::Result<bool> {
     for table in ["posting", "position"] {
         let mut next =

@@ -2,15 +2,15 @@
 //!
 //! Numbers are written seven bits a byte, the lowest first (LEB128). A posting is the distance from the former chunk, doubled;
 //! an odd number means that a byte with the count follows, which otherwise is one. Only phrases need the places in the chunk, so
-//! they are kept apart: for each posting the distances between them, and a zero byte, with which no other number ends.
+//! they are stored separately: for each posting the distances between places, and a zero byte, with which no other number ends.
 
 /// Most postings of a row.
 pub(super) const ROW_POSTINGS: usize = 1_024;
 
-/// Bits of a place that count the words before it in its field; the others are the number of the field.
+/// Number of bits of a place that count the words before it in its field; the bits above are the number of the field.
 const OFFSET_BITS: u32 = 28;
 
-/// Fields of a chunk, in the order of their places. A word in a field of number n counts 2 to the n.
+/// Fields of a chunk, in the order of their places. An occurrence in the field with the number n counts 2 to the power of n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChunkField {
     Body,
@@ -33,14 +33,14 @@ pub(super) fn place_weight(place: u32) -> u32 {
     1 << (place >> OFFSET_BITS)
 }
 
-/// Up to [`ROW_POSTINGS`] postings.
+/// Up to [`ROW_POSTINGS`] encoded postings, with their places.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PostingRow {
     pub(super) postings: Vec<u8>,
     pub(super) places: Vec<u8>,
 }
 
-/// Writes the list of one word.
+/// Encodes the posting list of one word.
 #[derive(Debug, Default)]
 pub(super) struct ListWriter {
     rows: Vec<PostingRow>,
@@ -53,7 +53,7 @@ pub(super) struct ListWriter {
 }
 
 impl ListWriter {
-    /// Adds an occurrence. Chunks ascend, and so do the places of each.
+    /// Adds an occurrence of the word. Call this in ascending order of chunks, and of places in each chunk.
     pub(super) fn add(&mut self, id: i64, place: u32) {
         if self.open.1 == 0 || self.open.0 != id {
             self.end_posting();
@@ -66,7 +66,7 @@ impl ListWriter {
         self.open.1 += place_weight(place);
     }
 
-    /// Adds the postings of a row of another list whose chunks are `wanted`.
+    /// Adds those postings of a row of another list for whose chunks `wanted` returns true.
     pub(super) fn append_row(&mut self, postings: &[u8], places: &[u8], wanted: impl Fn(i64) -> bool) {
         let mut places = PlaceReader(places);
         for (id, count) in PostingReader::new(postings) {
@@ -79,7 +79,7 @@ impl ListWriter {
         }
     }
 
-    /// Returns the rows.
+    /// Returns the rows of the list.
     pub(super) fn into_rows(mut self) -> Vec<PostingRow> {
         self.end_posting();
         self.rows
@@ -161,6 +161,7 @@ impl<'a> PlaceReader<'a> {
     }
 }
 
+/// Appends a number in the encoding of this module.
 pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -169,6 +170,7 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
+/// Removes an encoded number from the start of `bytes`, and returns it; `None` if there is none.
 #[inline]
 pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;

@@ -8,21 +8,21 @@ use super::posting_list::{PlaceReader, PostingReader, place_offset, place_weight
 use super::segment_rows::{inline_lists, row_id};
 use crate::reading::index_reader::IndexReader;
 
-/// Most terms whose postings are sorted.
+/// Most terms whose postings are merged by sorting; with more terms, an array has a count for each chunk.
 const MOST_SORTED: usize = 32;
 
-/// The lists of all words in one snapshot, including deleted chunks.
+/// The posting lists of all words in one snapshot. They may have chunks that are deleted.
 pub struct PostingLists<'a> {
     reader: &'a IndexReader,
-    /// In the order of their chunks.
+    /// The segments in the order of their chunks.
     segments: Vec<StoredSegment>,
 }
 
 struct StoredSegment {
     id: i64,
-    /// Its last chunk.
+    /// The last chunk of the segment.
     last: i64,
-    /// The lists of a segment in one row.
+    /// The lists, if the segment is in one row.
     inline: Option<Vec<u8>>,
 }
 
@@ -30,12 +30,12 @@ struct StoredSegment {
 enum PlacesAt {
     /// The row of `position` with this id.
     Row(i64),
-    /// These bytes of the column of this segment.
+    /// These bytes in the column `places` of the one-row segment with this id.
     Inline(i64, std::ops::Range<usize>),
 }
 
 impl IndexReader {
-    /// Returns the lists of all words, which must be read in the same snapshot.
+    /// Returns the posting lists of all words, which must be read in the same snapshot.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -112,7 +112,7 @@ impl PostingLists<'_> {
         Ok(set)
     }
 
-    /// Returns the number of chunks that have a term; 0 if all of them are deleted.
+    /// Returns the number of chunks that have a term, deleted ones included; 0 if all of them are deleted.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -145,7 +145,8 @@ impl PostingLists<'_> {
         })
     }
 
-    /// Calls `visit` with each row of the lists of some terms, which ascend. Those of one term are in the order of their chunks.
+    /// Calls `visit` with each row of the lists of some terms, which ascend. The rows of one term come in the order of their
+    /// chunks.
     fn each_row(
         &self,
         conn: &Connection,
@@ -176,7 +177,7 @@ impl PostingLists<'_> {
         Ok(())
     }
 
-    /// Returns the chunks that have some of these terms, which ascend, and how often.
+    /// Returns the chunks that have at least one of these terms, which ascend, each with its count of occurrences.
     fn any_of(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
         if terms.len() > MOST_SORTED {
             return self.any_of_many(conn, terms);
@@ -197,7 +198,7 @@ impl PostingLists<'_> {
         Ok(all)
     }
 
-    /// Like [`Self::any_of`], with a count for each id: the lists of a short prefix have most chunks many times.
+    /// Like [`Self::any_of`], but with an array of counts: the lists of a short prefix have most chunks many times.
     fn any_of_many(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
         let last = self.segments.iter().map(|segment| segment.last).max().unwrap_or(0);
         let mut counts = vec![0_u8; usize::try_from(last + 1).unwrap_or(0)];
@@ -213,7 +214,7 @@ impl PostingLists<'_> {
         Ok((0..).zip(counts).filter(|(_, count)| *count > 0).collect())
     }
 
-    /// Returns the chunks that have the tokens side by side, and how often; a token is any of its terms.
+    /// Returns the chunks that have the tokens side by side, each with its count; a token matches any of its terms.
     fn find_adjacent(&self, conn: &Connection, tokens: &[Vec<i64>]) -> rusqlite::Result<Vec<(i64, u8)>> {
         let mut chunks: Option<Vec<i64>> = None;
         for terms in tokens {
@@ -284,6 +285,7 @@ impl PostingLists<'_> {
     }
 }
 
+/// Returns the encoded places of a row of postings.
 fn read_places(
     find_row: &mut CachedStatement<'_>,
     find_in_segment: &mut CachedStatement<'_>,
@@ -316,7 +318,7 @@ fn token_ids(conn: &Connection, phrase: &Phrase) -> rusqlite::Result<Vec<Vec<i64
     Ok(ids)
 }
 
-/// Removes the items that are not in `found`; both ascend.
+/// Removes from `common` the items that are not in `found`; both ascend. `None` stands for all items.
 fn keep_common<T: Ord>(common: &mut Option<Vec<T>>, found: Vec<T>) {
     match common {
         None => *common = Some(found),

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::invert_words::InvertedWords;
 use super::posting_list::{PostingRow, put_number, take_number};
 
-/// Bits of the id of a row of `posting` and `position`: segment, term, number of the row. A word can be in 4 million chunks
-/// of a segment, and there can be 33 million merges and 67 million words.
+/// Numbers of bits in the id of a row of `posting` and `position`: it consists of segment, term and number of the row. A word can
+/// be in 4 million chunks of a segment, and there can be 33 million merges and 67 million words.
 const ROW_BITS: u32 = 12;
 const TERM_BITS: u32 = 26;
 
@@ -26,18 +26,19 @@ pub(super) fn term_of(row_id: i64) -> i64 {
     row_id >> ROW_BITS & ((1 << TERM_BITS) - 1)
 }
 
-/// Keys in `meta` of the ids given last. Those of segments are never used again, because rows of an unfinished merge may
-/// have one.
+/// Keys in `meta` of the last ids that were given to terms and segments. Ids of segments are never used again, because rows of an
+/// unfinished merge may have one.
 const LAST_TERM: &str = "last_term";
 const LAST_SEGMENT: &str = "last_segment";
 
-/// Keys in `meta` of the highest id of a word at the last search for unused words, and of the number of words then.
+/// Keys in `meta` of the highest id of a word when unused words were searched for last, and of the number of words then.
 pub(super) const CHECKED_TO: &str = "terms_checked_to";
 pub(super) const N_CHECKED: &str = "n_terms_checked";
 
 /// Key in `meta` of the word at which the search for unused words continues.
 pub(super) const NEXT_UNUSED: &str = "unused_terms_from";
 
+/// Returns the number that `meta` has under a key; 0 if it has none.
 pub(super) fn last_id(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
     tx.prepare_cached("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
@@ -45,6 +46,7 @@ pub(super) fn last_id(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
         .map(Option::unwrap_or_default)
 }
 
+/// Stores a number in `meta` under a key.
 pub(super) fn set_last_id(tx: &Transaction<'_>, key: &str, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)")?
         .execute(params![key, id.to_string()])
@@ -83,7 +85,7 @@ pub(crate) fn add_segment(tx: &Transaction<'_>, words: InvertedWords<'_>) -> rus
             all.places.extend_from_slice(&row.places);
         }
     }
-    // Ids below 0 are for segments in one row and are used again, so that saving a file takes none of the others.
+    // Ids below 0 are for one-row segments and are used again, so that saving a file uses up none of the other ids.
     tx.prepare_cached(
         "INSERT INTO segment(id, first, last, n_chunks, postings, places)
          SELECT min(0, coalesce(min(id), 0)) - 1, ?1, ?2, ?3, ?4, ?5 FROM segment",
@@ -92,7 +94,7 @@ pub(crate) fn add_segment(tx: &Transaction<'_>, words: InvertedWords<'_>) -> rus
     .map(drop)
 }
 
-/// Replaces words by ids, and gives new words an id.
+/// Replaces words by their ids, and gives new words an id.
 fn with_ids(
     tx: &Transaction<'_>,
     lists: Vec<(&str, Vec<PostingRow>)>,
@@ -108,7 +110,7 @@ fn with_ids(
             last += 1;
             if last >= 1 << TERM_BITS {
                 // After 67 million words the index is rebuilt, as after damage.
-                return Err(corruption_error("ids of words have run out".to_owned()));
+                return Err(corruption_error("no id is left for a new word".to_owned()));
             }
             insert.execute(params![word, last])?;
         }
@@ -120,14 +122,14 @@ fn with_ids(
     Ok(found)
 }
 
-/// A list of a segment in one row: its term, its postings, and the range of their places in the column `places`.
+/// A list of a one-row segment: its term, its postings, and the range of their places in the column `places`.
 pub(super) struct InlineList<'a> {
     pub(super) term: i64,
     pub(super) postings: &'a [u8],
     pub(super) places: std::ops::Range<usize>,
 }
 
-/// Returns the lists of a segment in one row, terms ascending.
+/// Returns the lists of a one-row segment, terms ascending, given its column `postings`.
 pub(super) fn inline_lists(mut bytes: &[u8]) -> impl Iterator<Item = InlineList<'_>> {
     let (mut term, mut end) = (0, 0);
     std::iter::from_fn(move || {
@@ -141,7 +143,7 @@ pub(super) fn inline_lists(mut bytes: &[u8]) -> impl Iterator<Item = InlineList<
     })
 }
 
-/// Deletes everything.
+/// Deletes all words, segments and postings.
 pub(crate) fn clear_postings(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch("DELETE FROM segment; DELETE FROM posting; DELETE FROM position; DELETE FROM term;")?;
     tx.execute("DELETE FROM meta WHERE key = ?1", [NEXT_UNUSED])?;

@@ -12,9 +12,9 @@ use super::segment_rows::{
     CHECKED_TO, N_CHECKED, NEXT_UNUSED, inline_lists, last_id, last_term, row_id, set_last_id,
 };
 
-/// Number of words that are read at once.
+/// Number of words that are read from the database at once.
 const WORDS_AT_ONCE: i64 = 512;
-/// Unused words are searched for after this number of new words, or this share of all words if that is more.
+/// Unused words are searched for after this number of new words, or after half as many as there are words if that is more.
 const LEAST_NEW: i64 = 100_000;
 const NEW_SHARE: i64 = 2;
 
@@ -24,9 +24,10 @@ pub(super) fn are_due(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     Ok(n_new > LEAST_NEW.max(last_id(tx, N_CHECKED)? / NEW_SHARE))
 }
 
-/// Deletes unused words until the time is up, beginning where the last call stopped. Returns whether there are more.
+/// Deletes unused words for about the time `at_most`, beginning where the last call stopped. Returns whether words are left to
+/// check.
 ///
-/// Segments that a merge has written must all have names.
+/// All rows of `posting` must belong to a segment in the table `segment`.
 pub(super) fn delete_some(tx: &Transaction<'_>, at_most: Duration) -> rusqlite::Result<bool> {
     let began = Instant::now();
     let inline = inline_terms(tx)?;
@@ -38,7 +39,7 @@ pub(super) fn delete_some(tx: &Transaction<'_>, at_most: Duration) -> rusqlite::
             return end_pass(tx).map(|()| false);
         };
         next.clone_from(last);
-        next.push('\0'); // the least that is greater
+        next.push('\0'); // the smallest word that is greater
         for (word, id) in &words {
             if !inline.contains(*id) && !is_in_rows(tx, *id)? {
                 tx.prepare_cached("DELETE FROM term WHERE term = ?1")?.execute([word])?;
@@ -58,6 +59,7 @@ pub(super) fn delete_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     delete_some(tx, Duration::MAX).map(drop)
 }
 
+/// Lets the next search for unused words begin at the first word.
 fn forget_next(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM meta WHERE key = ?1", [NEXT_UNUSED]).map(drop)
 }
@@ -68,7 +70,7 @@ fn list_words(tx: &Transaction<'_>, from: &str) -> rusqlite::Result<Vec<(String,
         .collect()
 }
 
-/// Returns the terms of segments in one row.
+/// Returns the terms of one-row segments.
 fn inline_terms(tx: &Transaction<'_>) -> rusqlite::Result<IdSet> {
     let mut statement = tx.prepare_cached("SELECT postings FROM segment WHERE postings IS NOT NULL")?;
     let mut rows = statement.query([])?;
@@ -89,6 +91,7 @@ fn is_in_rows(tx: &Transaction<'_>, term: i64) -> rusqlite::Result<bool> {
     .exists([row_id(0, term), row_id(1, 0)])
 }
 
+/// Records that all words were checked.
 fn end_pass(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     forget_next(tx)?;
     let n_words = tx.query_row("SELECT count(*) FROM term", [], |row| row.get(0))?;

@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::index_contents::class_of;
 use super::index_reader::IndexReader;
 
-/// Columns in the order of [`read_definition`].
+/// The columns that [`read_definition`] reads, in its order.
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
 
 /// The headings from the top down to a section, joined by ` > `, and its first and last line.
@@ -35,7 +35,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the sections of a document, in the order of its lines. A long one has several parts.
+    /// Returns the sections of a document, in the order of its lines. A long section has several entries.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -74,7 +74,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the locations in a view of definitions with this text, by path.
+    /// Returns the definitions of a worktree with this text, each with its file, ordered by path; at most `at_most`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -96,7 +96,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the files of a view that hold these bytes, by path.
+    /// Returns the files of a worktree whose bytes have this hash, ordered by path; at most `at_most`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -132,8 +132,8 @@ impl IndexReader {
         })
     }
 
-    /// Calls `visit` with each file of a view that has definitions, by path: path, hash, and the chunk of its map record, which
-    /// identifies the extraction.
+    /// Calls `visit` with each file of a worktree that has definitions, ordered by path: path, hash, chunk of the map record, which
+    /// identifies the extraction, and class.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -190,7 +190,7 @@ impl IndexReader {
         Ok(data.and_then(|data| FileStructure::from_bytes(&data)))
     }
 
-    /// Returns the HTTP routes that files of a view declare, by path and line.
+    /// Returns the HTTP routes that files of a worktree declare, ordered by path and line.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -212,8 +212,8 @@ impl IndexReader {
         Ok(found)
     }
 
-    /// Calls `visit` with each definition of a content, by line, given the chunk of its map record: names, joined by spaces,
-    /// and first line.
+    /// Calls `visit` with each definition of a content, in the order of lines: names joined by spaces, qualified name, and first
+    /// line. `map` is the chunk of the content's map record.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Finds the chunks for operators and for filters by name, date and author.
+//! Finds the chunks that operators of a query and filters by name, date and author select.
 
 use memod_base::types::{ChunkId, IdSet, WorktreeId};
 use memod_database::DatabaseError;
@@ -6,7 +6,7 @@ use memod_database::DatabaseError;
 use super::index_reader::IndexReader;
 
 impl IndexReader {
-    /// Returns all chunks of all views, and perhaps some deleted ones.
+    /// Returns the ids of all chunks of all worktrees, and of some deleted ones.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -17,7 +17,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the chunks of all views that define a symbol with this name, ignoring case, with their titles.
+    /// Returns the chunks of all worktrees that define a symbol with this name, ignoring case, with their titles.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -32,7 +32,7 @@ impl IndexReader {
         })
     }
 
-    /// Calls `visit` with each commit of a view and the first line of its text: id, date and author.
+    /// Calls `visit` with the chunk of each commit of a worktree and the first line of its text: id, date and author.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -11,24 +11,24 @@ use super::index_reader::IndexReader;
 /// A content that is indexed, without its text.
 #[derive(Debug, Default)]
 pub struct IndexedContent {
-    /// blake3 of the bytes.
+    /// blake3 of the content's bytes.
     pub hash: [u8; 32],
     /// Format name; `""` where unknown.
     pub lang: String,
     /// The class that the text declares.
     pub class: Option<FileClass>,
-    /// Its chunks, in order.
+    /// Chunks of the content, in order.
     pub chunks: Vec<ChunkSummary>,
 }
 
 /// A chunk of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkSummary {
-    /// Its id.
+    /// Id of the chunk.
     pub id: ChunkId,
     /// Kind of source.
     pub kind: ChunkKind,
-    /// Words of its names, title and body.
+    /// Number of words in the names, title and body of the chunk.
     pub n_words: u32,
 }
 
@@ -46,8 +46,8 @@ pub struct ChunkLocation {
 }
 
 impl IndexReader {
-    /// Calls `visit` with each indexed path of a view, in order, and the first chunk of its content. That chunk identifies the
-    /// content: one that is extracted again gets new chunks.
+    /// Calls `visit` with each indexed path of a worktree, in order, and the first chunk of its content. That chunk identifies the
+    /// content and its extraction: a content that is extracted again gets new chunks.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -69,7 +69,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the first chunk of the content at a path of a view; `None` if it has none.
+    /// Returns the first chunk of the content at a path of a worktree; `None` if the path has no content or the content no chunk.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -84,7 +84,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the content that begins with a chunk.
+    /// Returns the content whose first chunk is `first`; an empty one if that chunk is gone.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -113,7 +113,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of contents that were extracted again so far: their chunks are new, although no view has changed.
+    /// Returns how many contents were extracted again so far: their chunks are new, although no worktree has changed.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -125,7 +125,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the location of a chunk; `None` if it is gone.
+    /// Returns the location of a chunk; `None` if the chunk is gone.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -139,7 +139,7 @@ impl IndexReader {
 }
 
 impl IndexReader {
-    /// Returns the pieces of the words of a chunk; none if it is gone.
+    /// Returns the word pieces of a chunk; none if the chunk is gone.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -163,7 +163,7 @@ fn read_location(row: &Row<'_>) -> rusqlite::Result<ChunkLocation> {
     })
 }
 
-/// Returns the file class of a kind of blob. A file with a line over 10,000 bytes counts as generated.
+/// Returns the file class for the column `kind` of a blob. A minified file, with a line over 10,000 bytes, counts as generated.
 pub(crate) fn class_of(kind: &str) -> Option<FileClass> {
     match kind {
         "generated" | "minified" => Some(FileClass::Generated),

@@ -11,7 +11,7 @@ use super::index_reader::IndexReader;
 use super::index_reader::{IS_FILE, REFUSAL};
 
 impl IndexReader {
-    /// Returns row counts, except those of memories.
+    /// Returns the counts of contents, chunks and vectors; that of memories is 0.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -33,7 +33,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of refused files of a view for each reason.
+    /// Returns the number of refused files of a worktree for each reason.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -47,7 +47,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the files and directories of a view that may not be read, by path.
+    /// Returns the files and directories of a worktree that cannot be read, ordered by path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -65,7 +65,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of indexed files of a view.
+    /// Returns the number of indexed files of a worktree.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -78,7 +78,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of indexed commits of a view.
+    /// Returns the number of indexed commits of a worktree.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -91,7 +91,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of chunks of a view.
+    /// Returns the number of chunks of a worktree.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -104,7 +104,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the texts of a view that the model fails on, at most `at_most` of them: a chunk as path and lines, else a
+    /// Returns the texts of a worktree on which the model fails, at most `at_most`: for a chunk its path and lines, for a path the
     /// path.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of chunks of a view that wait for a vector; counting stops at `at_most`.
+    /// Returns the number of chunks of a worktree that wait for a vector, at most `at_most`.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -16,15 +16,15 @@ pub struct IndexReader {
 /// One row of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestEntry {
-    /// Its signature when it was read.
+    /// Signature of the file when it was read.
     pub stat: Stat,
     /// Whether an equal signature does not prove that the file is unchanged.
     pub racy: bool,
-    /// blake3 of its bytes; `None` if it is refused.
+    /// blake3 of the file's bytes; `None` if the file is refused.
     pub hash: Option<[u8; 32]>,
-    /// Why it is refused.
+    /// Why the file is refused, if it is.
     pub refusal: Option<ReadRefusal>,
-    /// The version of the extractors that read it.
+    /// Version of the extractors that read the file; 0 if none has.
     pub extractor_version: i64,
 }
 
@@ -37,7 +37,7 @@ pub struct ViewRow {
     pub head: Option<String>,
     /// Creation time of the row, unix seconds; clocks of different epochs cannot be compared.
     pub epoch: i64,
-    /// Incremented by every change of the manifest.
+    /// Sequence number, which every change of the manifest increments.
     pub seq: u64,
     /// Whether a full scan has ended since the index was last emptied.
     pub complete: bool,
@@ -46,25 +46,25 @@ pub struct ViewRow {
 /// A chunk that waits for its vector.
 #[derive(Clone, Debug)]
 pub struct PendingChunk {
-    /// Its id.
+    /// Id of the chunk.
     pub id: ChunkId,
     /// A worktree that has the content.
     pub root: String,
-    /// The path in it.
+    /// The path in that worktree.
     pub key: SourceKey,
     /// blake3 of the file's bytes.
     pub hash: [u8; 32],
     /// Byte span.
     pub bytes: (usize, usize),
-    /// Its kind.
+    /// Kind of the chunk.
     pub kind: ChunkKind,
     /// Names defined.
     pub symbol: Option<String>,
     /// Heading path or qualified name.
     pub title: Option<String>,
-    /// Text where it is not the byte span.
+    /// Text of the chunk if it is not the byte span of a file.
     pub text: Option<String>,
-    /// blake3 of what is embedded.
+    /// blake3 of the text that is embedded.
     pub text_hash: [u8; 32],
 }
 
@@ -81,7 +81,7 @@ pub(crate) const PENDING_CHUNK: &str =
 /// Condition on an entry `e`: it is a file, not a commit ([`Stat::COMMIT_MODE`]).
 pub(crate) const IS_FILE: &str = "e.mode != 0xe000";
 
-/// The reason why an entry `e` with a blob `b` is not indexed; null if it is.
+/// Expression for the reason why an entry `e` with a blob `b` is not indexed; null if the entry is indexed.
 pub(crate) const REFUSAL: &str =
     "coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'parse-failed', 'parse-aborted') THEN b.kind END)";
 
@@ -89,7 +89,7 @@ impl IndexReader {
     /// Opens index.db, which the writer must have created.
     ///
     /// # Errors
-    /// When it is absent or cannot be read.
+    /// When index.db is absent or cannot be read.
     pub fn open(path: &Path) -> Result<Self, DatabaseError> {
         let conn = open_connection(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .map_err(|error| DatabaseError::from_sqlite(path, error))?;
@@ -121,7 +121,7 @@ impl IndexReader {
         read(&self.conn).map_err(|error| self.database_error(error))
     }
 
-    /// Returns one view.
+    /// Returns the row of one worktree.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -133,7 +133,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the ids of all views.
+    /// Returns the ids of all worktrees.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -144,7 +144,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the files of a view's manifest; below a directory when `below` is given (without its `/`).
+    /// Returns the files in the manifest of a worktree; with `below`, a directory without its `/`, only those below it.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -185,7 +185,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the paths of a view that had one of these inodes when they were read.
+    /// Returns the paths of a worktree that had one of these inodes when they were read.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -221,7 +221,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns chunks of some view that wait for a vector, in order of id after `after`.
+    /// Returns up to `limit` chunks that wait for a vector and belong to some worktree, with ids above `after`, ids ascending.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -239,7 +239,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the locations of a content in all worktrees, by root and path.
+    /// Returns the files in all worktrees whose bytes have this hash, each as root and path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -254,7 +254,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns paths that wait for a vector.
+    /// Returns up to `limit` paths that wait for a vector, with their ids.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -266,7 +266,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the paths of a view in order, each with its refusal, if any.
+    /// Returns the paths of a worktree in order, each with the reason why it is not indexed, if so.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -280,7 +280,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the keys of the commits of a view, each with whether some changed paths are unknown.
+    /// Returns the keys of the commits of a worktree, each with whether its changed paths are still unknown.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -295,7 +295,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the text of a chunk that is not part of a file.
+    /// Returns the text that is stored for a chunk; `None` for a chunk whose text is a part of a file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -308,7 +308,7 @@ impl IndexReader {
         })
     }
 
-    /// Runs SQLite's and FTS5's own checks; returns the problems that they find.
+    /// Runs SQLite's own check of the database; returns the problems that it finds, at most 20.
     ///
     /// # Errors
     /// When the database cannot be read at all.

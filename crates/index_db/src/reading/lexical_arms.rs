@@ -1,6 +1,6 @@
 //! Runs the lexical arms of a search on index.db.
 //!
-//! They return the matches in all worktrees; the caller selects those of the view and the filter before ranking.
+//! The arms return the matches in all worktrees; the caller selects those of the worktree and the filter before ranking.
 
 use memod_base::types::ChunkId;
 use memod_database::{DatabaseError, vector_from_bytes};
@@ -33,7 +33,7 @@ impl IndexReader {
         })
     }
 
-    /// Calls `visit` with every chunk's vector.
+    /// Calls `visit` with each chunk that has a vector, and the int8 vector as bytes.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -65,8 +65,8 @@ impl IndexReader {
         })
     }
 
-    /// Returns the number of chunks with each of these terms, leaving out terms that no chunk has, and the approximate number of
-    /// all chunks.
+    /// Returns the number of chunks with each of these terms, without terms that no chunk has, and the approximate number of all
+    /// chunks.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -77,7 +77,7 @@ impl IndexReader {
             let n_chunks = postings.n_chunks_with(term)?;
             counts.extend((n_chunks > 0).then(|| (term.clone(), n_chunks)));
         }
-        // Counting rows would read all of them.
+        // Counting the rows would read all of them.
         let all: Option<u64> =
             self.run(|conn| conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0)))?;
         Ok((counts, all.unwrap_or(0)))

@@ -11,8 +11,9 @@ use super::index_reader::IndexReader;
 const LAST: char = char::MAX;
 
 impl IndexReader {
-    /// Returns the names with a prefix in a directory of a view: indexed files, and directories of such files with a `/`. The top
-    /// directory is empty. Each name costs one look-up in the index of paths, however many files are below it.
+    /// Returns up to `most` names with a prefix in a directory of a worktree: names of indexed files, and names of directories of
+    /// such files with a `/`. An empty `dir` is the root. Each name costs one look-up in the index of paths, however many files are
+    /// below it.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -48,7 +49,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the languages of indexed contents with a prefix.
+    /// Returns the names of the languages of indexed contents that begin with `prefix`.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Lists the files of a view with the languages and sizes of their contents, and those that define a name.
+//! Lists the files of a worktree with the languages and sizes of their contents, and those that define a name.
 
 use memod_base::types::{FileClass, WorktreeId};
 use memod_database::DatabaseError;
@@ -10,18 +10,18 @@ use super::index_reader::IndexReader;
 /// An indexed file, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceFile<'a> {
-    /// Worktree-relative, with `/`.
+    /// Path relative to the root, with `/`.
     pub path: &'a str,
     /// Format name; `""` where unknown.
     pub lang: &'a str,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// The class that the text declares.
     pub class: Option<FileClass>,
 }
 
 impl IndexReader {
-    /// Calls `visit` with each indexed file of a view, by path.
+    /// Calls `visit` with each indexed file of a worktree, ordered by path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -48,7 +48,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the files of a view that have no text, such as most `__init__.py`.
+    /// Returns the paths of the files of a worktree that have no bytes, such as most `__init__.py`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -60,7 +60,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns the files of a view that define a name, in any case of its letters, with their languages, by path.
+    /// Returns the files of a worktree that define a name, ignoring case, with their languages, ordered by path.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -8,7 +8,7 @@ use super::new_rows::{AddedVectors, NewBlob, NewChunk, ViewKey};
 use super::vector_rows;
 use crate::postings::InvertedWords;
 
-/// The vectors and words that a transaction adds besides the rows of contents.
+/// The vectors and words that a transaction adds in addition to the rows of contents.
 pub(super) struct IndexAdditions<'a> {
     /// The model whose vectors are used.
     pub(super) model_id: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct IndexAdditions<'a> {
     pub(super) words: InvertedWords<'a>,
 }
 
-/// Returns an id that no view has had, because work in progress for a removed view must not affect a new one.
+/// Returns an id that no worktree has had, because work in progress for a removed worktree must not affect a new one.
 fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<WorktreeId> {
     tx.query_row(
         "INSERT INTO meta(key, value) SELECT 'last_view', coalesce(max(id), 0) + 1 FROM view WHERE true
@@ -37,7 +37,7 @@ pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<
     Ok(id)
 }
 
-/// Moves the manifest of a worktree to a new id with another root.
+/// Moves the manifest of a worktree to a new id and another root; returns that id.
 pub(super) fn move_view(tx: &Transaction<'_>, from: WorktreeId, root: &str) -> rusqlite::Result<WorktreeId> {
     let id = next_view_id(tx)?;
     tx.execute_batch("PRAGMA defer_foreign_keys = ON")?;
@@ -46,7 +46,7 @@ pub(super) fn move_view(tx: &Transaction<'_>, from: WorktreeId, root: &str) -> r
     Ok(id)
 }
 
-/// Deletes a worktree and its manifest; the retention of its contents starts now.
+/// Deletes the rows of a worktree and its manifest. The time for which its contents are kept starts now.
 pub(super) fn delete_view(tx: &Transaction<'_>, view: WorktreeId) -> rusqlite::Result<()> {
     tx.execute(
         "UPDATE blob SET last_ref = unixepoch()
@@ -57,7 +57,8 @@ pub(super) fn delete_view(tx: &Transaction<'_>, view: WorktreeId) -> rusqlite::R
     Ok(())
 }
 
-/// Returns the blob of a content, and inserts a new one; `None` if it is neither known nor given.
+/// Returns the blob of a content; inserts `new` if the content is unknown or was extracted by another version. `None` if the
+/// content is unknown and `new` is not given.
 pub(super) fn find_or_add_blob<'a>(
     tx: &Transaction<'_>,
     hash: &[u8; 32],
@@ -169,8 +170,8 @@ fn add_chunk<'a>(
     Ok(())
 }
 
-/// Stores the vector of a chunk, or that it has none; an empty vector says that the model fails on the text. Does nothing
-/// if the chunk is gone or has one.
+/// Records whether a chunk has a vector, which is added to `added`. `None` means that the model knows no word of the text, an empty
+/// vector that the model fails on it. Does nothing if the chunk is gone or does not wait for a vector.
 pub(super) fn set_vector(
     tx: &Transaction<'_>,
     chunk: ChunkId,
@@ -197,7 +198,7 @@ pub(super) fn delete_blob(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Resul
     Ok(())
 }
 
-/// Counts that the chunks of a content were replaced, which changes no view.
+/// Counts a content whose chunks were replaced, because that changes no sequence number of a worktree.
 fn count_replaced(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute(
         "INSERT INTO meta(key, value) VALUES('n_replaced', '1')
@@ -225,7 +226,7 @@ pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey) -> rusqlite::Resul
         .map(drop)
 }
 
-/// Deletes paths that no view has any more.
+/// Deletes paths that no worktree has any more.
 pub(super) fn delete_unused_paths(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM path WHERE path NOT IN (SELECT path FROM entry)", []).map(drop)
 }
@@ -265,7 +266,7 @@ fn each_text_hash(
     Ok(())
 }
 
-/// Starts the retention of the content that a path is about to release, and returns it.
+/// Returns the content of a path that is about to get another or none. The time for which that content is kept starts now.
 pub(super) fn release_blob(
     tx: &Transaction<'_>,
     view: WorktreeId,
@@ -280,7 +281,7 @@ pub(super) fn release_blob(
     .optional()
 }
 
-/// Returns the content that the path had before.
+/// Writes the manifest row of a path; returns the content that the path had before.
 #[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
 pub(super) fn put_entry(
     tx: &Transaction<'_>,

@@ -17,7 +17,7 @@ use super::{model_switch, vector_rows};
 use crate::postings::{self, InvertedWords, MergeState, add_segment};
 use crate::schema;
 
-/// Size of unreferenced contents that are kept for a switch back to another branch, bytes.
+/// Total size of unreferenced contents that are kept for a switch back to another branch, in bytes.
 const KEEP_BYTES: i64 = 256 << 20;
 
 /// The one write connection to index.db.
@@ -47,7 +47,7 @@ impl IndexWriter {
         )
         .map_err(to_error)?;
         migrations::migrate_schema(&mut conn, path, schema::INDEX)?;
-        // Version 0 is extracted again: these parses were aborted from outside. On a full disk they stay as they are.
+        // Parses that were aborted from outside get version 0, so that they are tried again. On a full disk they stay as they are.
         let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'parse-aborted'", []);
         let leftovers = Leftovers::read(&conn).map_err(to_error)?;
         let mut writer = Self {
@@ -101,7 +101,8 @@ impl IndexWriter {
         })
     }
 
-    /// Forgets the views for which `is_gone` returns true, given git dir and inode; contents stay until they are collected.
+    /// Deletes the rows of worktrees for which `is_gone` returns true, given git dir and inode. Contents stay until
+    /// [`Self::collect_garbage`].
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -122,9 +123,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Applies changes of one view in one transaction and returns the view's new `seq`.
-    ///
-    /// If the blob of a `Put` without content is gone, the path is returned to be read again.
+    /// Applies changes of one worktree in one transaction. Returns the new `seq` of the worktree, and the paths that must be read
+    /// again, because a `Put` without content refers to a blob that is gone.
     ///
     /// # Errors
     /// When the database cannot be written; no change is applied then.
@@ -188,10 +188,11 @@ impl IndexWriter {
         Ok((seq, again))
     }
 
-    /// Takes a step, of some 15 ms, towards few segments of words without deleted chunks. Returns whether more are needed.
+    /// Runs a step, of some 15 ms, of merging segments of words and removing deleted chunks from them. Returns whether more steps
+    /// are needed.
     ///
     /// # Errors
-    /// When the database cannot be written. The next change of a view tries again; until then the next steps delete the rows of
+    /// When the database cannot be written. The next change of a worktree tries again; until then the next steps delete the rows of
     /// the failed merge.
     pub fn merge_words(&mut self) -> Result<bool, DatabaseError> {
         let mut merging = std::mem::replace(&mut self.merging, MergeState::Done);
@@ -200,22 +201,22 @@ impl IndexWriter {
         stepped
     }
 
-    /// Returns whether a merge has failed, and its rows must be deleted.
+    /// Returns whether a merge has failed whose rows are still to be deleted.
     pub fn has_failed_merge(&self) -> bool {
         matches!(self.merging, MergeState::Failed)
     }
 
-    /// Returns whether so many chunks wait to be merged that no more should be added before.
+    /// Returns whether so many chunks wait to be merged that no more should be added until some are merged.
     pub fn is_behind(&self) -> bool {
         self.merging.is_behind()
     }
 
-    /// Takes the vectors that were committed for chunks since the last call.
+    /// Returns the vectors that were committed for chunks since the last call.
     pub fn take_added(&mut self) -> AddedVectors {
         std::mem::take(&mut self.added)
     }
 
-    /// Records that the first scan of a view has ended, and the content of its HEAD.
+    /// Records that a full scan of a worktree has ended, and the content of its HEAD.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -232,7 +233,7 @@ impl IndexWriter {
     /// Stores the vectors of chunks and paths that still exist.
     ///
     /// # Errors
-    /// When the database cannot be written; none is kept then.
+    /// When the database cannot be written; no vector is stored then.
     pub fn add_vectors(&mut self, vectors: &[NewVector]) -> Result<(), DatabaseError> {
         let model_id = self.model_id.clone();
         let mut added = Vec::new();
@@ -283,8 +284,8 @@ impl IndexWriter {
         })
     }
 
-    /// Deletes contents that no view has used for `keep_s` seconds and, least recently used first, those beyond the size limit.
-    /// Also deletes vectors of texts that no chunk has any more. Returns the number of deleted contents.
+    /// Deletes contents that no worktree has had for `keep_s` seconds and, those released longest ago first, those beyond the
+    /// limit. Also deletes vectors of texts that no chunk has any more. Returns the number of deleted contents.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -309,7 +310,7 @@ impl IndexWriter {
         if self.has_many_deleted_chunks()? {
             self.merging = MergeState::All;
         }
-        // This has read all pages, which nothing else does.
+        // Release the page cache: this function has read all pages, which nothing else does.
         self.conn
             .execute_batch("PRAGMA shrink_memory")
             .map_err(|error| DatabaseError::from_sqlite(&self.path, error))?;
@@ -323,7 +324,7 @@ impl IndexWriter {
         has_many.map(Option::unwrap_or_default).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }
 
-    /// Records whether rows were purged; then there is one segment, and a merge that was under way is void.
+    /// Records whether rows were purged. If so, there is only one segment now, and a merge that was running is void.
     pub(crate) fn note_purged(&mut self, has_purged: bool) {
         self.leftovers.note_purge(has_purged);
         if has_purged {
@@ -331,7 +332,7 @@ impl IndexWriter {
         }
     }
 
-    /// Forgets a view and its manifest; contents stay until they are collected.
+    /// Deletes the rows of a worktree and its manifest. Contents stay until [`Self::collect_garbage`].
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -344,7 +345,7 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Empties the manifest and all contents, so that everything is extracted again.
+    /// Deletes all manifests and contents, so that everything is extracted again.
     ///
     /// # Errors
     /// When the database cannot be written; nothing is deleted then.

@@ -1,7 +1,7 @@
 //! Switches the vectors of index.db to another model.
 //!
 //! `meta.model` names the model that searches use, and `meta.next_model` the next one. Vectors of the next model are stored
-//! beside the others: those of chunks in `embedding`, which has the model in its key, those of paths in `next_path`. One
+//! next to the others: those of chunks in `embedding`, which has the model in its key, those of paths in `next_path`. One
 //! transaction makes the switch. So whenever the daemon is killed, the database has all vectors of one model, and a
 //! snapshot never shows vectors of two.
 
@@ -21,7 +21,7 @@ const NEXT_MODEL: &str = "next_model";
 /// Present if a user chose the model: then it stays when another version of memod has another default.
 const IS_CHOSEN: &str = "model_is_chosen";
 
-/// Condition on a chunk `c`: it is embedded. A state of 2 may also mean that the present model knows no word of it.
+/// Condition on a chunk `c`: it is to be embedded. A state of 2 may also mean that the present model knows no word of the chunk.
 const IS_EMBEDDED: &str =
     "(c.vec_state != 2 OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))";
 
@@ -71,10 +71,11 @@ impl IndexWriter {
         })
     }
 
-    /// Stores vectors of the next model, unless that has changed. An empty vector means that the model fails on the text.
+    /// Stores vectors of the next model, unless another model is the next one now. An empty vector means that the model fails on
+    /// the text.
     ///
     /// # Errors
-    /// When the database cannot be written; none is kept then.
+    /// When the database cannot be written; no vector is stored then.
     pub fn add_next_vectors(&mut self, model: &str, vectors: &[NewVector]) -> Result<(), DatabaseError> {
         self.in_tx(|tx| {
             if read_meta(tx, NEXT_MODEL)?.as_deref() != Some(model) {
@@ -101,7 +102,7 @@ impl IndexWriter {
         })
     }
 
-    /// Switches to the next model. Texts without a vector of it are queued.
+    /// Switches to `model`, the next one. Texts without a vector of this model are queued to be embedded.
     ///
     /// # Errors
     /// When the database cannot be written; the former model stays in use then.
@@ -134,7 +135,7 @@ impl IndexWriter {
 }
 
 impl IndexReader {
-    /// Returns the identity of the model that searches use; empty before the first one.
+    /// Returns the identity of the model that searches use; empty before one was chosen.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -142,7 +143,7 @@ impl IndexReader {
         self.run(|conn| Ok(read_meta(conn, MODEL)?.unwrap_or_default()))
     }
 
-    /// Returns the identity of the next model.
+    /// Returns the identity of the next model, if there is one.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -150,7 +151,7 @@ impl IndexReader {
         self.run(|conn| read_meta(conn, NEXT_MODEL))
     }
 
-    /// Returns chunks of some view that lack a vector of a model, in order of id after `after`.
+    /// Returns up to `limit` chunks of some worktree that lack a vector of a model, with ids above `after`, ids ascending.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -174,7 +175,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns paths that lack a vector of the next model.
+    /// Returns up to `limit` paths that lack a vector of the next model, with their ids.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -187,7 +188,7 @@ impl IndexReader {
         })
     }
 
-    /// Calls `visit` with the vectors of chunks by a model.
+    /// Calls `visit` with each chunk that has a vector of this model, and the int8 vector as bytes.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -209,7 +210,7 @@ impl IndexReader {
         })
     }
 
-    /// Returns how many texts of chunks have a vector of a model, and how many there are to embed.
+    /// Returns how many chunks were embedded with a model, and how many chunks there are to embed in all.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -2,17 +2,17 @@
 
 use memod_base::types::{ChunkId, ChunkKind, Definition, ReadRefusal, SourceKey, Stat, WordPieces};
 
-/// Vectors that were assigned to chunks.
+/// Vectors that were stored for chunks.
 pub(crate) type AddedVectors = Vec<(ChunkId, Vec<i8>)>;
 
 /// The identity of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewKey {
-    /// Canonical git dir, or the root outside git.
+    /// Canonical path of the git dir; outside git, of the root.
     pub git_dir: String,
     /// Inode of that directory, because names are reused after `git worktree remove`.
     pub inode: u64,
-    /// Top directory.
+    /// Top directory of the worktree.
     pub root: String,
 }
 
@@ -23,11 +23,11 @@ pub enum ManifestChange {
     Put {
         /// The path.
         key: SourceKey,
-        /// Its signature when it was read.
+        /// Signature of the file when it was read.
         stat: Stat,
         /// Whether an equal signature does not prove that the file is unchanged.
         racy: bool,
-        /// blake3 of its bytes.
+        /// blake3 of the file's bytes.
         hash: [u8; 32],
         /// Format name; `""` where unknown.
         lang: &'static str,
@@ -38,12 +38,12 @@ pub enum ManifestChange {
     Refuse {
         /// The path.
         key: SourceKey,
-        /// Its signature.
+        /// Signature of the file.
         stat: Stat,
         /// The reason.
         refusal: ReadRefusal,
     },
-    /// The path is gone.
+    /// The path is gone, or is not listed by git any more.
     Remove {
         /// The path.
         key: SourceKey,
@@ -53,7 +53,7 @@ pub enum ManifestChange {
 }
 
 impl ManifestChange {
-    /// Returns the path that it changes.
+    /// Returns the path whose row changes.
     pub fn key(&self) -> &SourceKey {
         match self {
             Self::Put { key, .. } | Self::Refuse { key, .. } | Self::Remove { key, .. } => key,
@@ -64,25 +64,25 @@ impl ManifestChange {
 /// An extracted content.
 #[derive(Debug, Default)]
 pub struct NewBlob {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// `text`, `generated`, `licence`, `minified`, `opted-out`, `parse-failed`, `parse-aborted` or `commit`.
     pub kind: &'static str,
     /// Version of the extractors.
     pub extractor_version: i64,
-    /// Names used, one `name count` per line.
+    /// Names that the content uses, one `name count` per line.
     pub refs: String,
-    /// Its declarations, imports and uses, encoded; empty where they are unknown.
+    /// Encoded declarations, imports and uses of the content; empty where they are unknown.
     pub structure: Vec<u8>,
     /// HTTP routes declared, one `line method path` per line; the method may be empty.
     pub routes: String,
-    /// Problems, one per line.
+    /// Problems of the extraction, one per line.
     pub problems: String,
-    /// Credentials that were cut out.
+    /// Number of credentials that were cut out.
     pub n_secrets: usize,
-    /// Its definitions, each once.
+    /// Definitions of the content, each once.
     pub definitions: Vec<Definition>,
-    /// In order.
+    /// Chunks of the content, in order.
     pub chunks: Vec<NewChunk>,
 }
 
@@ -99,15 +99,15 @@ pub struct NewChunk {
     pub symbol: Option<String>,
     /// Heading path or qualified name.
     pub title: Option<String>,
-    /// Text where it is not the byte span.
+    /// Text of the chunk if it is not the byte span of a file.
     pub text: Option<String>,
-    /// blake3 of what is embedded.
+    /// blake3 of the text that is embedded.
     pub text_hash: [u8; 32],
-    /// Whether it gets a vector.
+    /// Whether the chunk gets a vector.
     pub embeds: bool,
     /// Words of symbol, title and body.
     pub words: [String; 3],
-    /// Pieces of their words.
+    /// Word pieces of the chunk.
     pub pieces: WordPieces,
 }
 
@@ -116,7 +116,7 @@ pub struct NewChunk {
 pub struct NewVector {
     /// The owner of the vector.
     pub owner: VectorOwner,
-    /// int8, times 127; `None` if the model knows no word of the text.
+    /// The vector as int8, times 127; `None` if the model knows no word of the text.
     pub vec: Option<Vec<i8>>,
 }
 

@@ -1,10 +1,10 @@
 //! Deletes contents that became secret from index.db without a trace.
 //!
-//! The rows are deleted in the transaction that notices the change, or as soon as no other path has the same content: while
-//! an admitted file has it, it is not secret. The traces that SQLite leaves are removed right after:
+//! The rows are deleted in the transaction that detects the change, or as soon as no other path has the same content: while an
+//! admitted file has a content, the content is not secret. The traces that SQLite leaves are removed right after:
 //!
-//! - A word may itself be the secret. Deleted chunks stay in the lists of words until a merge, so all are merged, and words
-//!   that no chunk has are deleted.
+//! - A word may itself be the secret. Deleted chunks stay in the lists of words until a merge, so all segments are merged, and
+//!   words that no chunk has are deleted.
 //! - `PRAGMA secure_delete` overwrites what is freed, but not what balancing a tree has left between the cells of a page
 //!   (`rebuildPage` in SQLite's btree.c), nor what was freed before. So the database is rebuilt by `VACUUM`.
 //! - The log has the old pages. It is truncated once no reader needs it.
@@ -26,17 +26,17 @@ const LOG_TIMEOUT: Duration = Duration::from_millis(50);
 /// Traces of purged rows that the database files may still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leftovers {
-    /// Nothing.
+    /// No traces.
     None,
-    /// Pages in the log.
+    /// Pages in the write-ahead log.
     Log,
-    /// Pages of the database, and in the log.
+    /// Pages in the database, and in the write-ahead log.
     Pages,
 }
 
 impl Leftovers {
-    /// Returns the traces that an earlier daemon has left. The log is truncated in any case, because after a crash it may
-    /// belong to a purge.
+    /// Returns the traces that an earlier daemon may have left. The log counts in any case, because after a crash it may have pages
+    /// from before a purge.
     pub(super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
         let is_noted = conn.prepare("SELECT 1 FROM meta WHERE key = 'unscrubbed'")?.exists([])?;
         Ok(if is_noted { Self::Pages } else { Self::Log })
@@ -50,14 +50,15 @@ impl Leftovers {
     }
 }
 
-/// Marks a content as secret: it is purged once no path has it.
+/// Marks a content as secret, so that it is purged once no path has it. Does nothing without a content.
 pub(super) fn mark_secret(tx: &Transaction<'_>, blob: Option<BlobId>) -> rusqlite::Result<()> {
     let Some(blob) = blob else { return Ok(()) };
     tx.prepare_cached("UPDATE blob SET is_secret = 1 WHERE id = ?1")?.execute([blob.0])?;
     Ok(())
 }
 
-/// Marks the former content of a path if more was removed from the present one.
+/// Marks the former content of a path as secret if more credentials were cut out of the present one, because the former may show
+/// them.
 pub(super) fn mark_if_cut(tx: &Transaction<'_>, former: BlobId, present: BlobId) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE blob SET is_secret = 1
@@ -67,7 +68,7 @@ pub(super) fn mark_if_cut(tx: &Transaction<'_>, former: BlobId, present: BlobId)
     Ok(())
 }
 
-/// Deletes marked contents that no path has, with all derived data. Returns whether there were any.
+/// Deletes contents that are marked as secret and that no path has, with all derived data. Returns whether there were any.
 pub(super) fn delete_secret_blobs(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     let mut statement = tx.prepare_cached(
         "SELECT id FROM blob
@@ -113,7 +114,7 @@ pub(super) fn note_leftovers(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 }
 
 impl IndexWriter {
-    /// Purges unreferenced contents of these sizes, because a file with a secret name may hold the same.
+    /// Purges unreferenced contents of these sizes, because a file with a secret name may have the same content.
     ///
     /// # Errors
     /// When the database cannot be written; nothing is purged then.
@@ -132,18 +133,18 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Returns whether the files may have traces of purged rows.
+    /// Returns whether the files of the database may have traces of purged rows.
     pub fn has_leftovers(&self) -> bool {
         self.leftovers != Leftovers::None
     }
 
-    /// Returns whether rows were purged since the last rebuild.
+    /// Returns whether rows were purged since the database was last rebuilt.
     pub fn has_purged(&self) -> bool {
         self.leftovers == Leftovers::Pages
     }
 
-    /// Removes all traces of purged rows from the files. If a reader still needs the log, some traces are left, and this must be
-    /// called again.
+    /// Removes all traces of purged rows from the files of the database. If a reader still needs the log, some traces are left, and
+    /// this must be called again.
     ///
     /// # Errors
     /// When the database cannot be written, mainly for lack of room, because it is rebuilt.
@@ -162,7 +163,7 @@ impl IndexWriter {
         vacuum(&self.conn).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }
 
-    /// Returns whether the log is empty.
+    /// Truncates the log unless a reader still needs it. Returns whether the log is empty now.
     fn cut_log(&self) -> Result<bool, DatabaseError> {
         let is_busy = truncate_log(&self.conn);
         is_busy.map(|is_busy| !is_busy).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
@@ -170,7 +171,7 @@ impl IndexWriter {
 }
 
 fn vacuum(conn: &Connection) -> rusqlite::Result<()> {
-    // The copy may not fit into memory.
+    // The copy that VACUUM makes may not fit into memory.
     conn.execute_batch("PRAGMA temp_store = FILE")?;
     let rebuilt = conn.execute_batch("VACUUM; DELETE FROM meta WHERE key = 'unscrubbed';");
     conn.execute_batch("PRAGMA temp_store = MEMORY")?;

@@ -11,10 +11,10 @@ const FILLED_TO: &str = "vectors_filled_to";
 /// The value of [`filled_to`] once the table has all vectors, also those that are added later.
 pub(super) const ALL: i64 = i64::MAX;
 
-/// Number of slots in a block, the default of sqlite-vec.
+/// Number of slots for vectors in a block of the table, the default of sqlite-vec.
 pub(super) const SLOTS: usize = 1_024;
 
-/// Adds vectors that chunks were given in this transaction, if the table is needed and was filled up to their ids.
+/// Adds vectors that were stored for chunks in this transaction, if the table exists and was filled up to their ids.
 pub(super) fn add_rows(tx: &Transaction<'_>, added: &AddedVectors) -> rusqlite::Result<()> {
     let Some(filled_to) = filled_to(tx)? else { return Ok(()) };
     for (id, vector) in added.iter().filter(|(id, _)| id.0 <= filled_to) {
@@ -23,7 +23,7 @@ pub(super) fn add_rows(tx: &Transaction<'_>, added: &AddedVectors) -> rusqlite::
     Ok(())
 }
 
-/// Adds the vector of a chunk that still exists.
+/// Adds the vector of a chunk, if the chunk still exists.
 fn add_row(tx: &Transaction<'_>, id: i64, vector: &[u8]) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO chunk_vec(rowid, vec)
@@ -48,7 +48,7 @@ pub(super) fn drop_table(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM meta WHERE key = ?1", [FILLED_TO]).map(drop)
 }
 
-/// Creates an empty table, and replaces an existing one.
+/// Creates an empty table for vectors of `dims` numbers; deletes an existing table first.
 pub(super) fn create_table(tx: &Transaction<'_>, dims: usize) -> rusqlite::Result<()> {
     drop_table(tx)?;
     tx.execute_batch(&format!(
@@ -72,8 +72,8 @@ pub(super) fn copy_rows(tx: &Transaction<'_>, after: i64, last: i64) -> rusqlite
     note_filled_to(tx, last)
 }
 
-/// Rebuilds the table after all vectors have changed, if it was complete, because searches use no other vectors then. Otherwise
-/// deletes it.
+/// Replaces the rows of the table after all vectors have changed. If the table was not complete, deletes it: only a complete table
+/// is the only source of vectors for searches.
 pub(super) fn replace_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     let was_complete = filled_to(tx)? == Some(ALL);
     let first_length = "SELECT length(vec) FROM embedding WHERE length(vec) > 0
@@ -87,14 +87,14 @@ pub(super) fn replace_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     }
 }
 
-/// Returns the chunk id up to which the table has all vectors; nothing if there is no table.
+/// Returns the chunk id up to which the table has all vectors; `None` if there is no table.
 pub(super) fn filled_to(conn: &Connection) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?1")?
         .query_row([FILLED_TO], |row| row.get(0))
         .optional()
 }
 
-/// Records what [`filled_to`] returns.
+/// Records the id that [`filled_to`] returns.
 fn note_filled_to(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", params![FILLED_TO, id.to_string()])
         .map(drop)

@@ -1,8 +1,8 @@
 //! Keeps the vectors of chunks in a table of sqlite-vec, for indexes whose vectors exceed the memory budget.
 //!
-//! `embedding` has each vector by the hash of its text, in no useful order: reading all takes a look-up each. The
-//! table `chunk_vec` has a copy by chunk id, in blocks that can be read at the speed of the disk. It exists only while it
-//! is needed. It is filled step by step; from then on a row is added in the transaction that stores the vector of the chunk,
+//! `embedding` has each vector by the hash of its text, in no useful order: reading all vectors takes one look-up each. The
+//! table `chunk_vec` has a copy by chunk id, in blocks that can be read at the speed of the disk. The table exists only while
+//! it is needed. It is filled step by step; from then on a row is added in the transaction that stores the vector of the chunk,
 //! and deleted in the one that deletes the chunk.
 //!
 //! Blocks are read from the tables in which sqlite-vec keeps them (`ARCHITECTURE.md` of sqlite-vec 0.1.9), because its own
@@ -16,7 +16,7 @@ use super::index_writer::IndexWriter;
 use super::vector_rows::{ALL, SLOTS, copy_rows, create_table, drop_table, filled_to};
 use crate::reading::index_reader::IndexReader;
 
-/// Number of rows from which a block is read as a whole, which takes 60 us; fewer are looked up one by one, in 5 us each.
+/// Number of wanted rows from which on a block is read as a whole, in 60 us; fewer rows are read one by one, in 5 us each.
 const ROWS_WORTH_A_BLOCK: usize = 8;
 
 /// The state of the table.
@@ -24,14 +24,14 @@ const ROWS_WORTH_A_BLOCK: usize = 8;
 pub enum VectorTable {
     /// There is no table.
     Absent,
-    /// [`IndexWriter::fill_vector_table`] must be called again.
+    /// Some vectors are missing; [`IndexWriter::fill_vector_table`] must be called again.
     Partial,
-    /// It has all vectors.
+    /// The table has all vectors.
     Complete,
 }
 
 impl IndexWriter {
-    /// Returns the state of the table.
+    /// Returns the state of the table of vectors.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -82,7 +82,7 @@ impl IndexWriter {
         })
     }
 
-    /// Deletes the table if there is one.
+    /// Deletes the table of vectors if there is one.
     ///
     /// # Errors
     /// When the database cannot be written; the table is unchanged then.
@@ -92,7 +92,7 @@ impl IndexWriter {
 }
 
 impl IndexReader {
-    /// Returns whether the table has all vectors.
+    /// Returns whether there is a table of vectors, and it has all of them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -100,8 +100,8 @@ impl IndexReader {
         self.run(|conn| Ok(filled_to(conn)? == Some(ALL)))
     }
 
-    /// Calls `visit` with ids and vectors, `[n_ids, dims]`, of the chunks for which `admits` returns true. The
-    /// table must have all vectors.
+    /// Calls `visit` for each block of the table, with the ids and the vectors, `[n_ids, dims]`, of the chunks for which `admits`
+    /// returns true. The table must have all vectors.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Asks which memories a transcript of a session is worth.
+//! Asks a language model to extract memories from the transcript of a session.
 
 use memod_memory::fields;
 use memod_memory::outgoing::outgoing;
@@ -7,13 +7,13 @@ use crate::messages::{Prompt, Purpose};
 use crate::model_answer::{clean_lines, json_in};
 use crate::tasks::suggest::{clean_tags, clean_title};
 
-/// Longest part of a transcript that is sent, bytes.
+/// Longest part of a transcript that is sent in one request, bytes.
 pub const MOST_TEXT: usize = 16 << 10;
-/// Most memories that are taken from a part.
+/// Most memories that are taken from one answer.
 const MOST_MEMORIES: usize = 10;
-/// Longest memory, characters: a longer one repeats the transcript.
+/// Longest memory, characters. A longer one only repeats the transcript.
 const MOST_CHARS: usize = 800;
-/// Fewest words of a memory.
+/// Least number of words of a memory.
 const LEAST_WORDS: usize = 3;
 /// Most tokens of the answer.
 const MOST_TOKENS: u64 = 900;
@@ -28,23 +28,23 @@ const TASK: &str = "The data is a part of a session in which a person and a codi
 /// A memory that the model proposes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCandidate {
-    /// Text.
+    /// Text of the memory.
     pub content: String,
-    /// Title, if it has a good one.
+    /// Title; `None` if the model proposed no valid title.
     pub title: Option<String>,
-    /// Tags.
+    /// Valid tags that the model proposed.
     pub tags: Vec<String>,
 }
 
-/// Builds the prompt that asks about a part of a transcript.
+/// Builds the prompt that asks for the memories in a part of a transcript. `key` is removed from the text.
 pub fn build_prompt(text: &str, key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Distil, TASK, &outgoing(text, key), MOST_TOKENS)
 }
 
-/// Reads the memories in an answer, as they may be added: none looks like it has a credential.
+/// Returns the valid memories in an answer. Memories that seem to contain a credential are left out.
 ///
 /// # Errors
-/// Why the answer cannot be read. An empty list is no error.
+/// When the answer has no list of memories, or none of its memories is valid. An empty list is no error.
 pub fn read_candidates(answer: &str) -> Result<Vec<MemoryCandidate>, &'static str> {
     let value = json_in(answer)?;
     let list =
@@ -61,7 +61,7 @@ pub fn read_candidates(answer: &str) -> Result<Vec<MemoryCandidate>, &'static st
         }
     }
     match found.is_empty() && !list.is_empty() {
-        true => Err("none of the memories of the model can be kept"),
+        true => Err("none of the memories of the model is valid"),
         false => Ok(found),
     }
 }
@@ -86,14 +86,11 @@ mod tests {
             "a b c:x|d e f:|g h i:",
         );
         check(r#"{"memories":[]}"#, "");
-        check(
-            r#"{"memories":[{"text":""},{"text":7},null]}"#,
-            "none of the memories of the model can be kept",
-        );
+        check(r#"{"memories":[{"text":""},{"text":7},null]}"#, "none of the memories of the model is valid");
         check(r#"{"memories":"a"}"#, "the model gave no list of memories");
         check(r#"{"a":1}"#, "the model gave no list of memories");
         let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
-        check(&format!(r#"[{{"text":"use {token}"}}]"#), "none of the memories of the model can be kept");
-        check(&format!(r#"["{}"]"#, "x".repeat(5_000)), "none of the memories of the model can be kept");
+        check(&format!(r#"[{{"text":"use {token}"}}]"#), "none of the memories of the model is valid");
+        check(&format!(r#"["{}"]"#, "x".repeat(5_000)), "none of the memories of the model is valid");
     }
 }

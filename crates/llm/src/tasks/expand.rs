@@ -1,4 +1,4 @@
-//! Asks for other words that the answers to a query may have.
+//! Asks a language model for other words that the answers to a query may contain.
 
 use memod_memory::outgoing::outgoing;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::messages::{Prompt, Purpose};
 use crate::model_answer::{clean_line, json_in, strings_in};
 
-/// Longest query that is sent, bytes: a longer one is a pasted text, which has words enough.
+/// Longest query that is sent, bytes. A longer query is a pasted text, which has enough words.
 pub const MOST_QUERY: usize = 500;
-/// Most words that are taken.
+/// Most alternatives that are taken from an answer.
 const MOST_WORDS: usize = 8;
-/// Longest word that is taken, characters; a longer one is a sentence.
+/// Longest alternative that is taken, characters. A longer one is a sentence.
 const MOST_CHARS: usize = 40;
 /// Most words of one alternative.
 const MOST_PARTS: usize = 3;
@@ -22,15 +22,15 @@ const TASK: &str = "You help to search a source code repository. The data is a s
                     functions or types. No word of the query itself, no explanation. For the query `where is the cart emptied` \
                     answer {\"words\": [\"clear\", \"basket\", \"reset_cart\", \"remove items\"]}";
 
-/// Builds the prompt that asks about a query.
+/// Builds the prompt that asks for other words for a query. `key` is removed from the query.
 pub fn build_prompt(query: &str, key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Expand, TASK, &outgoing(query, key), MOST_TOKENS)
 }
 
-/// Reads the words of an answer: no word of the query, each once.
+/// Returns the words in an answer, each once, without the words of the query.
 ///
 /// # Errors
-/// Why there are none.
+/// When the answer is not JSON, or no word is left.
 pub fn read_words(answer: &str, query: &str) -> Result<Vec<String>, &'static str> {
     let value = json_in(answer)?;
     let known: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
@@ -46,7 +46,7 @@ pub fn read_words(answer: &str, query: &str) -> Result<Vec<String>, &'static str
     if words.is_empty() { Err("the model named no other words") } else { Ok(words) }
 }
 
-/// Returns the strings under `words`, or else of the only array.
+/// Returns the strings in the array `words`, or else in the first array of the object, or in the value itself.
 fn find_words(value: &Value) -> impl Iterator<Item = &str> {
     let named = value.get("words").filter(|words| words.is_array());
     strings_in(named.or_else(|| find_array(value)).unwrap_or(value))
@@ -57,12 +57,12 @@ fn find_array(value: &Value) -> Option<&Value> {
     value.as_object()?.values().find(|value| value.is_array())
 }
 
-/// Returns whether a word of a query may have a character.
+/// Returns whether an alternative can contain this character.
 fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || "_-./:# ".contains(c)
 }
 
-/// Returns a word without signs that a query would take for operators; `None` if it is no word.
+/// Returns an alternative on one line; `None` if it is too long, or has characters or words that a query would read as operators.
 fn clean_word(raw: &str) -> Option<String> {
     let line = clean_line(raw, MOST_CHARS + 1)?;
     let is_word = line.chars().count() <= MOST_CHARS

@@ -1,4 +1,4 @@
-//! Asks whether two memories say the same or contradict each other.
+//! Asks a language model whether two memories say the same or contradict each other.
 
 use memod_memory::outgoing::{Outgoing, outgoing};
 use serde_json::Value;
@@ -21,16 +21,16 @@ const TASK: &str = "The data is a numbered list of pairs of notes about a softwa
 /// How two memories are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Both say the same.
+    /// Both memories say the same.
     Same,
-    /// Both cannot be true.
+    /// Both memories cannot be true.
     Contradict,
-    /// Neither.
+    /// The memories neither say the same nor contradict each other.
     Neither,
 }
 
 impl Verdict {
-    /// Returns the word for it.
+    /// Returns the name of the verdict in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -45,15 +45,15 @@ impl Verdict {
 pub struct PairJudgement {
     /// Index of the pair.
     pub pair: usize,
-    /// How they are related.
+    /// How the two memories are related.
     pub verdict: Verdict,
-    /// Whether the second one says better what both say.
+    /// Whether the second memory states better what both say.
     pub second_is_better: bool,
-    /// Why.
+    /// Reason for the verdict; `None` if the model gave none.
     pub reason: Option<String>,
 }
 
-/// Builds the prompt that asks about pairs of texts.
+/// Builds the prompt that asks for a verdict on each pair of texts. `key` is removed from the texts.
 pub fn build_prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
     let mut data = Outgoing::default();
     for (nth, (left, right)) in pairs.iter().enumerate() {
@@ -69,15 +69,15 @@ pub fn build_prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Compare, TASK, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40)
 }
 
-/// Returns a memory on one line, cut to the part that is sent.
+/// Returns the text of a memory on one line, cut to the length that is sent.
 fn shorten_memory(text: &str) -> String {
     clean_line(text, MOST_TEXT).unwrap_or_default()
 }
 
-/// Reads the judgements on `n_pairs` pairs: the first one on each, and none on other pairs.
+/// Returns the judgements in an answer to a prompt with `n_pairs` pairs, at most one (the first) for each pair.
 ///
 /// # Errors
-/// Why there are none.
+/// When the answer is not JSON, or has no valid judgement.
 pub fn read_judgements(answer: &str, n_pairs: usize) -> Result<Vec<PairJudgement>, &'static str> {
     let value = json_in(answer)?;
     let list = value.get("pairs").unwrap_or(&value);
@@ -92,7 +92,7 @@ pub fn read_judgements(answer: &str, n_pairs: usize) -> Result<Vec<PairJudgement
     if all.is_empty() { Err("the model judged no pair") } else { Ok(all) }
 }
 
-/// Reads one judgement; `None` if it is incomplete, or on no pair that was sent.
+/// Parses one judgement; `None` if it is incomplete, or its pair was not sent.
 fn read_judgement(value: &Value, n_pairs: usize) -> Option<PairJudgement> {
     let number =
         usize::try_from(value["pair"].as_u64()?).ok().filter(|number| (1..=n_pairs).contains(number))?;

@@ -1,4 +1,4 @@
-//! Turns texts into prompts, and answers into checked proposals. Pure.
+//! Turns texts into prompts, and the answers of a model into checked proposals. Pure.
 
 pub mod distil;
 pub mod expand;

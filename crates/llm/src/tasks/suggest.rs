@@ -1,4 +1,4 @@
-//! Asks for a title and tags of a memory.
+//! Asks a language model for a title and tags of a memory.
 
 use memod_memory::fields;
 use memod_memory::outgoing::outgoing;
@@ -8,11 +8,11 @@ use crate::model_answer::{clean_line, json_in, strings_in};
 
 /// Longest text that is sent, bytes.
 const MOST_TEXT: usize = 16 << 10;
-/// Most tags in use that are sent.
+/// Most tags of other memories that are sent.
 pub const MOST_KNOWN: usize = 40;
 /// Longest title, characters.
 const MOST_TITLE: usize = 80;
-/// Most tags that are taken.
+/// Most tags that are taken from an answer.
 const MOST_TAGS: usize = 5;
 /// Longest tag, characters.
 const MOST_TAG: usize = 30;
@@ -23,26 +23,26 @@ const TASK: &str = "The data is a note about a software project, and then, after
                     the note a title of at most eight words that says what it states, and one to four tags: words for its \
                     subject, from the tags in use where they fit. Form: {\"title\": \"…\", \"tags\": [\"…\"]}";
 
-/// A title and tags.
+/// The title and tags that the model suggests for a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The title, if it is a good one.
+    /// Title; `None` if the model suggested no valid title.
     pub title: Option<String>,
-    /// Tags in their normal form.
+    /// Valid tags, normalized.
     pub tags: Vec<String>,
 }
 
-/// Builds the prompt that asks for a title and tags of a memory.
+/// Builds the prompt that asks for a title and tags of a memory. `key` is removed from the texts.
 pub fn build_prompt(content: &str, known_tags: &[String], key: Option<&str>) -> Prompt {
     let mut data = outgoing(content, key).limited(MOST_TEXT);
     data.push(&outgoing(&format!("\ntags in use: {}", known_tags.join(", ")), key));
     Prompt::new(Purpose::Suggest, TASK, &data, MOST_TOKENS)
 }
 
-/// Reads the title and the tags in an answer, as a memory may have them.
+/// Returns the valid title and the valid tags in an answer.
 ///
 /// # Errors
-/// Why there are none.
+/// When the answer is not JSON, or has neither a valid title nor a valid tag.
 pub fn read_suggestion(answer: &str) -> Result<Suggestion, &'static str> {
     let value = json_in(answer)?;
     let suggestion =
@@ -53,22 +53,22 @@ pub fn read_suggestion(answer: &str) -> Result<Suggestion, &'static str> {
     }
 }
 
-/// Returns a title that is short enough and that a memory may have.
+/// Returns a title on one line; `None` if it is too long or a memory cannot have it.
 pub(super) fn clean_title(raw: &str) -> Option<String> {
     let line = clean_line(raw, MOST_TITLE + 1)?;
-    // A command is shown with it, in which it must not be an option.
+    // memod shows a command with the title as an argument, which must not look like an option.
     if line.chars().count() > MOST_TITLE || line.starts_with('-') {
         return None;
     }
     Some(fields::validate_title(&line, false).ok()??.text)
 }
 
-/// Returns whether a tag may have a character.
+/// Returns whether a suggested tag can contain this character.
 fn is_tag_char(c: char) -> bool {
     c.is_alphanumeric() || "-_./ ".contains(c)
 }
 
-/// Returns the tags among the values of an array.
+/// Returns the valid tags in a JSON array, normalized, each once.
 pub(super) fn clean_tags(value: &serde_json::Value) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for raw in strings_in(value) {

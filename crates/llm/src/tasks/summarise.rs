@@ -1,4 +1,4 @@
-//! Asks for a summary of a brief.
+//! Asks a language model to summarise a brief.
 
 use memod_memory::outgoing::outgoing;
 
@@ -17,15 +17,15 @@ const TASK: &str = "The data is an overview of a source code repository: what it
                     eight short sentences: what the project is, what is being worked on, and which notes matter for that. Say \
                     nothing that the data does not say. Form: {\"summary\": \"…\"}";
 
-/// Builds the prompt that asks for a summary of a brief.
+/// Builds the prompt that asks for a summary of a brief. `key` is removed from the text.
 pub fn build_prompt(text: &str, key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Summarise, TASK, &outgoing(text, key).limited(MOST_TEXT), MOST_TOKENS)
 }
 
-/// Reads the summary in an answer.
+/// Returns the summary in an answer.
 ///
 /// # Errors
-/// Why there is none.
+/// When the answer is not JSON, or has no summary.
 pub fn read_summary(answer: &str) -> Result<String, &'static str> {
     let value = json_in(answer)?;
     let text = value["summary"].as_str().ok_or("the model gave no summary")?;

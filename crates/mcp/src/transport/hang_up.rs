@@ -1,14 +1,14 @@
-//! Notices that a client has gone while nothing is read from it or written to it.
+//! Detects that a client has closed the connection while nothing is read or written.
 
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Calls `gone` once nobody reads the output any more, or once a client that has closed the input stops reading. Returns at
-/// once; the thread that waits ends with the process.
+/// Starts a thread that calls `gone` once the client has closed the output, or has closed the input and no longer reads. The
+/// thread ends with the process.
 ///
-/// `n_steps` counts the beginnings and the ends of writes: it is odd during one.
+/// `n_steps` counts the beginnings and the ends of writes, so it is odd during a write.
 ///
 /// # Errors
 /// When no thread can be started.
@@ -28,7 +28,7 @@ pub(crate) fn watch_for_hang_up(
     Ok(())
 }
 
-/// Does nothing: here, only a write finds out that nobody reads.
+/// Does nothing: on this platform, only a failing write shows that the client has closed the output.
 #[cfg(not(unix))]
 pub(crate) fn watch_for_hang_up(_: &File, _: &File, _: Arc<AtomicU64>, _: impl FnOnce()) -> io::Result<()> {
     Ok(())
@@ -42,20 +42,20 @@ mod unix {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::{Errno, retry_on_intr};
 
-    /// Time that a client which has closed its end of the input may take to read one message. The SDK gives what still runs at
-    /// the end of the input as long, but it sees that end only after everything before it was read.
+    /// Time that a client which has closed the input may take to read one message. The SDK gives running requests the same time
+    /// at the end of the input, but it sees that end only after it has read everything before.
     const AFTER_THE_INPUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
-    /// A peer that has closed its end is always reported; one of a socket that has only ended its sending is on request.
+    /// Event that `poll` must report besides the default: the peer of a socket has only shut down its sending side.
     #[cfg(target_os = "linux")]
     const NOTHING_COMES: PollFlags = PollFlags::RDHUP;
     #[cfg(not(target_os = "linux"))]
     const NOTHING_COMES: PollFlags = PollFlags::empty();
 
-    /// Waits until the client has gone.
+    /// Waits until the client has closed the output, or has closed the input and no longer reads.
     ///
     /// # Errors
-    /// When the streams cannot be waited for.
+    /// When the streams cannot be polled.
     pub(crate) fn wait_for_hang_up(input: &File, output: &File, n_steps: &AtomicU64) -> Result<(), Errno> {
         let mut ends = [PollFd::new(output, PollFlags::empty()), PollFd::new(input, NOTHING_COMES)];
         retry_on_intr(|| poll(&mut ends, None))?;
@@ -70,10 +70,10 @@ mod unix {
         Ok(())
     }
 
-    /// Returns whether nobody reads any more.
+    /// Returns whether the client has closed the output.
     ///
     /// # Errors
-    /// When this cannot be waited for, as for a terminal on macOS.
+    /// When the output cannot be polled, such as a terminal on macOS.
     fn is_closed(output: &PollFd<'_>) -> Result<bool, Errno> {
         let seen = output.revents();
         if seen.contains(PollFlags::NVAL) {

@@ -1,4 +1,4 @@
-//! Tracks the requests that have no answer yet.
+//! Tracks the requests in flight, which have no answer yet.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,9 +6,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use memod_base::threads::lock;
 use rmcp::model::RequestId;
 
-/// Requests without an answer, at most. When there are more, the client waits: nothing else bounds what a server keeps for one
-/// that asks and does not read. More than the daemon serves at once on a connection (64), so that a cancellation is read
-/// while it is busy.
+/// Largest number of requests in flight; with more, reading stops until an answer is written. Nothing else limits the memory for
+/// a client that sends requests and does not read. The number is larger than the 64 requests that the daemon serves at once on a
+/// connection, so that a cancellation is still read while the daemon is busy.
 pub(crate) const MOST_IN_FLIGHT: usize = 256;
 
 /// The ids of the requests in flight.
@@ -18,16 +18,18 @@ pub(crate) struct InFlight {
     fewer: Condvar,
 }
 
-/// How far a request has come.
+/// The stage of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestStage {
+    /// The request has no answer yet.
     Asked,
-    /// Its answer waits to be written, and takes memory until it is.
+    /// The answer waits to be written, and takes memory until then.
     Answered,
 }
 
 impl InFlight {
-    /// Adds a request as soon as there is room for it. Returns whether its id was free; one that is not is left as it was.
+    /// Waits until fewer than [`MOST_IN_FLIGHT`] requests are in flight, and adds a request. Returns false, and adds nothing, if a
+    /// request with the same id is in flight.
     pub(crate) fn begin_request(&self, id: &RequestId) -> bool {
         let is_full =
             |ids: &mut HashMap<RequestId, RequestStage>| ids.len() >= MOST_IN_FLIGHT && !ids.contains_key(id);
@@ -45,7 +47,7 @@ impl InFlight {
         self.lock_ids().entry(id.clone()).and_modify(|stage| *stage = RequestStage::Answered);
     }
 
-    /// Removes a request that is cancelled, unless its answer is on the way.
+    /// Removes a cancelled request, unless its answer already waits to be written.
     pub(crate) fn cancel_request(&self, id: &RequestId) {
         let mut ids = self.lock_ids();
         if ids.get(id) == Some(&RequestStage::Asked) {
@@ -54,7 +56,7 @@ impl InFlight {
         }
     }
 
-    /// Removes a request whose answer is written.
+    /// Removes a request whose answer is about to be written.
     pub(crate) fn end_request(&self, id: &RequestId) {
         self.lock_ids().remove(id);
         self.fewer.notify_one();

@@ -1,4 +1,4 @@
-//! Holds a message that waits to be written.
+//! Declares a message that waits to be written.
 
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use std::io::{self};
@@ -7,23 +7,23 @@ use tokio::sync::oneshot;
 /// A message to be written.
 pub(crate) struct OutgoingMessage {
     pub(super) line: Vec<u8>,
-    /// The request in flight that it answers.
+    /// Id of the request in flight that the message answers.
     pub(super) answers: Option<RequestId>,
-    /// Wants to know that it is written.
+    /// Receives the result of writing the message.
     pub(super) written: Option<oneshot::Sender<io::Result<()>>>,
 }
 
 impl OutgoingMessage {
-    /// Returns an answer to what never was in flight.
+    /// Creates an answer to a line that never became a request in flight.
     ///
     /// # Errors
-    /// When it has no form in JSON.
+    /// When the message cannot be encoded as JSON.
     pub(crate) fn new_refusal(message: &ServerJsonRpcMessage) -> io::Result<Self> {
         Ok(Self { line: encode_line(message)?, answers: None, written: None })
     }
 }
 
-/// Returns a message as a line of JSON.
+/// Encodes a message as a line of JSON, with its line feed.
 pub(super) fn encode_line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');

@@ -1,7 +1,7 @@
 //! Reads messages from a client, one JSON object a line.
 //!
-//! The SDK's own transport drops lines that are not JSON, and answers a malformed request without its id, for which a client
-//! waits. Here every line that cannot be served is answered.
+//! The SDK's own transport ignores lines that are not JSON, and answers a malformed request without its id, so that a client
+//! waits forever. This reader answers every line that cannot be served.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use tokio::sync::{mpsc, watch};
 use super::in_flight::InFlight;
 use super::outgoing_message::OutgoingMessage;
 
-/// Longest line that is read, bytes; the daemon takes 8 MiB.
+/// Largest size of a line, bytes. The daemon accepts 8 MiB.
 const MAX_LINE: usize = 16 << 20;
 
-/// Passes the messages that a thread reads to the server.
+/// Reads messages on a thread, and passes them to the server.
 pub(crate) struct MessageReader {
     pub(crate) forward: mpsc::Sender<ClientJsonRpcMessage>,
     pub(crate) replies: mpsc::Sender<OutgoingMessage>,
     pub(crate) in_flight: Arc<InFlight>,
-    /// Its drop is the end of the input.
+    /// Signals the end of the input when it is dropped.
     pub(crate) _is_open: watch::Sender<()>,
 }
 
 impl MessageReader {
-    /// Reads lines until the input ends or nobody takes them.
+    /// Reads lines until the input ends or the server no longer takes messages.
     pub(crate) fn read_messages(&self, mut input: impl BufRead) {
         let mut has_begun = false;
         let mut bytes = Vec::new();
@@ -53,7 +53,7 @@ impl MessageReader {
         }
     }
 
-    /// Passes a message on; returns whether more are wanted.
+    /// Passes a message to the server; returns whether the server takes more.
     fn pass_message(&self, message: ClientJsonRpcMessage, has_begun: &mut bool) -> bool {
         match &message {
             JsonRpcMessage::Request(request) => {
@@ -64,28 +64,28 @@ impl MessageReader {
                         .send_refusal(ErrorData::invalid_request(why, None), Some(request.id.clone()));
                 }
             }
-            // The SDK ends a connection that begins with a notification, although there is nothing to answer.
+            // The SDK would end a connection whose first message is a notification, so such messages are ignored.
             JsonRpcMessage::Notification(_) if !*has_begun => return true,
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
                     cancelled.params.request_id.as_ref().inspect(|id| self.in_flight.cancel_request(id));
                 }
             }
-            // Nothing was asked of the client, and before the beginning the SDK would end the connection.
+            // This server sends no requests, so it expects no responses; an early one would make the SDK end the connection.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => return true,
         }
         self.forward.blocking_send(message).is_ok()
     }
 
-    /// Answers what cannot be served; returns whether it could.
+    /// Answers a line that cannot be served with an error; returns whether the answer can still be written.
     fn send_refusal(&self, error: ErrorData, id: Option<RequestId>) -> bool {
         let refusal = OutgoingMessage::new_refusal(&ServerJsonRpcMessage::error(error, id));
         refusal.map_or(true, |refusal| self.replies.blocking_send(refusal).is_ok())
     }
 }
 
-/// Returns whether a request says which generation the client speaks: those that only probe leave it open, and so does one that
-/// the SDK refuses for its version.
+/// Returns whether a request shows which generation of the protocol the client speaks. Probing requests do not, and neither does a
+/// request that the SDK refuses for its version.
 fn names_generation(request: &ClientRequest) -> bool {
     let meta = request.get_meta();
     match request {
@@ -100,14 +100,17 @@ fn names_generation(request: &ClientRequest) -> bool {
     }
 }
 
-/// The way in which a line ended.
+/// The result of reading a line.
 enum LineEnding {
+    /// The line was read.
     Whole,
+    /// The line is longer than [`MAX_LINE`], and was skipped.
     TooLong,
+    /// The input has ended.
     End,
 }
 
-/// Reads a line without its end. The last one needs none.
+/// Reads a line into `bytes`, without its line feed, which the last line may lack.
 fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEnding> {
     bytes.clear();
     let mut is_too_long = false;
@@ -135,18 +138,18 @@ fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEn
     }
 }
 
-/// The meaning of a line.
+/// A line after decoding.
 #[derive(Debug)]
 enum DecodedLine {
-    /// To be served.
+    /// A message for the server.
     Message(Box<ClientJsonRpcMessage>),
-    /// To be answered with an error; the id if it could be read.
+    /// A line to answer with this error, and its id if that could be read.
     Refused(ErrorData, Option<RequestId>),
-    /// A blank line, or a notification that nobody knows.
+    /// A blank line, or an unknown notification, to be ignored.
     Nothing,
 }
 
-/// Parses a line.
+/// Decodes a line.
 fn decode_line(line: &[u8]) -> DecodedLine {
     let line = line.trim_ascii();
     if line.is_empty() {
@@ -157,7 +160,7 @@ fn decode_line(line: &[u8]) -> DecodedLine {
     }
     match serde_json::from_slice::<Value>(line) {
         Err(error) => DecodedLine::Refused(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
-        Ok(Value::Array(_)) => refuse_line("batches are not served: send one message a line", None),
+        Ok(Value::Array(_)) => refuse_line("batches are not supported: send one message per line", None),
         Ok(Value::Object(message)) => {
             let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
             match message.get("method") {
@@ -173,7 +176,7 @@ fn decode_line(line: &[u8]) -> DecodedLine {
     }
 }
 
-/// Refuses a line that is JSON and no message.
+/// Returns the refusal of a line that is JSON but not a message.
 fn refuse_line(message: &str, id: Option<RequestId>) -> DecodedLine {
     DecodedLine::Refused(ErrorData::invalid_request(message.to_owned(), None), id)
 }
@@ -209,7 +212,7 @@ mod tests {
             ("{", "-32700 null not JSON: EOF while parsing an object at line 1 column 1"),
             ("\u{1}", "-32700 null not JSON: expected value at line 1 column 1"),
             ("7", "-32600 null not a JSON object"),
-            ("[]", "-32600 null batches are not served: send one message a line"),
+            ("[]", "-32600 null batches are not supported: send one message per line"),
             (r#"{"jsonrpc":"2.0","id":7}"#, "-32600 7 method is missing"),
             (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, "-32600 \"a\" method: a string is needed"),
         ];

@@ -1,6 +1,6 @@
 //! Moves messages between the protocol and the streams of this process, one JSON object a line.
 //!
-//! Two threads do blocking reads and writes: a blocked one does not keep the process from ending.
+//! Two threads do blocking reads and writes. A blocked thread does not prevent the process from ending.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -18,7 +18,7 @@ use super::in_flight::InFlight;
 use super::outgoing_message::{OutgoingMessage, encode_line};
 use super::reader::MessageReader;
 
-/// Messages that wait to be served, or to be written. When there are more, the client or the server waits.
+/// Largest number of messages that wait to be served, and of messages that wait to be written. With more, the sender waits.
 const MOST_WAITING: usize = 64;
 
 /// Both ends of the connection.
@@ -28,7 +28,7 @@ pub(crate) struct StdioTransport {
     in_flight: Arc<InFlight>,
 }
 
-/// A signal that everything was read.
+/// A signal that the input has ended and everything was read.
 #[derive(Clone, Debug)]
 pub(crate) struct InputEnd(watch::Receiver<()>);
 
@@ -39,18 +39,19 @@ impl InputEnd {
     }
 }
 
-/// The ends of the streams, and the cause of that of the output.
+/// Signals for the ends of the two streams.
 pub(crate) struct StreamEnds {
     pub(crate) input: InputEnd,
-    /// Why nothing can be written any more.
+    /// Receives the reason once nothing can be written any more.
     pub(crate) output: mpsc::Receiver<io::Error>,
 }
 
 impl StdioTransport {
-    /// Takes stdin and stdout for the protocol: what else prints goes to stderr, and what else reads finds nothing.
+    /// Takes stdin and stdout for the protocol. On Unix, other code that prints then writes to stderr, and other code that reads
+    /// finds an empty stdin.
     ///
     /// # Errors
-    /// When the streams cannot be taken, or no thread can be started.
+    /// When the streams cannot be duplicated, or no thread can be started.
     pub(crate) fn open() -> io::Result<(Self, StreamEnds)> {
         let (input, output) = take_streams()?;
         let (outgoing, lines) = mpsc::channel(MOST_WAITING);
@@ -61,7 +62,8 @@ impl StdioTransport {
 
         let close_by_client = close.clone();
         hang_up::watch_for_hang_up(&input, &output, n_steps.clone(), move || {
-            let _ = close_by_client.try_send(io::ErrorKind::BrokenPipe.into()); // or the writer has said it
+            // Fails if the writing thread has already sent an error.
+            let _ = close_by_client.try_send(io::ErrorKind::BrokenPipe.into());
         })?;
         let replies = outgoing.clone();
         let reader = MessageReader { forward, replies, in_flight: in_flight.clone(), _is_open: is_open };
@@ -89,7 +91,7 @@ impl Transport<RoleServer> for StdioTransport {
             JsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
-        // A cancellation comes too late from now on.
+        // From now on a cancellation comes too late.
         if let Some(id) = &answers {
             self.in_flight.mark_answered(id);
         }
@@ -111,13 +113,13 @@ impl Transport<RoleServer> for StdioTransport {
     }
 }
 
-/// Returns the error for an output that nobody writes any more.
+/// Returns the error for a message that cannot be written, because the writing thread has ended.
 fn closed_error() -> io::Error {
     io::ErrorKind::BrokenPipe.into()
 }
 
-/// Writes messages until there are no more, or one cannot be written: then no other can, and `close` gets the error. Counts
-/// the beginnings and the ends of writes.
+/// Writes messages until there are no more or a write fails; then `close` gets the error. Counts the beginnings and the ends of
+/// writes in `n_steps`.
 fn write_messages(
     mut output: impl Write,
     mut messages: mpsc::Receiver<OutgoingMessage>,
@@ -126,16 +128,16 @@ fn write_messages(
     n_steps: &AtomicU64,
 ) {
     while let Some(OutgoingMessage { line, answers, written }) = messages.blocking_recv() {
-        // A client that has its answer may use the id again, before this thread goes on.
+        // The request ends before the write, because a client may reuse the id as soon as it has read the answer.
         answers.inspect(|id| in_flight.end_request(id));
         n_steps.fetch_add(1, Ordering::Relaxed);
         let result = output.write_all(&line).and_then(|()| output.flush());
         n_steps.fetch_add(1, Ordering::Relaxed);
         let failure = result.as_ref().err().map(io::Error::kind);
         if let Some(kind) = failure {
-            let _ = close.try_send(kind.into()); // or the client has hung up
+            let _ = close.try_send(kind.into()); // fails if the other thread has already sent an error
         }
-        // Nobody asks whether the answer to a malformed line was written.
+        // The answer to a malformed line has no receiver for this result.
         written.map(|written| written.send(result));
         if failure.is_some() {
             return;
@@ -143,7 +145,7 @@ fn write_messages(
     }
 }
 
-/// Returns copies of stdin and stdout, and puts nothing in the place of one and stderr in that of the other.
+/// Returns duplicates of stdin and stdout, and then redirects stdin to `/dev/null` and stdout to stderr.
 #[cfg(unix)]
 fn take_streams() -> io::Result<(File, File)> {
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
@@ -153,7 +155,7 @@ fn take_streams() -> io::Result<(File, File)> {
     Ok((File::from(input), File::from(output)))
 }
 
-/// Returns stdin and stdout. Nothing else in the process uses them: verbs keep what they print.
+/// Returns duplicates of stdin and stdout. Nothing else in the process uses these streams, because verbs return their output.
 #[cfg(windows)]
 fn take_streams() -> io::Result<(File, File)> {
     use std::os::windows::io::AsHandle;

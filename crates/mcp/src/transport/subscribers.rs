@@ -1,4 +1,4 @@
-//! Notifies clients that the list of resources has changed, in the way of their generation.
+//! Notifies clients of both generations of the protocol that the list of resources has changed.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -8,7 +8,7 @@ use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
 
 use super::stdio::InputEnd;
 
-/// Open subscriptions, at most: each is a request in flight, and must leave room for others.
+/// Largest number of open subscriptions. Each is a request in flight, and must leave room for other requests.
 const MOST_SUBSCRIPTIONS: usize = 64;
 
 /// The open `subscriptions/listen` requests.
@@ -23,7 +23,8 @@ impl Subscribers {
         Self { sinks: Mutex::default(), input_end }
     }
 
-    /// Returns what a subscription gets: tools and prompts never change, single resources are not watched.
+    /// Returns the part of a filter that is supported: changes of the list of resources. Tools and prompts never change, and single
+    /// resources are not watched.
     pub(crate) fn accepted_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = SubscriptionFilter::default();
         accepted.resources_list_changed = requested.resources_list_changed;
@@ -33,7 +34,7 @@ impl Subscribers {
     /// Holds a subscription until it is cancelled or the input ends.
     ///
     /// # Errors
-    /// When too many are open.
+    /// When too many subscriptions are open.
     pub(crate) async fn hold_subscription(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let sink = context.sink().clone();
         if !self.add_sink(&sink) {
@@ -58,7 +59,7 @@ impl Subscribers {
         has_room
     }
 
-    /// Sends the notice, unless the input has ended: the SDK sends none then, and would not say so.
+    /// Sends the notification. Stops waiting when the input ends, because the SDK then sends nothing and would wait forever.
     pub(crate) async fn notify_resources_changed(&self, peer: &Peer<RoleServer>) {
         tokio::select! {
             () = self.notify_subscribers(peer) => {}
@@ -66,11 +67,12 @@ impl Subscribers {
         }
     }
 
-    /// Notifies the subscribers. A client of the older generation gets the notice without asking, as its rules say.
+    /// Notifies the subscribers. A client of the older generation gets the notification without a subscription, as that protocol
+    /// requires.
     async fn notify_subscribers(&self, peer: &Peer<RoleServer>) {
         let sinks = self.lock_sinks().clone();
         for sink in sinks {
-            let _ = sink.notify_resource_list_changed().await; // one that has gone needs no notice
+            let _ = sink.notify_resource_list_changed().await; // fails for a subscriber that has closed the connection
         }
         if peer.peer_info().is_some() {
             let _ = peer.notify_resource_list_changed().await;

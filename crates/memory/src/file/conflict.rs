@@ -1,14 +1,15 @@
-//! Takes the markers of a conflict of git out of a text.
+//! Splits a text with the conflict markers of git into its two sides, and writes such a text.
+//!
+//! A marker is a line that begins with several equal characters; their number is the size of the marker.
 
-/// Characters of the lines with which git marks the sides of a conflict, in their order. The second is there in the styles
-/// `diff3` and `zdiff3` only.
+/// The characters of the markers, in their order. Only the styles `diff3` and `zdiff3` of git have the second marker.
 const MARKS: [char; 4] = ['<', '|', '=', '>'];
-/// Their least number: the attribute `conflict-marker-size` may say a smaller one than git's own. Of fewer characters a text may well
-/// have such lines of its own.
+/// Smallest size of a marker: git's attribute `conflict-marker-size` may be below the default. Shorter lines of this kind are
+/// probably the text's own.
 const LEAST: usize = 4;
-/// Their number where nothing else is said.
+/// Default size of git's markers.
 const USUAL: usize = 7;
-/// Their most in a text that is written here.
+/// Largest size of the markers that are written here.
 const MOST: usize = 32;
 
 /// The side of a conflict that a line belongs to.
@@ -20,15 +21,15 @@ enum LineSide {
     Theirs,
 }
 
-/// Returns the two sides of a text that git could not merge: ours and theirs. `None` if it has no complete set of markers.
+/// Returns the two sides of a text that git could not merge, ours and theirs; `None` if the text has no complete set of markers.
 ///
 /// # Errors
-/// When a side has a line `=======` too, so that nobody can tell where it ends.
+/// When a side also has a line `=======`, so that it is unclear where the side ends.
 pub fn parse_sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
     find_sides(text, LEAST)
 }
 
-/// Returns whether a text has a complete set of markers of any size, which may also be lines of its own.
+/// Returns whether a text has a complete set of markers of any size, which may be the text's own lines.
 pub fn may_have_sides(text: &str) -> bool {
     !matches!(find_sides(text, 1), Ok(None))
 }
@@ -39,7 +40,7 @@ fn find_sides(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static 
     let mut sizes: Vec<usize> = opening.map(|(_, size)| size).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    // A text may have such lines of its own, of another size.
+    // A text may also have lines of its own that look like markers of another size.
     let mut found = Ok(None);
     for size in sizes {
         match parse_sides_by_size(text, size) {
@@ -51,27 +52,27 @@ fn find_sides(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static 
     found
 }
 
-/// Returns the two sides as [`parse_sides`], with what was written in the worktree as the first.
+/// Returns the two sides as [`parse_sides`] does, but first the side that was written in this worktree.
 ///
-/// While commits are put on top of others (`is_rebasing`), git calls these others, HEAD, ours; so it does where it applies what was
-/// stashed.
+/// In a rebase (`is_rebasing`) git marks the new base, HEAD, as ours, and the worktree's own commit as theirs. `git stash apply`
+/// likewise marks the stashed changes as theirs. In both cases the sides are swapped.
 ///
 /// # Errors
-/// As [`parse_sides`].
+/// Those of [`parse_sides`].
 pub fn own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
     let is_turned = is_rebasing && is_labelled(text, 0, "HEAD") || is_labelled(text, 3, "Stashed changes");
     Ok(parse_sides(text)?.map(|[one, other]| if is_turned { [other, one] } else { [one, other] }))
 }
 
-/// Returns whether a marker, by its number, has a label.
+/// Returns whether a text has a marker, by its index in [`MARKS`], with this label.
 fn is_labelled(text: &str, nth: usize, label: &str) -> bool {
     let mut marks =
         text.lines().filter(|line| parse_mark(line).is_some_and(|(of, size)| of == nth && size >= LEAST));
     marks.any(|line| line.trim_end().ends_with(&format!(" {label}")))
 }
 
-/// Returns a text that is in conflict where two sides differ, with what was written in the worktree as the first; `None` if no
-/// markers can be told from its lines.
+/// Returns a text with conflict markers around the lines in which two sides differ, ours first; `None` if markers of every size
+/// would look like lines of the text.
 pub fn render_conflict(ours: &str, theirs: &str) -> Option<String> {
     let [one, other] = [ours, theirs].map(|side| side.split_inclusive('\n').collect::<Vec<_>>());
     let (before, one) = one.split_at(one.iter().zip(&other).take_while(is_same_line).count());
@@ -89,12 +90,12 @@ pub fn render_conflict(ours: &str, theirs: &str) -> Option<String> {
         .find(|text| matches!(parse_sides(text), Ok(Some(read)) if read == [ours, theirs]))
 }
 
-/// Returns whether a line of two texts is the same.
+/// Returns whether the lines of two texts at one position are the same.
 fn is_same_line((one, other): &(&&str, &&str)) -> bool {
     one == other
 }
 
-/// Returns the two sides by markers of one size.
+/// Returns the two sides of a text by markers of one size, as [`parse_sides`] does.
 fn parse_sides_by_size(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
     let (mut at, mut n_conflicts) = (LineSide::Both, 0);
@@ -124,7 +125,7 @@ fn parse_sides_by_size(text: &str, size: usize) -> Result<Option<[String; 2]>, &
     Ok((at == LineSide::Both && n_conflicts > 0).then_some([ours, theirs]))
 }
 
-/// Returns the number of the marker that a line is, and its size.
+/// Returns the index in [`MARKS`] of the marker that a line is, and the marker's size; `None` if the line is no marker.
 fn parse_mark(line: &str) -> Option<(usize, usize)> {
     let line = line.trim_end();
     let first = line.chars().next()?;

@@ -1,4 +1,4 @@
-//! Reads the lines of a front matter, and writes its values.
+//! Parses the front matter of a memory file, and writes its values.
 
 use std::str::FromStr;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::{FENCE, Refused};
 
-/// Words that YAML does not read as texts.
+/// Words that YAML does not read as text.
 const RESERVED: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "y"];
 
-/// A key with its value.
+/// A key of the front matter with its value.
 pub(super) struct FrontEntry<'a> {
     pub(super) key: &'a str,
     /// The text after the colon, as written, without the last line end.
     pub(super) lines: String,
-    /// Line of the key, from 1.
+    /// Number of the key's line, from 1.
     line: usize,
 }
 
@@ -28,10 +28,10 @@ pub(super) struct FileParts<'a> {
     pub(super) content: &'a str,
 }
 
-/// Splits a file into its parts. An empty line is kept in the value before it.
+/// Splits a file into its parts. An empty line between entries belongs to the value before it.
 ///
 /// # Errors
-/// When there is no front matter, it does not end, a line is of another form, or a key is there twice.
+/// When the file has no front matter, the front matter does not end, a line has another form, or a key appears twice.
 pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
     let mut entries: Vec<FrontEntry<'_>> = Vec::new();
     let mut comments = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
             empty.push(whole);
             continue;
         }
-        // They may be a part of the value before them.
+        // The empty lines before this line belong to the value before them.
         if let Some(last) = entries.last_mut() {
             empty.iter().for_each(|line| last.push_line(line));
         }
@@ -69,28 +69,30 @@ pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
     refuse_form("the front matter does not end with ---".to_owned())
 }
 
-/// Refuses a file that is not of the expected form.
+/// Returns the error for a file that does not have the expected form.
 fn refuse_form<T>(why: String) -> Result<T, Refused> {
     Err(Refused::new("file", why)
         .with_hint("a file is a line ---, lines such as `tier: long`, a line ---, and the text"))
 }
 
+/// Returns whether a word may be a key.
 fn is_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 impl FrontEntry<'_> {
+    /// Adds a line to the value.
     fn push_line(&mut self, line: &str) {
         self.lines.push('\n');
         self.lines.push_str(line);
     }
 
-    /// Returns the error for a value that is not allowed.
+    /// Returns the error for a value that is not allowed; `why` continues a sentence that begins with the key.
     pub(super) fn value_error(&self, why: &str) -> Refused {
         Refused::new("file", format!("line {}: {} {why}", self.line, self.key))
     }
 
-    /// Returns the value in the line of the key.
+    /// Returns the value as it is written, which must be one line.
     fn value(&self) -> Result<&str, Refused> {
         let value = self.lines.trim();
         if value.contains('\n') {
@@ -99,27 +101,32 @@ impl FrontEntry<'_> {
         Ok(value)
     }
 
+    /// Returns the value as text.
     pub(super) fn text(&self) -> Result<String, Refused> {
         self.text_in(self.value()?)
     }
 
+    /// Returns the value as a number.
     pub(super) fn number<N: FromStr>(&self) -> Result<N, Refused> {
-        self.value()?.parse().map_err(|_| self.value_error("is not such a number"))
+        self.value()?.parse().map_err(|_| self.value_error("is not a valid number"))
     }
 
+    /// Returns the value as JSON.
     pub(super) fn json(&self) -> Result<Value, Refused> {
         self.json_in(self.value()?)
     }
 
+    /// Returns the items of a list of texts.
     pub(super) fn texts(&self) -> Result<Vec<String>, Refused> {
         self.items()?.into_iter().map(|item| self.text_in(item)).collect()
     }
 
+    /// Returns the items of a list of JSON values.
     pub(super) fn values(&self) -> Result<Vec<Value>, Refused> {
         self.items()?.into_iter().map(|item| self.json_in(item)).collect()
     }
 
-    /// Returns the items of a list: one a line, or between brackets.
+    /// Returns the items of a list as they are written: one on each line, or between brackets.
     fn items(&self) -> Result<Vec<&str>, Refused> {
         let value = self.lines.trim();
         if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -136,6 +143,7 @@ impl FrontEntry<'_> {
             .collect()
     }
 
+    /// Parses a text: in double quotes as JSON, in single quotes, or plain words.
     fn text_in(&self, written: &str) -> Result<String, Refused> {
         if written.starts_with('"') {
             return match self.json_in(written)? {
@@ -155,12 +163,13 @@ impl FrontEntry<'_> {
         Ok(written.to_owned())
     }
 
+    /// Parses a JSON value.
     fn json_in(&self, written: &str) -> Result<Value, Refused> {
         parse_exactly(written).map_err(|error| self.value_error(&format!("is not JSON: {error}")))
     }
 }
 
-/// Returns the length in bytes of the item in a line, if it has one.
+/// Returns the length of the item in a line `- item`, bytes; `None` for another line.
 fn item_length(line: &str) -> Option<usize> {
     line.trim().strip_prefix("- ").map(str::trim).map(str::len)
 }
@@ -170,7 +179,7 @@ fn is_word_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_./<>@+-".contains(c)
 }
 
-/// Returns a text as a value: as it is where YAML reads it so, otherwise as JSON.
+/// Returns a text as a value of the front matter: unchanged if YAML reads it as the same text, otherwise as JSON.
 pub(super) fn plain_or_json(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| is_word_char(c) || c == ' ')

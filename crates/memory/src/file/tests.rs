@@ -94,9 +94,9 @@ fn what_is_no_memory_says_why() {
     check(&with("supersedes: [mem_1]"), "is not the id of a memory");
     check(&with("what is this"), "line 2 is neither");
     check(&with("tier: long\ntier: mid"), "line 3: tier appears twice");
-    check(&with("metadata: [1]"), "metadata is no object");
+    check(&with("metadata: [1]"), "metadata is not a JSON object");
     check(&with("about:\n  - {\"path\": \"../x\"}"), "not in the worktree");
-    check(&with("about:\n  - {\"path\": \"x\", \"lines\": [9, 1]}"), "no span");
+    check(&with("about:\n  - {\"path\": \"x\", \"lines\": [9, 1]}"), "counted from 1");
     check(&with("title: a <private>b</private>"), "has a private part");
     let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
     check(&with("tier: long").replace("hello", &token), "looks like a credential");

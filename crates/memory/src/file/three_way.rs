@@ -5,21 +5,21 @@ use super::{MAX_FILE, MemoryFile};
 /// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MergeOutcome {
-    /// Theirs holds: ours has nothing that it lacks.
+    /// Their text is the result: ours has no change that theirs lacks.
     Theirs,
-    /// Ours holds: theirs has nothing that it lacks.
+    /// Our text is the result: theirs has no change that ours lacks.
     Ours,
-    /// Both changes, which do not touch.
+    /// Both have changes, which do not overlap; this is the merged memory.
     Both(Box<MemoryFile>),
-    /// Somebody must choose.
+    /// The changes overlap, so a person must choose.
     Conflict,
 }
 
-/// Merges line by line, as git does. The times of the changes do not matter. An empty text is a memory that was archived:
-/// editing a memory that somebody else archives keeps it.
+/// Merges two texts that were changed since their common ancestor `base`, line by line, as git does. The times of the changes do
+/// not matter. An empty text is an archived memory: editing a memory that another member archived keeps it.
 pub fn merge_versions(base: &str, ours: &str, theirs: &str) -> MergeOutcome {
     match (ours.is_empty(), theirs.is_empty()) {
-        // The member who archived it saw the version of the team.
+        // The text that was archived here is the one that the team has.
         (true, false) if says_same(base, theirs) => return MergeOutcome::Ours,
         (true, _) => return MergeOutcome::Theirs,
         (false, true) => return if base == ours { MergeOutcome::Theirs } else { MergeOutcome::Ours },
@@ -41,19 +41,19 @@ pub fn merge_versions(base: &str, ours: &str, theirs: &str) -> MergeOutcome {
     let updated = ours.updated.max(theirs.updated);
     let [base, ours, theirs] = [base, ours, theirs].map(|file| MemoryFile { updated, ..file }.render());
     let merged = diffy::merge(&base, &ours, &theirs).ok().filter(|merged| merged.len() as u64 <= MAX_FILE);
-    // Lines that fit together may still be no memory.
+    // Lines that merge without a conflict may still not be a memory.
     merged
         .as_deref()
         .and_then(parse_memory)
         .map_or(MergeOutcome::Conflict, |merged| MergeOutcome::Both(Box::new(merged)))
 }
 
-/// Parses a text; `None` if it is no memory.
+/// Parses a text; `None` if it is not a memory.
 fn parse_memory(text: &str) -> Option<MemoryFile> {
     MemoryFile::parse(text).ok()
 }
 
-/// Returns whether two texts are memories that say the same.
+/// Returns whether two texts are memories that are the same, apart from the time of the last update.
 fn says_same(one: &str, other: &str) -> bool {
     parse_memory(one).zip(parse_memory(other)).is_some_and(|(one, other)| one.says_same(&other))
 }

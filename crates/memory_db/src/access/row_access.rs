@@ -1,4 +1,4 @@
-//! Gives the rows of one snapshot, or of one transaction that writes, to the types of each subject.
+//! Gives the types of each subject access to the rows of one snapshot or of one writing transaction.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -13,18 +13,19 @@ use crate::access::worktree_scope::WorktreeScope;
 use crate::records::memory_record::MemoryRecord;
 use crate::records::record_functions::{DerivedData, RecordFunctions};
 
-/// A snapshot of the rows; one of a transaction that writes sees its own changes.
+/// Access to the rows of one snapshot, or of one writing transaction, which sees its own changes.
 pub(crate) struct RowAccess<'a> {
     conn: &'a Connection,
     path: &'a Path,
     now_ms: i64,
     /// Memories that this transaction deleted for good.
     deleted: RefCell<Vec<NotedChange>>,
+    /// The functions that compute data from records; `None` for a database whose files are not kept apart by worktree.
     pub(crate) forms: Option<RecordFunctions>,
     scope: WorktreeScope,
     /// The rows that the connection has written; `None` if it only reads.
     pub(crate) touched: Option<TouchedRows>,
-    /// Whether files of worktrees must be read again, because they may show something else now.
+    /// Whether the files of worktrees must be read again, because their memories may have changed.
     reads_files_again: Cell<bool>,
 }
 
@@ -48,14 +49,14 @@ impl<'a> RowAccess<'a> {
         }
     }
 
-    /// Makes this the access of a writing connection, which records written rows in `touched`.
+    /// Returns this access for a writing connection, which records written rows in `touched`.
     pub(crate) fn with_touched(self, touched: &TouchedRows) -> Self {
         Self { touched: Some(touched.clone()), ..self }
     }
 }
 
 impl RowAccess<'_> {
-    /// Reads the memories of this worktree from now on.
+    /// Selects the worktree whose memories are read from now on, by its number; 0 for the whole repository.
     pub(crate) fn enter_worktree(&self, worktree: i64) {
         self.scope.set(worktree);
     }
@@ -68,27 +69,27 @@ impl RowAccess<'_> {
         self.run(|conn| conn.prepare_cached("SELECT memod_worktree()")?.query_row([], |row| row.get(0)))
     }
 
-    /// Returns whether this transaction deletes memories for good.
+    /// Returns whether this transaction has deleted memories for good.
     pub(crate) fn has_deleted(&self) -> bool {
         !self.deleted.borrow().is_empty()
     }
 
-    /// Returns whether files of worktrees must be read again after the commit.
+    /// Returns whether the files of worktrees must be read again after the commit.
     pub(crate) fn reads_files_again(&self) -> bool {
         self.has_deleted() || self.reads_files_again.get()
     }
 
-    /// Schedules another reading of the files of worktrees after the commit.
+    /// Makes the files of worktrees be read again after the commit.
     pub(crate) fn set_reads_files_again(&self) {
         self.reads_files_again.set(true);
     }
 
-    /// Returns the memories that were deleted for good.
+    /// Returns the memories that this transaction deleted for good.
     pub(crate) fn deleted_changes(&self) -> Vec<NotedChange> {
         self.deleted.borrow().clone()
     }
 
-    /// Records that memories were deleted for good.
+    /// Records that this transaction deletes memories for good.
     pub(crate) fn note_deleted(&self, records: &[MemoryRecord], action: &str) {
         let ids = records.iter().map(|record| record.id.clone()).collect();
         self.deleted.borrow_mut().push(NotedChange { action: action.to_owned(), ids });
@@ -99,6 +100,7 @@ impl RowAccess<'_> {
         self.now_ms
     }
 
+    /// Calls `run` with the connection, and returns its result, with the path of the database in an error.
     pub(crate) fn run<T>(
         &self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -114,10 +116,12 @@ impl RowAccess<'_> {
         self.run(|conn| conn.query_row("SELECT randomblob(10)", [], |row| row.get(0)))
     }
 
+    /// Computes the data that is stored with a record.
     pub(crate) fn derive_data(&self, record: &MemoryRecord) -> DerivedData {
         (self.record_functions().derive)(record)
     }
 
+    /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
     pub(crate) fn diff_records(&self, before: &MemoryRecord, after: &MemoryRecord) -> Map<String, Value> {
         (self.record_functions().differences)(before, after)
     }
@@ -127,8 +131,8 @@ impl RowAccess<'_> {
     }
 }
 
-/// Declares the type of one subject, and the types below it that it uses. Such a type is a copy of a reference, so every
-/// function can ask for what it needs.
+/// Declares the type of one subject, with a method for each type of another subject that it uses. Such a type is only a copied
+/// reference to the row access, so it is cheap to make.
 macro_rules! row_handle {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($lower:ident: $Lower:ident),* $(,)? }) => {
         $(#[$doc])*

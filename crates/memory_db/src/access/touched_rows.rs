@@ -7,13 +7,14 @@ use memod_base::threads::lock;
 use rusqlite::Connection;
 use rusqlite::hooks::Action;
 
-/// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
+/// Numbers of the rows of `memory` that were written since the last [`Self::take_rows`], also by transactions that were rolled
+/// back.
 #[derive(Clone, Default)]
 pub(crate) struct TouchedRows(Arc<Mutex<Vec<i64>>>);
 
 impl TouchedRows {
-    /// Records every row of memories that `conn` writes from now on, and in `added` the new rows of their history. A connection
-    /// has only one hook.
+    /// Records every row of `memory` that `conn` writes from now on, and in `added` every new row of `history`. One hook does
+    /// both, because a connection has only one.
     pub(crate) fn watch_writes(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
         let (rows, added) = (Arc::clone(&self.0), added.clone());
         conn.update_hook(Some(move |action, _: &str, table: &str, row| match (table, action) {
@@ -23,16 +24,17 @@ impl TouchedRows {
         }))
     }
 
-    /// Records rows where only the vectors were written.
+    /// Adds rows of memories of which only the vectors were written, which the hook does not see.
     pub(crate) fn add(&self, rows: &[i64]) {
         lock(&self.0).extend(rows);
     }
 
-    /// Returns the rows, each once.
+    /// Returns the row numbers, sorted and without duplicates.
     pub(crate) fn get(&self) -> Vec<i64> {
         each_once(lock(&self.0).clone())
     }
 
+    /// Removes the row numbers and returns them, sorted and without duplicates.
     pub(crate) fn take_rows(&self) -> Vec<i64> {
         each_once(std::mem::take(&mut *lock(&self.0)))
     }
@@ -43,7 +45,7 @@ impl TouchedRows {
 pub(crate) struct AddedHistory(Arc<Mutex<Option<Vec<i64>>>>);
 
 impl AddedHistory {
-    /// Starts or stops collecting.
+    /// Starts or stops collecting the rows.
     pub(crate) fn set_collecting(&self, is_wanted: bool) {
         let mut rows = lock(&self.0);
         if rows.is_some() != is_wanted {
@@ -51,14 +53,14 @@ impl AddedHistory {
         }
     }
 
-    /// Notes a row.
+    /// Adds a row, if rows are collected.
     pub(crate) fn add(&self, row: i64) {
         if let Some(rows) = lock(&self.0).as_mut() {
             rows.push(row);
         }
     }
 
-    /// Takes the rows; `None` while changes are not watched.
+    /// Removes the rows and returns them; `None` while changes are not watched.
     pub(crate) fn take_rows(&self) -> Option<Vec<i64>> {
         lock(&self.0).as_mut().map(take)
     }

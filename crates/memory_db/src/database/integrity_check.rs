@@ -7,22 +7,22 @@ use crate::database::open_database::MemoryDb;
 use crate::records::memory_record::MemoryRecord;
 use crate::records::record_functions::DerivedData;
 
-/// The id of a memory whose text is not the stored one, and the hash of the stored one.
+/// The id of a memory whose text does not match its stored hash, and this hash.
 pub(crate) type AlteredText = (String, [u8; 32]);
 
-/// The result of a check.
+/// The result of an integrity check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntegrityReport {
-    /// Problems, one sentence each.
+    /// The problems found, one line each.
     pub faults: Vec<String>,
-    /// Living memories.
+    /// Number of unarchived rows of `memory`: memories, their versions in worktrees, and copies.
     pub living: u64,
-    /// Living memories whose vector is still to be computed.
+    /// Number of these rows whose vector is still to be computed.
     pub vectorless: u64,
 }
 
 impl MemoryDb {
-    /// Runs SQLite's and FTS5's checks and our own; `model` is that of the vectors.
+    /// Runs the integrity checks of SQLite, FTS5 and memod; `model` is the identity of the model whose vectors are counted.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -37,20 +37,20 @@ impl MemoryDb {
         let kinds = LinkKind::ALL.map(|kind| format!("'{}'", kind.as_str())).join(", ");
         let checks = [
             (
-                "without a memory that they refer to",
+                "rows that refer to a missing memory",
                 "SELECT count(*) FROM pragma_foreign_key_check".to_owned(),
             ),
-            ("links of no known kind", format!("SELECT count(*) FROM link WHERE kind NOT IN ({kinds})")),
+            ("links of an unknown kind", format!("SELECT count(*) FROM link WHERE kind NOT IN ({kinds})")),
             (
                 "anchors that cannot be read",
                 "SELECT count(*) FROM anchor WHERE NOT json_valid(anchor)".to_owned(),
             ),
             (
-                "memories that the full-text index lacks",
+                "memories missing from the full-text index",
                 "SELECT count(*) FROM memory WHERE row NOT IN (SELECT id FROM memory_fts_docsize)".to_owned(),
             ),
             (
-                "texts of no memory in the full-text index",
+                "texts in the full-text index without a memory",
                 "SELECT count(*) FROM memory_fts_docsize WHERE id NOT IN (SELECT row FROM memory)".to_owned(),
             ),
         ];
@@ -71,7 +71,8 @@ impl MemoryDb {
         Ok(IntegrityReport { faults, living, vectorless })
     }
 
-    /// Returns the memories whose text has changed without memod: a disk may lose bits, and another program may write the file.
+    /// Returns the memories whose text does not match their stored hash: a disk has lost bits, or another program has written the
+    /// file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -84,7 +85,7 @@ impl MemoryDb {
             let mut rows = statement.query([])?;
             let mut altered = Vec::new();
             while let Some(row) = rows.next()? {
-                // A text that is no longer UTF-8 was altered, too.
+                // A text that is not UTF-8 was altered, too.
                 let content = row.get_ref(2)?.as_bytes().unwrap_or_default();
                 let (id, hash) = (row.get(0)?, row.get(1)?);
                 let is_same = std::str::from_utf8(content).is_ok_and(|content| {
@@ -99,7 +100,7 @@ impl MemoryDb {
         })
     }
 
-    /// Returns whether this database has a readable text with this hash for a memory.
+    /// Returns whether this database has a readable text with the stored hash for a memory whose text was altered elsewhere.
     pub(crate) fn has_text(&self, altered: &AlteredText, derive: fn(&MemoryRecord) -> DerivedData) -> bool {
         let (id, hash) = altered;
         let read = self.run(|conn| {
@@ -136,10 +137,10 @@ mod tests {
             INSERT INTO memory_vector VALUES(1, 'model', NULL), (2, 'other', NULL);";
         db.conn.execute_batch(spoil).unwrap();
         let faults = [
-            "1 without a memory that they refer to",
-            "1 links of no known kind",
+            "1 rows that refer to a missing memory",
+            "1 links of an unknown kind",
             "1 anchors that cannot be read",
-            "1 memories that the full-text index lacks",
+            "1 memories missing from the full-text index",
         ];
         let found = db.check_integrity("model").unwrap();
         assert_eq!((found.faults, found.vectorless), (faults.map(str::to_owned).to_vec(), 1));

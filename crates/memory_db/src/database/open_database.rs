@@ -1,6 +1,6 @@
 //! Opens, checks and copies one memory.db.
 //!
-//! `memory_store` decides which file is open, and repairs a damaged one.
+//! `memory_store` decides which file is open, and replaces a damaged file.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,35 +21,37 @@ use crate::database::schema::MEMORY;
 use crate::memory_rows::MemoryRows;
 use crate::records::record_functions::RecordFunctions;
 
-/// Number of pages that are copied at a time.
+/// Number of pages that a backup copies at a time.
 const PAGES_A_STEP: i32 = 10_000;
 
 /// An open memory.db.
 pub struct MemoryDb {
     pub(crate) conn: Connection,
     pub(crate) path: PathBuf,
+    /// Rows of `memory` that were written through this connection.
     pub(crate) touched: TouchedRows,
+    /// Rows that the current transaction has added to `history`.
     pub(crate) added: AddedHistory,
     /// Memories that committed transactions have changed; collected only while changes are watched.
     pub(crate) changes: Vec<NotedChange>,
     /// Whether the next write deletes expired memories instead of archiving them.
     pub(crate) purges_expired: bool,
-    /// Uptime of the machine; without it nothing expires.
+    /// Reads the uptime of the machine; without it no memory is archived or deleted on expiry.
     pub(crate) uptime: Option<fn() -> MachineUptime>,
-    /// The worktree whose memories it reads.
+    /// The worktree whose memories are read.
     pub(crate) scope: WorktreeScope,
-    /// Without it, versions of worktrees are not kept apart.
+    /// The functions that compute data from records; without them, versions of worktrees are not kept apart.
     pub(crate) forms: Option<RecordFunctions>,
     /// See [`MemoryStore::file_generation`](crate::MemoryStore::file_generation).
     pub(crate) generation: u64,
 }
 
 impl MemoryDb {
-    /// Opens or creates the file and migrates it to the newest schema; `before_migration` is called before an old one is
-    /// changed. Returns whether the file was empty before.
+    /// Opens or creates the file, and migrates it to the newest schema. Calls `before_migration` with the database and its schema
+    /// version before an older schema is changed. Returns the database, and whether the file was empty before.
     ///
     /// # Errors
-    /// When it is damaged, of a newer schema, or cannot be opened or written; it is unchanged then.
+    /// When the file is damaged, has a newer schema, or cannot be opened or written; the file is unchanged then.
     pub(crate) fn open(
         path: &Path,
         before_migration: impl FnOnce(&Self, i64) -> Result<(), DatabaseError>,
@@ -57,6 +59,7 @@ impl MemoryDb {
         Self::open_with("WAL", path, before_migration)
     }
 
+    /// Opens the file like [`Self::open`], with a journal mode of SQLite.
     fn open_with(
         journal: &str,
         path: &Path,
@@ -84,14 +87,14 @@ impl MemoryDb {
         Ok((db, version == 0))
     }
 
-    /// Returns whether a file certainly still has this schema.
+    /// Returns whether a file can be read and still has this schema version.
     pub(crate) fn is_of_schema(path: &Path, version: i64) -> bool {
         let found = Self::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .and_then(|db| db.run(migrations::read_version));
         found.is_ok_and(|found| found == version)
     }
 
-    /// Like [`Self::open`], for a private copy whose older schema need not be preserved.
+    /// Opens a private copy like [`Self::open`], without preserving its older schema.
     ///
     /// # Errors
     /// See [`Self::open`].
@@ -99,8 +102,8 @@ impl MemoryDb {
         Self::open(path, |_, _| Ok(())).map(|(db, _)| db)
     }
 
-    /// Like [`Self::open_copy`], for a copy that is read and then removed: as with [`Self::copy_to`], no other file is created
-    /// next to it.
+    /// Opens a copy that is read and then removed, like [`Self::open_copy`], but without creating a file next to it, as
+    /// [`Self::copy_to`] does.
     ///
     /// # Errors
     /// See [`Self::open`].
@@ -108,17 +111,17 @@ impl MemoryDb {
         Self::open_with("MEMORY", path, |_, _| Ok(())).map(|(db, _)| db)
     }
 
-    /// Opens a file of the newest schema that nothing else uses, to read it.
+    /// Opens a file for reading that has the newest schema and that no other process uses.
     ///
     /// # Errors
-    /// When it is absent or damaged, or cannot be opened.
+    /// When the file is absent or damaged, or cannot be opened.
     pub fn open_to_read(path: &Path) -> Result<Self, DatabaseError> {
         let db = Self::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         db.check_quickly()?;
         Ok(db)
     }
 
-    /// Opens a file without migrating it, to read a copy or a damaged file. The log is not written back into it.
+    /// Opens a file without migrating it, to read a copy or a damaged file. The log is not moved into the file on close.
     pub(crate) fn open_unmigrated(path: &Path, flags: OpenFlags) -> Result<Self, DatabaseError> {
         let conn = open_connection(path, flags).map_err(DatabaseError::at_path(path))?;
         // Closing a damaged file must not write the log over the rest of it.
@@ -140,12 +143,15 @@ impl MemoryDb {
         })
     }
 
+    /// Runs SQLite's `quick_check`.
+    ///
     /// # Errors
     /// When a reachable page is damaged.
     pub(crate) fn check_quickly(&self) -> Result<(), DatabaseError> {
         self.run(check_quickly)
     }
 
+    /// Calls `run` with the connection, and returns its result, with the path of the database in an error.
     pub(crate) fn run<T>(
         &self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -153,7 +159,7 @@ impl MemoryDb {
         run(&self.conn).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }
 
-    /// Reads; nothing is changed.
+    /// Calls `read` with the rows of the database, and returns its result. Nothing is changed.
     ///
     /// # Errors
     /// When `read` fails.
@@ -165,7 +171,8 @@ impl MemoryDb {
         read(&MemoryRows::new(RowAccess::new(&self.conn, &self.path, now_ms, self.forms, self.scope.clone())))
     }
 
-    /// Writes in one transaction, after archiving memories that have certainly expired. The data is on disk on return.
+    /// Calls `write` in one transaction, and returns its result. Memories that have certainly expired are archived or deleted
+    /// first. The data is on disk on return.
     ///
     /// # Errors
     /// When `write` or the commit fails; nothing is changed then.
@@ -177,7 +184,7 @@ impl MemoryDb {
         self.run_transaction(now_ms, write, true)
     }
 
-    /// Like [`Self::write`], but rolls back.
+    /// Calls `write` like [`Self::write`], but rolls the transaction back.
     ///
     /// # Errors
     /// When `write` fails.
@@ -189,6 +196,7 @@ impl MemoryDb {
         self.run_transaction(now_ms, write, false)
     }
 
+    /// Calls `write` in one transaction, which is committed if `stays`, and rolled back otherwise.
     fn run_transaction<T, E: From<DatabaseError>>(
         &mut self,
         now_ms: i64,
@@ -197,7 +205,7 @@ impl MemoryDb {
     ) -> Result<T, E> {
         let path = &self.path;
         let to_error = DatabaseError::at_path(path);
-        drop(self.added.take_rows()); // rows of a transaction that was rolled back
+        drop(self.added.take_rows()); // rows of an earlier transaction that was rolled back
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(to_error)?;
         let access = RowAccess::new(&tx, path, now_ms, self.forms, self.scope.clone());
         let rows = MemoryRows::new(access.with_touched(&self.touched));
@@ -220,21 +228,22 @@ impl MemoryDb {
             self.generation = next_generation();
         }
         if stays && has_deleted {
-            // Old pages stay in the log and in the file until the log is moved. The deletion itself is already on disk.
+            // Until the log is moved into the file, both still have old pages with the deleted text. The deletion itself is
+            // already on disk.
             let _ = self
                 .checkpoint_log()
-                .inspect_err(|error| tracing::warn!(%error, "the log cannot be emptied"));
+                .inspect_err(|error| tracing::warn!(%error, "cannot move the log into memory.db"));
         }
         Ok(value)
     }
 
-    /// Copies a snapshot into a new file, which needs no log, and syncs it.
+    /// Copies a snapshot into a new file, which needs no log, and syncs the file.
     ///
-    /// No other file is created next to it: Windows keeps the name of a deleted journal while another process has it open,
-    /// and SQLite would then take the copy for an incomplete one.
+    /// No other file is created next to the copy: Windows keeps the name of a deleted journal while another process has the
+    /// journal open, and SQLite would then take the copy for an incomplete database.
     ///
     /// # Errors
-    /// When there is no room, or a page cannot be read; the file at `to` is useless then.
+    /// When the disk is full, or a page cannot be read; the file at `to` is useless then.
     pub(crate) fn copy_to(&self, to: &Path) -> Result<(), DatabaseError> {
         let to_error = DatabaseError::at_path(to);
         let mut copy = open_connection(to, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
@@ -256,15 +265,17 @@ impl MemoryDb {
     }
 }
 
-/// Returns a number that was not returned before.
+/// Returns a number that this function has not returned before in this process.
 pub(crate) fn next_generation() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Marks a closed database as one without a log, and syncs it. `PRAGMA journal_mode = DELETE` would open the log first.
+/// Marks a closed database as having no write-ahead log, and syncs the file. `PRAGMA journal_mode = DELETE` would do the same, but
+/// open the log first.
 fn forget_log(database: &Path) -> io::Result<()> {
-    const VERSIONS: u64 = 18; // of the format, for writers and for readers: <https://sqlite.org/fileformat.html>, 1.3.3
+    // Offset of the two format versions, for writers and readers: <https://sqlite.org/fileformat.html>, 1.3.3.
+    const VERSIONS: u64 = 18;
     let mut file = fs::File::options().write(true).open(database)?;
     if file.metadata()?.len() > VERSIONS {
         file.seek(SeekFrom::Start(VERSIONS))?;
@@ -273,6 +284,7 @@ fn forget_log(database: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Copies all pages of one database into another.
 fn copy_all(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {
     Backup::new(from, to)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
 }

@@ -1,6 +1,6 @@
 //! Stores the full-text words that memories lack.
 //!
-//! Memories lack words after a migration, in an old backup, and after a rescue from a damaged file.
+//! Memories lack words after a migration, in an old backup, and after they were saved from a damaged file.
 
 use memod_database::DatabaseError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -15,7 +15,7 @@ use crate::records::record_functions::DerivedData;
 const STEP: usize = 1_000;
 
 impl MemoryDb {
-    /// Removes the words of missing memories, and stores the missing words of all others in one transaction.
+    /// Removes the words of memories that are gone, and stores the words that other memories lack, in one transaction.
     ///
     /// # Errors
     /// When the database cannot be read or written.
@@ -41,7 +41,8 @@ impl MemoryDb {
     }
 }
 
-/// Returns rows of the full-text index without a memory. A repair by hand or by SQLite leaves them.
+/// Returns at most `at_most` row numbers of the full-text index that have no memory. A repair by hand or by SQLite leaves such
+/// rows.
 fn list_orphans(conn: &Connection, at_most: i64) -> rusqlite::Result<Vec<i64>> {
     conn.prepare_cached(
         "SELECT id FROM memory_fts_docsize WHERE id NOT IN (SELECT row FROM memory) LIMIT ?1",
@@ -50,6 +51,7 @@ fn list_orphans(conn: &Connection, at_most: i64) -> rusqlite::Result<Vec<i64>> {
     .collect()
 }
 
+/// Returns at most `at_most` memories without words in the full-text index, each with its row number.
 fn list_wordless(conn: &Connection, at_most: usize) -> rusqlite::Result<Vec<(i64, MemoryRecord)>> {
     conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, m.row FROM memory m
@@ -101,7 +103,7 @@ mod tests {
         db.conn.execute_batch(orphan).unwrap();
         assert_eq!(
             db.check_integrity("model").unwrap().faults,
-            ["1 texts of no memory in the full-text index"]
+            ["1 texts in the full-text index without a memory"]
         );
         db.repair_words(|_| unreachable!("all have their words")).unwrap();
         assert_eq!(db.check_integrity("model").unwrap().faults, Vec::<String>::new());

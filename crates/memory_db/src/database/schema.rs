@@ -1,8 +1,8 @@
 //! The schema and migrations of memory.db.
 //!
-//! Migrations are only ever appended, and a backup is made before each. A database of a newer schema is refused unchanged.
+//! Migrations are only ever appended, and a backup is made before a migration. A database of a newer schema is refused unchanged.
 
-/// One string a version, oldest first.
+/// The SQL of each schema version, oldest first: each string migrates from the version before.
 pub(crate) const MEMORY: &[&str] = &[
     "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,4 +1,4 @@
-//! Passes changed vectors to a copy of them in memory.
+//! Passes changed vectors to the process's in-memory copy of the vectors.
 
 use std::path::Path;
 
@@ -10,11 +10,12 @@ use crate::database::open_database::MemoryDb;
 use crate::memory_rows::MemoryRows;
 use crate::search_arms::vector_rows::VectorModel;
 
-/// An update for a copy of the vectors of living memories.
+/// An update for the in-memory copy of the vectors of living memories.
 pub enum VectorChanges {
-    /// A database was opened, or another model answers: drop all vectors, and read through this connection from now on.
+    /// All vectors, because a database was opened or the model was switched: a new connection for reading, the identity of the
+    /// model, and the vectors, which replace the copy.
     All(Box<MemoryReader>, String, Vec<(MemoryRow, Vec<i8>)>),
-    /// Changed vectors; `None` if the memory is archived or deleted, or the model knows no word of it.
+    /// Changed vectors by row; `None` if the memory is archived or deleted, or the model knows no word of it.
     Some(Vec<(MemoryRow, Option<Vec<i8>>)>),
 }
 
@@ -22,12 +23,14 @@ pub enum VectorChanges {
 pub struct MemoryReader(MemoryDb);
 
 impl MemoryReader {
-    /// Opens a second connection. Only for the thread that owns the file, which knows whether it is being replaced.
+    /// Opens a second connection to a memory.db. Only the thread that owns the file may call this, because it knows whether the
+    /// file is being replaced.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         MemoryDb::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Self)
     }
 
-    /// Reads the memories of a worktree, 0 for the whole repository, in one snapshot, which includes every earlier commit.
+    /// Calls `read` with the rows of a worktree, 0 for the whole repository, and returns its result. All rows are from one
+    /// snapshot, which includes every earlier commit.
     ///
     /// # Errors
     /// The error of `read`.
@@ -40,14 +43,14 @@ impl MemoryReader {
         self.0.scope.set(worktree);
         let to_error = DatabaseError::at_path(&self.0.path);
         let mut snapshot = self.0.conn.unchecked_transaction().map_err(to_error)?;
-        // Nothing is written. A rollback would make SQLite read the schema again, and prepare each statement.
+        // Nothing is written. After a rollback, SQLite would read the schema and prepare each statement again.
         snapshot.set_drop_behavior(DropBehavior::Commit);
         self.0.read(now_ms, read)
     }
 }
 
 impl MemoryDb {
-    /// Returns the update for a copy of the vectors after the rows that were touched.
+    /// Returns the vectors of the rows that were written since the last call.
     pub(crate) fn changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, DatabaseError> {
         let vectors = self.touched.take_rows().into_iter().map(|row| {
             let row = MemoryRow(row);

@@ -1,4 +1,4 @@
-//! Keeps links equal to the links in files, also where the other end arrives later.
+//! Keeps the stored links of memories equal to the links in their files, also where the other memory arrives later.
 
 use memod_database::DatabaseError;
 use memod_proto::memory::LinkKind;
@@ -12,12 +12,12 @@ use crate::records::file_version::FileLinks;
 use crate::records::memory_event::MemoryEvent;
 
 row_handle! {
-    /// Links in files.
+    /// Links that memory files have.
     pub struct FileLinkRows { records: RecordRows, links: LinkRows, sharing: SharingRows }
 }
 
 impl FileLinkRows<'_> {
-    /// Returns whether the links of the worktree's memories equal those in its files.
+    /// Returns whether the links in the worktree's files are unchanged since they were last applied.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -25,7 +25,7 @@ impl FileLinkRows<'_> {
         Ok(self.list_changed_links()?.is_empty())
     }
 
-    /// Returns the memories whose files have other links than when they were last linked: id, present links, former links.
+    /// Returns the memories whose files have other links than were last applied: id, present links, applied links.
     fn list_changed_links(&self) -> Result<Vec<(String, FileLinks, FileLinks)>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -41,8 +41,8 @@ impl FileLinkRows<'_> {
         })
     }
 
-    /// Adds the links in the worktree's files, and removes links that a file no longer has. Skips links to memories that are
-    /// not here.
+    /// Adds the links in the worktree's files, and removes links that a file no longer has. Skips links to memories that this
+    /// database does not have.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -74,7 +74,7 @@ impl FileLinkRows<'_> {
                         id,
                         to,
                         kind = kind.as_str(),
-                        "a file says a link that would close a ring"
+                        "skipped a link in a file, because it would close a cycle"
                     );
                 }
                 done.push((kind, to));
@@ -84,7 +84,7 @@ impl FileLinkRows<'_> {
         Ok(())
     }
 
-    /// Records which links of a file were added here.
+    /// Records which links of a memory's file were applied.
     pub(crate) fn set_linked(&self, id: &str, links: &[(LinkKind, String)]) -> Result<(), DatabaseError> {
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
         self.access.run(|conn| {
@@ -95,6 +95,7 @@ impl FileLinkRows<'_> {
     }
 }
 
+/// Parses the stored links of a file.
 fn parse_links(json: Option<String>) -> FileLinks {
     json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
 }

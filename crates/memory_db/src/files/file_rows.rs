@@ -8,11 +8,11 @@ use crate::memory_tables::version_rows::VersionRows;
 use crate::records::file_version::{FileColumns, FileHash, FileState, ShownMemories};
 use crate::records::memory_record::FileSide;
 
-/// Why a file shows none: only a person can choose between three texts.
-pub(crate) const OWN_AND_TWO_SIDES: &str = "in conflict in git, while a memory of yours alone has its id: end the merge first, with git or an editor";
+/// Why a file in conflict shows no memory: with a private memory of the same id, a person would have to choose between three texts.
+pub(crate) const OWN_AND_TWO_SIDES: &str = "in conflict in git, and a private memory of yours has the same id: resolve the conflict in git first, with git or an editor";
 
 row_handle! {
-    /// Files of worktrees, and the rows that they show.
+    /// Memory files of worktrees, and the rows that the files show.
     pub struct FileRows { versions: VersionRows }
 }
 
@@ -21,26 +21,26 @@ row_handle! {
 pub struct FileRow {
     /// Name of the file.
     pub name: String,
-    /// Whole, or which side of a conflict.
+    /// The side of the file that this row is about; [`FileSide::Whole`] for a file that is not in conflict.
     pub side: FileSide,
-    /// Id of the memory that it shows.
+    /// Id of the memory that the file shows; `None` if it shows no memory.
     pub id: Option<String>,
-    /// Hash of the file.
+    /// blake3 of the file's text with LF.
     pub hash: FileHash,
-    /// Why it shows none.
+    /// Why the file shows no memory; `None` if it shows one.
     pub why: Option<String>,
-    /// Whether a memory of this user alone has that id.
+    /// Whether a private memory has the same id.
     pub is_beside_own: bool,
 }
 
-/// A file named by the id of a memory that shows none.
+/// A file that is named after a memory, but shows no memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Why it shows none.
+    /// Why the file shows no memory.
     pub why: String,
-    /// The top of its worktree, where that is known: of linked ones.
+    /// The top of the file's worktree; `None` if it is not stored.
     pub root: Option<String>,
 }
 
@@ -71,7 +71,8 @@ impl FileRows<'_> {
         })
     }
 
-    /// Returns why the file of a memory in the worktree shows no memory.
+    /// Returns why the worktree's file that is named after a memory shows no memory; `None` if the file shows one or does not
+    /// exist.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -85,8 +86,8 @@ impl FileRows<'_> {
         })
     }
 
-    /// Returns the files of all worktrees that are named after a memory, show none, and whose memory does not live; with `id`
-    /// only those of that memory.
+    /// Returns the files of all worktrees that are named after a memory, but show no memory, and whose memory is not living. With
+    /// `id`, returns only the files named after this memory.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -105,7 +106,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Returns the number of the worktree's files that are in conflict, in git or with a private memory, and of those that show no
+    /// Returns two numbers of the worktree's files: those in conflict, in git or with a private memory, and those that show no
     /// memory.
     ///
     /// # Errors
@@ -120,6 +121,7 @@ impl FileRows<'_> {
         })
     }
 
+    /// Stores the row about one side of a worktree's file: the number of the row that it shows, its hash, and why it shows none.
     pub(crate) fn put_file_row(
         &self,
         name: &str,
@@ -137,7 +139,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Deletes the rows of a file; returns the ids of the memories that it showed.
+    /// Deletes the rows about a file of the worktree; returns the ids of the memories that the file showed.
     pub(crate) fn delete_file_row(&self, name: &str) -> Result<Vec<String>, DatabaseError> {
         self.access.run(|conn| {
             let ids = conn
@@ -154,7 +156,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Returns whether a file of another worktree shows a row.
+    /// Returns whether a file of another worktree shows a row of `memory`.
     pub(crate) fn is_shown_elsewhere(&self, row: i64) -> Result<bool, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -164,7 +166,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Returns whether a file of any worktree shows a memory.
+    /// Returns whether a file of any worktree shows a memory, given the number of its main row.
     pub(crate) fn is_shown_by_file(&self, main: i64) -> Result<bool, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -174,7 +176,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Deletes the file rows of a memory in the worktree.
+    /// Deletes the rows about the file of a memory in the worktree, not the file itself.
     pub(crate) fn delete_memory_file(&self, id: &str) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -188,7 +190,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Deletes rows of worktrees that no file shows.
+    /// Deletes the version rows that no file shows any more.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -203,7 +205,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Returns whether a file of the worktree was read by a version that did not keep its remarks.
+    /// Returns whether the remarks of a file of the worktree are not stored, because an older memod has read the file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -217,7 +219,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Stores the remarks of files whose rows lack them and are otherwise up to date.
+    /// Stores the remarks of files whose rows lack remarks but are otherwise up to date.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -237,7 +239,7 @@ impl FileRows<'_> {
         Ok(())
     }
 
-    /// Ends the conflicts of a memory that is shared from now on: its versions are shown as those of their worktrees.
+    /// Ends the conflicts of a memory with files, because the memory is shared from now on: each worktree shows its own version.
     pub(crate) fn end_file_conflicts(&self, id: &str) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -251,7 +253,7 @@ impl FileRows<'_> {
         })
     }
 
-    /// Schedules another reading of a memory's hidden file, because the reason for hiding it may be gone.
+    /// Makes the files that are named after a memory, but show no memory, be read again, because the reason may be gone.
     pub(crate) fn reread_hidden_file(&self, id: &str) -> Result<(), DatabaseError> {
         let n_hidden = self.access.run(|conn| {
             conn.prepare_cached(
@@ -265,7 +267,8 @@ impl FileRows<'_> {
         Ok(())
     }
 
-    /// Schedules another reading of the files that show the main row of a memory, whose content comes from another database now.
+    /// Makes the files that show the main row of a memory be read again, because the row now has content from another database.
+    /// `file` describes the file of that content.
     pub(crate) fn reread_files(&self, id: &str, file: &FileColumns) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.execute(
@@ -282,7 +285,7 @@ impl FileRows<'_> {
         Ok(())
     }
 
-    /// Hides files in conflict in git, in all worktrees, that have the id of a memory that has become this user's alone.
+    /// Makes the files in conflict in git that have the id of a newly private memory show no memory, in all worktrees.
     pub(crate) fn hide_conflicted_files(&self, main: i64) -> Result<(), DatabaseError> {
         let n_hidden = self.access.run(|conn| {
             conn.prepare_cached(
@@ -300,7 +303,7 @@ impl FileRows<'_> {
         if n_hidden > 0 { self.delete_unshown_rows() } else { Ok(()) }
     }
 
-    /// Points the file that shows a version at the main row, which has the same content now.
+    /// Makes the files that show a version row show the main row of the memory, which now has the same content.
     pub(crate) fn point_file_to_main(&self, id: &str, version: i64) -> Result<(), DatabaseError> {
         let main = self.versions().row_of(id)?;
         self.versions().copy_version(version, main)?;

@@ -17,7 +17,7 @@ row_handle! {
 }
 
 impl SharingRows<'_> {
-    /// Returns whether a memory is shared, here or in another worktree.
+    /// Returns whether a memory is shared through a file, in any worktree.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -33,7 +33,7 @@ impl SharingRows<'_> {
         Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_team))
     }
 
-    /// Returns whether this user has taken a memory out of the files, so that no rule shares it again.
+    /// Returns whether this user has stopped sharing a memory, so that no rule shares it again.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -44,7 +44,7 @@ impl SharingRows<'_> {
         })
     }
 
-    /// Returns the hash of the file of a memory's main row, as memod writes it.
+    /// Returns the hash of the file that memod writes for the main row of a memory; `None` if there is no such file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -68,7 +68,7 @@ impl SharingRows<'_> {
         self.files().reread_hidden_file(id)
     }
 
-    /// Makes a memory shared, with a file of the worktree that is about to be written.
+    /// Marks a memory as shared through the worktree's file `name`, which the caller then writes.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -77,7 +77,7 @@ impl SharingRows<'_> {
         self.files().put_file_row(name, FileSide::Whole, Some(self.versions().row_of(id)?), &[0; 32], None)
     }
 
-    /// Records that this user trusts a version.
+    /// Records that this user trusts the version of a memory with this hash.
     pub(crate) fn trust_version(&self, id: &str, hash: &FileHash) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -106,7 +106,8 @@ impl SharingRows<'_> {
         })
     }
 
-    /// Records that a memory was written to its file in the worktree, or that its file was confirmed.
+    /// Records that a memory was written to its file in the worktree, or that this user has confirmed the file. The file then shows
+    /// the memory.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -137,7 +138,7 @@ impl SharingRows<'_> {
         Ok(())
     }
 
-    /// Returns whether only other worktrees have a memory.
+    /// Returns whether a memory is living and shared through files, but not in this worktree.
     ///
     /// # Errors
     /// When the database cannot be read.

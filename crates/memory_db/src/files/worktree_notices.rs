@@ -1,6 +1,6 @@
 //! Records which memories were archived because their worktrees are gone, for a notice with each answer.
 //!
-//! A memory is left out of the notice once it is back, with its worktree or by a verb.
+//! The notice leaves out a memory that is back, because its worktree is back or a verb has restored it.
 
 use memod_database::DatabaseError;
 use serde::{Deserialize, Serialize};
@@ -12,34 +12,36 @@ use crate::settings::meta_rows::MetaRows;
 /// The reason in the archive for a memory that no worktree has any more.
 pub(crate) const GONE: &str = "file";
 
-/// Duration of the notice, ms.
+/// Time for which the notice is shown, ms.
 const NOTICE_MS: i64 = 86_400_000;
 
-/// Key of the record in `meta`.
+/// The key in `meta` of the list of removed worktrees.
 pub(crate) const GONE_WORKTREES: &str = "gone_worktrees";
 
 row_handle! {
-    /// The notice on worktrees that are gone.
+    /// The notice about removed worktrees.
     pub struct WorktreeNotices { meta: MetaRows }
 }
 
-/// A worktree that is gone.
+/// A worktree that was removed.
 #[derive(Serialize, Deserialize)]
 struct GoneWorktree {
+    /// Time when the removal was noticed, unix ms.
     at_ms: i64,
+    /// Path of the worktree, for the notice.
     place: String,
-    /// Memories that only it had.
+    /// Ids of the memories that only this worktree had.
     ids: Vec<String>,
 }
 
 impl WorktreeNotices<'_> {
-    /// Records that memories were archived because their worktree is gone; answers mention it for a day.
+    /// Records that memories were archived because the worktree at `place` is gone. Answers mention this for a day.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn note_gone_worktree(&self, place: &str, ids: &[String]) -> Result<(), DatabaseError> {
         let mut gone = self.recently_gone_worktrees()?;
-        // A memory that went with an earlier worktree is listed once.
+        // A memory that an earlier removed worktree also had is listed only once.
         for other in &mut gone {
             other.ids.retain(|id| !ids.contains(id));
         }
@@ -48,7 +50,7 @@ impl WorktreeNotices<'_> {
         self.meta().set_meta(GONE_WORKTREES, &json!(gone).to_string())
     }
 
-    /// Returns the notice on worktrees that are gone, if there is one.
+    /// Returns the notice about removed worktrees whose memories are still archived; `None` if there are none.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -62,13 +64,13 @@ impl WorktreeNotices<'_> {
         }
         Ok((!worktrees.is_empty()).then(|| {
             format!(
-                "memories that only worktrees had which are gone are in the archive: {}; `memo list --archived` shows them",
+                "memories that only removed worktrees had are in the archive: {}; `memo list --archived` shows them",
                 worktrees.join(", ")
             )
         }))
     }
 
-    /// Removes the notice on worktrees that are gone.
+    /// Removes the notice about removed worktrees.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -76,7 +78,7 @@ impl WorktreeNotices<'_> {
         self.meta().unset_meta(GONE_WORKTREES)
     }
 
-    /// Returns the worktrees that were removed in the last day.
+    /// Returns the worktrees whose removal was recorded in the last day.
     fn recently_gone_worktrees(&self) -> Result<Vec<GoneWorktree>, DatabaseError> {
         let stored = self.meta().read_meta(GONE_WORKTREES)?;
         let mut gone: Vec<GoneWorktree> =
@@ -85,7 +87,7 @@ impl WorktreeNotices<'_> {
         Ok(gone)
     }
 
-    /// Returns whether a memory is in the archive because no worktree has it.
+    /// Returns whether a memory is in the archive because no worktree has its file any more.
     fn is_left_by_file(&self, id: &str) -> Result<bool, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND archived_why = ?2")?

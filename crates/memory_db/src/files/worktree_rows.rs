@@ -1,4 +1,4 @@
-//! Stores the worktrees whose files are known.
+//! Stores the worktrees whose memory files have been read.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
@@ -6,25 +6,25 @@ use rusqlite::{OptionalExtension, params};
 use crate::access::row_access::row_handle;
 
 row_handle! {
-    /// Worktrees whose files are known.
+    /// Worktrees whose memory files have been read.
     pub struct WorktreeRows {}
 }
 
-/// A worktree whose files of memories are known.
+/// A worktree whose memory files have been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorktreeRow {
-    /// Its number, which is never used again.
+    /// Number of the worktree, which is never used for another one.
     pub number: i64,
-    /// Its git dir, from the common dir; empty for the main worktree.
+    /// Git dir of the worktree, relative to the common dir; empty for the main worktree.
     pub git_dir: String,
-    /// Its top, at the last look at its files.
+    /// Top of the worktree when its files were last read.
     pub root: Option<String>,
-    /// Creation time of its git dir, ns since the epoch.
+    /// Creation time of the git dir, ns since the epoch.
     pub made_ns: Option<i64>,
 }
 
 impl WorktreeRows<'_> {
-    /// Returns the number of a worktree by its git dir, from the common dir.
+    /// Returns the number of the worktree with a git dir, relative to the common dir. Stores the worktree if it is new.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -55,7 +55,7 @@ impl WorktreeRows<'_> {
         })
     }
 
-    /// Records the location of the request's worktree.
+    /// Stores the top of the request's worktree, and the creation time of its git dir, ns since the epoch.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -67,7 +67,7 @@ impl WorktreeRows<'_> {
         })
     }
 
-    /// Returns whether the request's worktree is unknown: none of its files was ever read.
+    /// Returns whether no single worktree is selected: the request is about the whole repository, or its worktree is unknown.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -75,7 +75,8 @@ impl WorktreeRows<'_> {
         Ok(self.access.current_worktree()? < 1)
     }
 
-    /// Returns the first living memory with this prefix of an id that only other worktrees have, and the location of one of them.
+    /// Returns the id of the first living, shared memory whose id has this prefix, and the top of a worktree that has the memory.
+    /// The caller has found no such memory in the request's worktree.
     ///
     /// # Errors
     /// When the database cannot be read.

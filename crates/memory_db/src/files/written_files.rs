@@ -1,6 +1,6 @@
-//! Records the writes of verbs to the files of worktrees: those to come, and the last ones.
+//! Records the writes of verbs to memory files of worktrees: pending writes, and the last write to each file.
 //!
-//! Restoring a backup undoes later changes by verbs, and leaves alone those by git or an editor.
+//! Restoring a backup undoes later changes by verbs, but not changes by git or an editor.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,32 +11,32 @@ use crate::access::row_access::row_handle;
 use crate::records::file_version::FileHash;
 
 row_handle! {
-    /// Files as verbs write them, before and after the write.
+    /// Records of memory files that verbs write, before and after the write.
     pub struct WrittenFiles {}
 }
 
 /// A file that is going to be written or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Hash of its text before; `None` if there is no file. A file with another text is left alone.
+    /// Hash of the file's text before; `None` if there is no file. A file with another text is not written.
     pub former: Option<FileHash>,
-    /// The new text; `None`: it is removed.
+    /// The new text; `None` to remove the file.
     pub text: Option<String>,
 }
 
-/// The git dir of a worktree, from the common dir, and the name of a file.
+/// A file of a worktree: the worktree's git dir, relative to the common dir, and the name of the file.
 pub(crate) type FilePlace = (String, String);
 
-/// The stored state of a worktree's file.
+/// The stored state of a worktree's memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownFile {
-    /// Hash of its text.
+    /// Hash of the file's text.
     pub(crate) hash: FileHash,
-    /// The row that it shows, our side in a conflict in git; `None` if it shows no memory.
+    /// The number of the row that the file shows, our side in a conflict in git; `None` if the file shows no memory.
     pub(crate) row: Option<i64>,
-    /// The row of the other side of a conflict in git.
+    /// The number of the row of the other side of a conflict in git.
     pub(crate) theirs: Option<i64>,
 }
 
@@ -53,7 +53,8 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Forgets the last write of a verb to a file of the worktree, unless the file still has that text; `None` for no file.
+    /// Deletes the record of a verb's last write to a file of the worktree, unless the file still has the written text. `present`
+    /// is the hash of the file; `None` if there is no file.
     pub(crate) fn forget_written_file(
         &self,
         name: &str,
@@ -68,11 +69,11 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Returns the stored state of the files of all worktrees.
+    /// Returns the stored state of the memory files of all worktrees.
     pub(crate) fn list_known_files(&self) -> Result<BTreeMap<FilePlace, KnownFile>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare(
-                // The other columns are those of the row with the least side.
+                // With `min`, SQLite takes the other columns from the row with the least side.
                 "SELECT w.git_dir, f.name, f.hash, f.memory, t.memory, min(f.side)
                  FROM memory_file f JOIN worktree w ON w.id = f.worktree
                  LEFT JOIN memory_file t ON t.worktree = f.worktree AND t.name = f.name AND f.side = 1 AND t.side = 2
@@ -97,7 +98,7 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Replaces the recorded writes of verbs, and deletes pending writes. The worktrees must be stored already.
+    /// Replaces the records of verbs' last writes, and deletes pending writes. The worktrees must be stored already.
     pub(crate) fn set_written_files(
         &self,
         written: &HashMap<FilePlace, Option<FileHash>>,
@@ -112,7 +113,7 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Records the hash of a file of the worktree that shows two rows, in conflict.
+    /// Records the hash of a file of the worktree that is in conflict and shows two rows.
     pub(crate) fn set_conflict_hash(&self, name: &str, hash: &FileHash) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.execute(
@@ -123,7 +124,7 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Returns whether a verb has removed a file of the worktree, and it was not written since.
+    /// Returns whether a verb has removed a file of the worktree, and the file was not written since.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -136,10 +137,11 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Makes a file of the worktree show a row with this text, our side if it was in conflict in git.
+    /// Records that a file of the worktree shows only the row with this number, and has a text with this hash. A conflict in git
+    /// ends with our side.
     pub(crate) fn set_file_text(&self, name: &str, row: i64, hash: &FileHash) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
-            // This user trusts the text as much as its version: only comments may differ.
+            // If this user trusts the row's version, the new text is trusted, too: only comments may differ.
             conn.execute(
                 "INSERT OR IGNORE INTO trusted_version SELECT t.memory, ?2 FROM memory m
                  JOIN trusted_version t ON t.memory = coalesce(m.main, m.row) AND t.hash = m.version WHERE m.row = ?1",
@@ -187,7 +189,7 @@ impl WrittenFiles<'_> {
         })
     }
 
-    /// Removes the pending writes of files that are written.
+    /// Removes the pending writes to files of the worktree that have been written.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -48,6 +48,7 @@ pub(super) const TABLES: &[SourceTable] = &[
     },
 ];
 
+/// Returns the version of the schema; `None` if it cannot be read.
 pub(super) fn read_version(conn: &Connection) -> Option<i64> {
     conn.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0)).ok()
 }
@@ -56,6 +57,7 @@ fn read_memory(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     read_draft(fields).map(|draft| SourceItem::Memory(Box::new(draft)))
 }
 
+/// Reads a row of `archived_memories`.
 fn read_archived(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     let reason = fields.read_text("archive_reason")?.unwrap_or_default();
     let is_over = ["gc", "ttl_expired", "expired"].contains(&reason.as_str());
@@ -107,7 +109,7 @@ fn read_link(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     }))
 }
 
-/// Returns the name of a memory of ai-memory in the import.
+/// Returns the id of a memory of ai-memory in a column, as drafts name it in `original`.
 fn read_original_id(fields: &SourceRow<'_>, column: &str) -> Result<String, String> {
     fields.require_text(column).map(|id| format!("ai-memory:{id}"))
 }

@@ -15,22 +15,26 @@ use super::source_table::SourceTable;
 
 /// Number of attempts to copy a database that is being written.
 const TRIES: usize = 5;
-/// Largest database, bytes.
+/// Largest database that is copied, bytes.
 const MOST_BYTES: u64 = 4 << 30;
-/// Suffixes of its log and of its rollback journal.
+/// Suffixes of a database's write-ahead log and rollback journal.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
 
 /// The purpose of a copy, which determines its directory in the state dir.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CopyPurpose {
+    /// To import memories.
     Import,
+    /// To restore a backup.
     Restore,
+    /// To merge the memories of another state dir.
     Unite,
 }
 
 impl CopyPurpose {
     const ALL: [Self; 3] = [Self::Import, Self::Restore, Self::Unite];
 
+    /// Returns the path of the copy.
     fn copy_in(self, state_dir: &Path) -> PathBuf {
         let dir = match self {
             Self::Import => "import",
@@ -41,7 +45,7 @@ impl CopyPurpose {
     }
 }
 
-/// Removes the copies that a killed daemon left behind.
+/// Removes the copies of databases that a killed daemon left in the state dir.
 pub fn remove_left_copies(state_dir: &Path) {
     for copy in CopyPurpose::ALL.map(|purpose| purpose.copy_in(state_dir)) {
         remove_copy(&copy);
@@ -56,7 +60,7 @@ fn remove_copy(copy: &Path) {
     let _ = copy.parent().map(fs::remove_dir);
 }
 
-/// Why a database cannot be read.
+/// Why a database cannot be copied or read.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// A file cannot be read or copied.
@@ -70,9 +74,9 @@ pub enum CopyError {
     /// The database is not of the expected kind.
     #[error("{}: {why}", path.display())]
     Unusable {
-        /// Its path.
+        /// Path of the database.
         path: PathBuf,
-        /// The problem with it.
+        /// The problem with the database.
         why: String,
         /// The remedy.
         hint: &'static str,
@@ -80,7 +84,7 @@ pub enum CopyError {
 }
 
 impl CopyError {
-    /// Returns a function that makes the error of a file from one of the operating system.
+    /// Returns a function that makes the error for the file at `path` from an error of the operating system.
     fn at_path(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |source| Self::File { path: path.to_owned(), source }
     }
@@ -96,10 +100,11 @@ impl From<CopyError> for RpcError {
     }
 }
 
-/// A copy; dropping it removes its files.
+/// A copy of a database in the state dir; dropping this value removes its files.
 pub(crate) struct DatabaseCopy {
     /// Path of the original.
     path: PathBuf,
+    /// Path of the copy.
     copy: PathBuf,
 }
 
@@ -110,7 +115,10 @@ impl Drop for DatabaseCopy {
 }
 
 impl DatabaseCopy {
-    /// Copies a database into the state dir. `ours` are files that must not be touched.
+    /// Copies the database at `path`, with its log, into the state dir. `ours` are memod's own files, which are refused.
+    ///
+    /// # Errors
+    /// When the database is one of `ours`, cannot be read, is too large, or changes during each attempt to copy it.
     pub(crate) fn copy_from(
         path: &Path,
         state_dir: &Path,
@@ -123,14 +131,14 @@ impl DatabaseCopy {
         // Opening and closing our files here would drop SQLite's locks on them.
         if ours.iter().any(|own| is_same_file(own, path)) {
             return Err(
-                copied.unusable_error("the memories of this very repository".to_owned(), "name another one")
+                copied.unusable_error("the memory.db of this repository".to_owned(), "name another database")
             );
         }
         if !meta.is_file() {
-            return Err(copied.unusable_error("not a regular file".to_owned(), "name the database itself"));
+            return Err(copied.unusable_error("not a regular file".to_owned(), "name the database file"));
         }
         if meta.len() > MOST_BYTES {
-            return Err(copied.unusable_error(format!("over {} GiB", MOST_BYTES >> 30), "import it in parts"));
+            return Err(copied.unusable_error(format!("over {} GiB", MOST_BYTES >> 30), "import parts of it"));
         }
         create_dir_in(dir).map_err(CopyError::at_path(dir))?;
         for _ in 0..TRIES {
@@ -149,11 +157,14 @@ impl DatabaseCopy {
                 return Ok(copied);
             }
         }
-        let why = format!("it was written to during each of {TRIES} copies");
-        Err(copied.unusable_error(why, "try again when it is idle"))
+        let why = format!("the database changed during each of {TRIES} attempts to copy it");
+        Err(copied.unusable_error(why, "try again when no program writes to the database"))
     }
 
-    /// Opens the copy with its log, and checks that it has these tables.
+    /// Opens the copy with its log, and checks that the database has these tables.
+    ///
+    /// # Errors
+    /// When the copy is damaged, or lacks a table or a column.
     pub(super) fn open_tables(&self, tables: &[SourceTable]) -> Result<Connection, CopyError> {
         let conn = self.open_connection().map_err(|error| self.sqlite_error(error))?;
         for table in tables {
@@ -162,6 +173,7 @@ impl DatabaseCopy {
         Ok(conn)
     }
 
+    /// Opens the copy with its log and without views and triggers, and checks it for damage.
     pub(super) fn open_connection(&self) -> rusqlite::Result<Connection> {
         let conn = open_connection(&self.copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -177,7 +189,11 @@ impl DatabaseCopy {
         &self.copy
     }
 
-    /// Refuses views, virtual tables and computed columns in place of a table, and tables that lack columns.
+    /// Checks that `table` is a real table with the columns `needed`, which must not be computed. An absent table passes if
+    /// `may_lack`.
+    ///
+    /// # Errors
+    /// When the table is absent, or a view or a virtual table, or lacks a column.
     pub(super) fn check_table(
         &self,
         conn: &Connection,
@@ -200,18 +216,19 @@ impl DatabaseCopy {
         }
     }
 
+    /// Returns the error for a database of a system other than the one named with `--from`.
     fn wrong_system_error(&self, why: String) -> CopyError {
-        self.unusable_error(why, "--from names the system that wrote it; `memo import --help` lists them")
+        self.unusable_error(why, "name the system that wrote it with --from; `memo import --help` lists them")
     }
 
-    /// Returns `table`, `view`, `virtual table`…
+    /// Returns `table`, `view` or `virtual table`; `None` if there is neither a table nor a view with this name.
     fn table_kind(&self, conn: &Connection, name: &str) -> Result<Option<String>, CopyError> {
         let select = "SELECT iif(sql LIKE 'CREATE VIRTUAL%', 'virtual table', type) FROM sqlite_schema
                       WHERE name = ?1 AND type IN ('table', 'view')";
         conn.query_row(select, [name], |row| row.get(0)).optional().map_err(|error| self.sqlite_error(error))
     }
 
-    /// Returns a note if a version is newer than the newest that this program knows.
+    /// Returns a note for the user if the version `found` of the schema is newer than `known`, the newest that this program knows.
     pub(super) fn version_note(&self, found: i64, known: i64) -> Option<String> {
         let path = self.path.display();
         (found > known).then(|| {
@@ -221,26 +238,29 @@ impl DatabaseCopy {
         })
     }
 
+    /// Returns the error for a database with the problem `why`.
     pub(crate) fn unusable_error(&self, why: String, hint: &'static str) -> CopyError {
         CopyError::Unusable { path: self.path.clone(), why, hint }
     }
 
+    /// Returns the error of the database for an error of SQLite.
     pub(super) fn sqlite_error(&self, error: rusqlite::Error) -> CopyError {
         self.database_error(DatabaseError::from_sqlite(&self.path, error))
     }
 
+    /// Returns the error of the database for an error of its copy.
     pub(super) fn database_error(&self, error: DatabaseError) -> CopyError {
         match error {
             DatabaseError::Corrupt { source, .. } => self.unusable_error(
-                format!("no database of SQLite, or damaged ({source})"),
-                "name a whole database",
+                format!("not a database of SQLite, or damaged ({source})"),
+                "name an undamaged database",
             ),
             DatabaseError::Newer { found, known, .. } => self.unusable_error(
-                format!("written by a newer memod (schema {found}, we know {known})"),
-                "install that version, or export there",
+                format!("written by a newer memod (schema {found}, this memod knows {known})"),
+                "install a newer memod, or export the memories with the newer memod",
             ),
             DatabaseError::Sqlite { source, .. } => {
-                self.unusable_error(source.to_string(), "is it what --from says it is?")
+                self.unusable_error(source.to_string(), "check that --from names the system that wrote it")
             }
             DatabaseError::File { source, path } => CopyError::File { path, source },
             DatabaseError::Full { path } => {
@@ -250,13 +270,15 @@ impl DatabaseCopy {
     }
 }
 
+/// Returns the paths of a database, its write-ahead log and its rollback journal.
 fn with_companions(path: &Path) -> Vec<PathBuf> {
     [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| with_suffix(path, suffix))).collect()
 }
 
-/// The signature of the files of a database, which changes with every write.
+/// Size and modification time of each file of a database, `None` for an absent file. Every write changes them.
 pub(crate) type FileStamps = Vec<Option<(u64, Option<SystemTime>)>>;
 
+/// Returns the sizes and modification times of the files of a database.
 pub(crate) fn read_stamps(path: &Path) -> FileStamps {
     with_companions(path)
         .iter()
@@ -264,6 +286,7 @@ pub(crate) fn read_stamps(path: &Path) -> FileStamps {
         .collect()
 }
 
+/// Makes a file readable and writable only for its owner.
 fn make_private(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -272,6 +295,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     fs::set_permissions(path, permissions)
 }
 
+/// Returns whether two paths lead to the same file.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(one), Ok(other)) = (fs::metadata(one), fs::metadata(other)) {

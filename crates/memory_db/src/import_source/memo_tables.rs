@@ -33,7 +33,8 @@ fn read_memory(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     let kind = fields.read_text("type")?;
     let tags = fields.read_text("tags")?;
     let is_chunk = kind.as_deref() == Some("doc_chunk");
-    // The keys of memo equal memod's except for one word, so the next import of the same document replaces these memories.
+    // An import key of memo equals memod's except for the prefix `import:`, so memod's next import of the same document replaces
+    // these memories.
     let key = tags.clone().filter(|_| is_chunk).map(|source| match source.starts_with("repo-map:") {
         true => source,
         false => format!("import:{source}"),

@@ -1,4 +1,4 @@
-//! Reads the memory.db of another repository; an older schema is migrated in the copy.
+//! Reads the memory.db of another repository from a copy, in which an older schema is migrated.
 
 use memod_base::types::rfc3339;
 use memod_database::DatabaseError;
@@ -12,6 +12,10 @@ use crate::{MemoryDb, MemoryFilter, MemoryRecord};
 const TABLES: [(&str, &[&str], bool); 4] =
     [("memory", &["container"], false), ("tag", &[], true), ("link", &[], true), ("anchor", &[], true)];
 
+/// Opens the copy of a memory.db.
+///
+/// # Errors
+/// When the copy is damaged, is not a memory.db, or has a newer schema.
 pub(crate) fn open_memod(copied: &DatabaseCopy) -> Result<MemoryDb, CopyError> {
     let conn = copied.open_connection().map_err(|error| copied.sqlite_error(error))?;
     for (table, needed, may_lack) in TABLES {
@@ -21,7 +25,7 @@ pub(crate) fn open_memod(copied: &DatabaseCopy) -> Result<MemoryDb, CopyError> {
     MemoryDb::open_passing_copy(copied.copy_path()).map_err(|error| copied.database_error(error))
 }
 
-/// Returns the living or the archived memories after a row.
+/// Returns a page of the living or the archived memories, after the row number `after`.
 pub(super) fn read_memod_page(
     db: &MemoryDb,
     archived: bool,
@@ -46,6 +50,7 @@ pub(super) fn read_memod_page(
     })
 }
 
+/// Returns the draft for an import of the memory in a row.
 fn draft_from_record(row: i64, record: MemoryRecord) -> Draft {
     Draft {
         line: row.unsigned_abs(),

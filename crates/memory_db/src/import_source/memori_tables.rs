@@ -13,12 +13,13 @@ pub(super) const KNOWN: i64 = 3;
 pub(super) const TABLES: &[SourceTable] = &[SourceTable {
     name: "memories",
     needed: &["id", "content", "metadata", "created_at", "updated_at"],
-    // Since version 2.
+    // These columns exist since version 2.
     optional: &["last_accessed", "access_count"],
     may_lack: false,
     read: read_memory,
 }];
 
+/// Returns the `user_version`; `None` if it cannot be read.
 pub(super) fn read_version(conn: &Connection) -> Option<i64> {
     conn.pragma_query_value(None, "user_version", |row| row.get(0)).ok()
 }
@@ -42,7 +43,7 @@ fn read_memory(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     })))
 }
 
-/// Returns the tags: the type of the memory, and tags in the metadata.
+/// Returns the tags for a memory: its type, and the tags in its metadata.
 fn tags_of(metadata: &Map<String, Value>) -> Vec<String> {
     let kind = metadata.get("type").and_then(Value::as_str).map(|kind| kind.replace(',', " "));
     let listed = match metadata.get("tags") {
@@ -53,7 +54,7 @@ fn tags_of(metadata: &Map<String, Value>) -> Vec<String> {
     kind.into_iter().filter(|kind| !kind.trim().is_empty()).chain(listed).collect()
 }
 
-/// Returns the priority on memod's scale, if there is one; its values are often texts.
+/// Returns the priority in the metadata, a number or a text, if it is on memod's scale from 1 to 10.
 fn read_priority(metadata: &Map<String, Value>) -> Option<i64> {
     let value = metadata.get("priority")?;
     let number = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;

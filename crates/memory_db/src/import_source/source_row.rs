@@ -1,7 +1,7 @@
 //! Reads the columns of a row of another system's database.
 //!
-//! SQLite allows values of any type in any column. Each value is read by its actual type, and an invalid row is refused
-//! without affecting others.
+//! SQLite allows values of any type in any column. Each value is read by its actual type, and an invalid row is refused without
+//! affecting other rows. In errors, the name of the column comes first.
 
 use memod_base::types::{parse_exactly, rfc3339};
 use rusqlite::types::ValueRef;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value, json};
 
 use super::source_table::SourceTable;
 
-/// Longest text of a value, characters; no valid text is longer.
+/// Maximum length of a text that is read, characters; no valid text is longer.
 const MOST_CHARS: usize = 70_000;
 
-/// Returns the stored columns of a table, without the computed ones.
+/// Returns the names of the stored columns of a table, without computed columns.
 pub(super) fn list_columns(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = conn.prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0")?;
     statement.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// Returns the query for the rows of a table after `?1`; `None` if this version has no such table.
+/// Returns the query for the rows of a table after the row number `?1`; `None` if the database has no such table.
 pub(super) fn build_query(conn: &Connection, table: &SourceTable) -> rusqlite::Result<Option<String>> {
     let columns = list_columns(conn, table.name)?;
     if columns.is_empty() {
@@ -46,11 +46,12 @@ impl<'a> SourceRow<'a> {
         Self { row }
     }
 
+    /// Returns the value in a column.
     fn raw_value(&self, name: &str) -> Result<ValueRef<'_>, String> {
         self.row.get_ref(name).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// Returns a text; numbers are converted.
+    /// Returns the text in a column, with a number converted to text; `None` for NULL.
     pub(super) fn read_text(&self, name: &str) -> Result<Option<String>, String> {
         match self.raw_value(name)? {
             ValueRef::Null => Ok(None),
@@ -64,12 +65,12 @@ impl<'a> SourceRow<'a> {
         }
     }
 
-    /// Returns a required text.
+    /// Returns the text in a column, which must not be NULL.
     pub(super) fn require_text(&self, name: &str) -> Result<String, String> {
         self.read_text(name)?.ok_or_else(|| format!("{name}: missing"))
     }
 
-    /// Returns a number, if there is one.
+    /// Returns the number in a column, also from a text; `None` for NULL.
     pub(super) fn read_number(&self, name: &str) -> Result<Option<f64>, String> {
         match self.raw_value(name)? {
             ValueRef::Null => Ok(None),
@@ -77,24 +78,25 @@ impl<'a> SourceRow<'a> {
             ValueRef::Real(number) if number.is_finite() => Ok(Some(number)),
             ValueRef::Text(bytes) => {
                 let number = std::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok());
-                number.map(Some).ok_or_else(|| format!("{name}: no number"))
+                number.map(Some).ok_or_else(|| format!("{name}: not a number"))
             }
-            _ => Err(format!("{name}: no number")),
+            _ => Err(format!("{name}: not a number")),
         }
     }
 
-    /// Returns a whole number that is not negative.
+    /// Returns the count in a column: a whole number, 0 for NULL or a negative number.
     pub(super) fn read_count(&self, name: &str) -> Result<u64, String> {
         Ok(self.read_number(name)?.unwrap_or_default().max(0.0) as u64)
     }
 
-    /// Returns a time that is stored as a number, counting `per_second` units since 1970; 0 means no time.
+    /// Returns the time in a column, in RFC 3339. The column has a number of units since 1970, `per_second` of them a second;
+    /// NULL, 0 and negative numbers are no time.
     pub(super) fn read_time(&self, name: &str, per_second: f64) -> Result<Option<String>, String> {
         let number = self.read_number(name)?.filter(|number| *number > 0.0);
         Ok(number.map(|number| rfc3339((number * 1_000.0 / per_second).round() as i64)))
     }
 
-    /// Returns an object that is stored as JSON; any other value is placed under `metadata`.
+    /// Returns the JSON object in a column; any other value becomes an object with this value under the name of the column.
     pub(super) fn read_object(&self, name: &str) -> Result<Map<String, Value>, String> {
         let Some(text) = self.read_text(name)?.filter(|text| !text.trim().is_empty()) else {
             return Ok(Map::new());
@@ -107,7 +109,7 @@ impl<'a> SourceRow<'a> {
     }
 }
 
-/// Adds the origin of a memory to its metadata, leaving out null values.
+/// Adds the origin of an imported memory to its metadata: the system, the memory's id there, and those of `more` that have values.
 pub(super) fn add_origin(
     metadata: &mut Map<String, Value>,
     system: &str,
@@ -120,10 +122,10 @@ pub(super) fn add_origin(
     metadata.insert("imported".to_owned(), Value::Object(imported));
 }
 
-/// Returns the tags in a JSON array or in a comma-separated list.
+/// Returns the tags in a text that is a JSON array or a comma-separated list.
 pub(super) fn parse_tags(text: &str) -> Vec<String> {
     let listed: Option<Vec<String>> = serde_json::from_str(text).ok();
     let tags = listed.unwrap_or_else(|| text.split(',').map(|tag| tag.trim().to_owned()).collect());
-    // A comma separates tags here.
+    // A comma would separate tags in memod, so a comma in a tag becomes a space.
     tags.into_iter().map(|tag| tag.replace(',', " ")).filter(|tag| !tag.trim().is_empty()).collect()
 }

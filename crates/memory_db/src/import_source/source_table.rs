@@ -1,4 +1,4 @@
-//! Describes the tables of other systems' databases, and the items that their rows hold.
+//! Describes the tables of other systems' databases, and what is read from their rows.
 
 use memod_proto::exchange::{Draft, LinkDraft};
 
@@ -7,20 +7,24 @@ use super::source_row::SourceRow;
 /// Approximate size of a page, bytes of text.
 pub(super) const PAGE_BYTES: usize = 1 << 20;
 
-/// One table of a system.
+/// A table of another system's database.
 pub(super) struct SourceTable {
+    /// Name of the table.
     pub(super) name: &'static str,
-    /// The columns that identify it.
+    /// Columns that the table must have.
     pub(super) needed: &'static [&'static str],
     /// Columns that only some versions have.
     pub(super) optional: &'static [&'static str],
-    /// Whether old versions lack the table.
+    /// Whether some versions lack the table.
     pub(super) may_lack: bool,
+    /// Reads a row; the error says which column is invalid, and why.
     pub(super) read: fn(&SourceRow<'_>) -> Result<SourceItem, String>,
 }
 
-/// The item in a row.
+/// What was read from a row.
 pub(super) enum SourceItem {
+    /// A memory to import.
     Memory(Box<Draft>),
+    /// A link to import.
     Link(LinkDraft),
 }

@@ -32,7 +32,7 @@ pub enum RestoreError {
     #[error(transparent)]
     Copy(#[from] CopyError),
     /// There is no backup.
-    #[error("no backup yet")]
+    #[error("there is no backup to restore yet")]
     None,
 }
 
@@ -40,11 +40,12 @@ pub enum RestoreError {
 type MemoryDigests = HashMap<String, [u8; 32]>;
 
 impl MemoryStore {
-    /// Copies everything into a new file, or next to our own backups, and reads it back. The backup is on disk on return.
-    /// Backups for agents are a separate group, so that they never replace one for a person.
+    /// Copies the database into the new file `path`, or without `path` into a new file in memod's directory of backups, and reads
+    /// the copy back. The backup is on disk on return. Backups that agents request are a separate group, so that they never replace
+    /// a backup that a person requested.
     ///
     /// # Errors
-    /// When the file exists or cannot be written; nothing is left of it then.
+    /// When the file exists or cannot be written; nothing is left of the backup then.
     pub fn back_up_to(
         &mut self,
         now_ms: i64,
@@ -73,7 +74,7 @@ impl MemoryStore {
         })
     }
 
-    /// Like [`Self::write`], but makes a backup first, and passes its path to `write`.
+    /// Makes a backup, and then calls `write` like [`Self::write`], with the path of the backup.
     ///
     /// # Errors
     /// When the backup or the transaction fails. Nothing is changed then, and nothing is left of the backup.
@@ -93,9 +94,9 @@ impl MemoryStore {
         written
     }
 
-    /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. `note` records
-    /// the result in the same transaction. Without `path` it uses memod's newest backup that has memories. A dry run only
-    /// compares.
+    /// Replaces all memories by those of a backup in one transaction, after making a backup of the present memories. `note` records
+    /// the result in the same transaction. Without `path`, memod's newest backup that has memories is used. A dry run only compares
+    /// the backup with the present memories.
     ///
     /// # Errors
     /// When the backup is unusable, or the database is not writable; nothing is changed then.
@@ -119,7 +120,7 @@ impl MemoryStore {
         let (present, _) = self.open.as_mut().expect("it was made ready");
         if present.list_triggers_and_views()? != backup.list_triggers_and_views()? {
             // Triggers would run on all later writes.
-            let why = "it has triggers or views that are not memod's".to_owned();
+            let why = "this backup has triggers or views that are not memod's".to_owned();
             return Err(copied.unusable_error(why, "import only its memories with `memo import`").into());
         }
         let plan = FilePlan::plan_changes(present, &backup)?;
@@ -142,17 +143,18 @@ impl MemoryStore {
         present.replace_by(&backup)?;
         self.is_changed = true;
         self.note_replaced("restore_backup");
-        self.open = None; // its cached state is stale
+        self.open = None; // the cached state of the connection is stale
         self.ensure_open(now_ms)?;
-        // Without this backup, recovery from damage would use the one made before, and undo the restore.
+        // Without this backup, a recovery from damage would use an older backup, and undo the restore.
         let _ = self
             .back_up(now_ms)
-            .inspect_err(|error| tracing::warn!(%error, "the restored database cannot be backed up"));
+            .inspect_err(|error| tracing::warn!(%error, "cannot back up the restored memory.db"));
         Ok(result)
     }
 }
 
-/// Makes a backup the next version of this database, so that removed memories do not come back from other backups.
+/// Makes the copy of a backup the successor of the present database: it gets the present database's lineage, deletions and notices,
+/// and records memories that it lacks as deleted, so that they do not come back from other backups. Then calls `apply` on it.
 fn make_next_version(
     present: &MemoryDb,
     backup: &mut MemoryDb,
@@ -171,7 +173,7 @@ fn make_next_version(
         }
         for (id, version) in former {
             if !rows.records().has_memory(&id)? {
-                // A backup may have brought back a version that is older than those in other databases.
+                // An earlier restore may have brought back a version that is older than the versions in other databases.
                 let restored = restored_at(&present.read(now_ms, |rows| rows.history().list_history(&id))?);
                 rows.deletions().record_deletion(&id, version.updated.max(restored), now_ms)?;
             }
@@ -183,6 +185,7 @@ fn make_next_version(
     })
 }
 
+/// Returns the result of a restore: how the present memories differ from those of a backup, and what `plan` does to files.
 fn compare_digests(present: &MemoryDigests, backup: &MemoryDigests, plan: &FilePlan) -> RestoreResult {
     let count =
         |ids: &mut dyn Iterator<Item = &String>| ids.filter(|id| !plan.kept.contains(*id)).count() as u64;
@@ -205,7 +208,7 @@ fn compare_digests(present: &MemoryDigests, backup: &MemoryDigests, plan: &FileP
     }
 }
 
-/// Writes a backup under its `unfinished` name, reads it back, and renames it. Never replaces a file.
+/// Writes a backup under its `unfinished` name, reads it back, and renames it to `path`. Never replaces a file.
 fn write_new(db: &MemoryDb, path: &Path, unfinished: &UnfinishedBackup) -> Result<(), DatabaseError> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(DatabaseError::from_io(path, std::io::ErrorKind::AlreadyExists.into()));
@@ -222,7 +225,10 @@ fn write_new(db: &MemoryDb, path: &Path, unfinished: &UnfinishedBackup) -> Resul
 }
 
 impl MemoryDb {
-    /// Copies into a new private file, syncs it, and reads it back.
+    /// Copies the database into a new file that only its owner may read, syncs the file, and checks the copy.
+    ///
+    /// # Errors
+    /// When the file exists, cannot be written, or is damaged or incomplete.
     pub(crate) fn copy_safely(&self, to: &Path) -> Result<(), DatabaseError> {
         let mut options = File::options();
         options.write(true).create_new(true);
@@ -238,17 +244,17 @@ impl MemoryDb {
         match (copy.n_memories()?, self.n_memories()?) {
             (copied, ours) if copied == ours => Ok(()),
             (copied, ours) => {
-                let message = format!("{copied} of {ours} memories were copied");
+                let message = format!("the copy has {copied} memories instead of {ours}");
                 Err(DatabaseError::from_sqlite(to, corruption_error(message)))
             }
         }
     }
 
-    /// Returns a hash of each memory with its links, without recalls: it changes when anything else of the memory does.
+    /// Returns a hash of each memory and its links, by id. Recalls do not change the hash; every other change of the memory does.
     fn digest_memories(&self) -> Result<MemoryDigests, DatabaseError> {
         let columns = SAVED_COLUMNS
             .replace("m.last_access, m.access_count", "NULL, NULL")
-            // Recalls extend a lifetime and raise a priority; every other change of these also changes `updated`.
+            // Recalls change these three; every other change of them also changes `updated`.
             .replace("m.tier, m.expires_at, m.priority", "NULL, NULL, NULL");
         self.run(|conn| {
             let mut statement = conn.prepare(&format!(
@@ -272,7 +278,7 @@ impl MemoryDb {
         })
     }
 
-    /// Returns the names and definitions of triggers and views.
+    /// Returns the names and the SQL of all triggers and views, by name.
     fn list_triggers_and_views(&self) -> Result<Vec<(String, String)>, DatabaseError> {
         self.run(|conn| {
             conn.prepare(

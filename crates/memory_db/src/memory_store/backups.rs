@@ -15,16 +15,16 @@ use crate::records::memory_record::MemoryRecord;
 use crate::records::record_functions::DerivedData;
 use crate::settings::lineage_rows::Lineage;
 
-/// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
+/// Number of backups that are kept of each group. Of the daily group, only the last backup of each day counts.
 const KEPT: usize = 7;
 
-/// Maximum number of memories with a changed text that are listed by id.
+/// Maximum number of memories with an altered text that are listed by id.
 const MOST_NAMED: usize = 10;
 
 /// Suffix in the name of a backup that was made before a restore.
 const REPLACED: &str = "-replaced";
 
-/// The directory of the backups.
+/// The directory of memod's backups.
 pub(crate) struct BackupDir {
     dir: PathBuf,
 }
@@ -34,11 +34,11 @@ pub(crate) struct BackupDir {
 pub(crate) enum BackupReason {
     /// The daily backup.
     Daily,
-    /// Before a change of the schema, from this version.
+    /// Before a migration of the schema from this version.
     Schema(i64),
-    /// A request of a person or a program.
+    /// A person or a program requested the backup.
     Asked,
-    /// A request of an agent.
+    /// An agent requested the backup.
     AskedByAgent,
     /// Before another backup replaced the database.
     Replaced,
@@ -46,20 +46,21 @@ pub(crate) enum BackupReason {
     Reset,
 }
 
-/// A backup, `memory-<time>.db`; all but the daily ones have `-schema<version>`, `-asked`, `-agent`,
-/// `-replaced` or `-reset` after the time.
-/// The clock may have been wrong, so the content of a backup determines how new it is, never its name.
+/// A backup, `memory-<time>.db`; all but the daily backups have `-schema<version>`, `-asked`, `-agent`, `-replaced` or `-reset`
+/// after the time. The lineage in a backup determines how new it is, not the time in its name, because the clock may have been
+/// wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackupFile {
     pub(crate) path: PathBuf,
     pub(crate) name: String,
-    /// `None` if it cannot be read.
+    /// The lineage of the backup; `None` if it cannot be read.
     pub(crate) lineage: Option<Lineage>,
-    /// It cannot be read at the moment, so its age is unknown.
+    /// Whether the backup cannot be read at the moment, so that its age is unknown.
     is_unread: bool,
 }
 
 impl BackupFile {
+    /// Reads the lineage of the backup at `path`.
     fn read_from(path: PathBuf, name: String) -> Self {
         let lineage = MemoryDb::open_unmigrated(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .and_then(|db| db.read_lineage());
@@ -67,16 +68,19 @@ impl BackupFile {
         Self { path, name, lineage: lineage.ok(), is_unread }
     }
 
+    /// Returns the day in the backup's name, as `20261121`.
     fn day_in_name(&self) -> &str {
         self.name.get("memory-".len().."memory-20261121".len()).unwrap_or_default()
     }
 
+    /// Returns whether the backup can be read and has memories.
     fn has_memories(&self) -> bool {
         let db = MemoryDb::open_unmigrated(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
         db.and_then(|db| db.n_memories()).is_ok_and(|n_memories| n_memories > 0)
     }
 
-    /// Returns its group: a backup is only deleted in favour of others of its group.
+    /// Returns the suffix of the backup's group; empty for daily backups. A backup is only deleted in favour of newer ones of its
+    /// group.
     fn group_suffix(&self) -> &'static str {
         let kinds = ["-schema", "-asked", "-agent", REPLACED, "-reset"];
         kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
@@ -93,11 +97,11 @@ impl BackupDir {
         self.list_names().next().is_some()
     }
 
-    /// Returns whether a database has writes that no backup includes.
+    /// Returns whether a database has been written and no backup has exactly its lineage.
     pub(crate) fn lacks_copy_of(&self, db: &MemoryDb) -> Result<bool, DatabaseError> {
         let lineage = db.read_lineage()?;
         let mut names: Vec<(PathBuf, String)> = self.list_names().collect();
-        names.sort_by(|(_, a), (_, b)| b.cmp(a)); // usually the last one matches
+        names.sort_by(|(_, a), (_, b)| b.cmp(a)); // usually the newest backup matches
         let is_it = |(path, _): &(PathBuf, String)| {
             MemoryDb::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
                 .and_then(|copy| copy.read_lineage())
@@ -106,7 +110,7 @@ impl BackupDir {
         Ok(lineage.n_writes() > 0 && !names.iter().any(is_it))
     }
 
-    /// Returns all backups, newest first, with unreadable ones at the end.
+    /// Returns all backups, newest first, and unreadable backups at the end.
     pub(crate) fn list_all(&self) -> Vec<BackupFile> {
         let mut copies: Vec<BackupFile> =
             self.list_names().map(|(path, name)| BackupFile::read_from(path, name)).collect();
@@ -116,8 +120,8 @@ impl BackupDir {
         copies
     }
 
-    /// Returns the newest backup that has memories, or else the newest: after a reset, a backup without memories is useless.
-    /// Skips a backup of the `present` database that was made before a restore.
+    /// Returns the path of the newest backup that has memories, because a backup made after a reset has none; or of the newest
+    /// backup if none has memories. Skips a backup that was made before a restore and equals the `present` database.
     pub(crate) fn find_newest(&self, present: &Lineage) -> Option<PathBuf> {
         let mut copies = self.list_all();
         copies.retain(|copy| copy.group_suffix() != REPLACED || copy.lineage.as_ref() != Some(present));
@@ -125,7 +129,7 @@ impl BackupDir {
         newest.map(|copy| copy.path.clone())
     }
 
-    /// Describes memories whose text has changed without memod, each with the newest backup of its stored text.
+    /// Describes memories whose text was altered, each with the newest backup that has the original text.
     pub(crate) fn describe_altered_texts(
         &self,
         altered: &[AlteredText],
@@ -145,10 +149,11 @@ impl BackupDir {
             described.push(describe_altered_text(&text.0, backup.map(|(path, _)| path)));
         }
         let n_more = altered.len().saturating_sub(MOST_NAMED);
-        described.extend((n_more > 0).then(|| format!("so has that of {n_more} more")));
+        described.extend((n_more > 0).then(|| format!("{n_more} more memories have altered texts")));
         described
     }
 
+    /// Returns the path and the name of each backup, in no order.
     fn list_names(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries
@@ -156,7 +161,7 @@ impl BackupDir {
             .filter(|(_, name)| name.starts_with("memory-") && name.ends_with(".db"))
     }
 
-    /// Makes a backup, deletes surplus ones, and returns its path.
+    /// Makes a backup, deletes surplus backups, and returns the path of the new backup.
     pub(crate) fn add_backup(
         &self,
         db: &MemoryDb,
@@ -168,7 +173,7 @@ impl BackupDir {
         Ok(path)
     }
 
-    /// Makes a backup and returns its path.
+    /// Makes a backup, and returns its path.
     pub(crate) fn make_backup(
         &self,
         db: &MemoryDb,
@@ -191,10 +196,11 @@ impl BackupDir {
         Ok(path)
     }
 
-    /// Deletes surplus backups; `made` is the newest one. A file that cannot be deleted is tried again after the next backup.
+    /// Deletes surplus backups; `made` is the path of the newest backup. A file that cannot be deleted is tried again after the
+    /// next backup.
     pub(crate) fn delete_surplus(&self, made: &Path) {
         let mut read: Vec<BackupFile> = self.list_all().into_iter().filter(|copy| !copy.is_unread).collect();
-        // Other backups of the same content may have later times in their names.
+        // The newest backup comes first, because other backups of the same content may have later times in their names.
         read.sort_by_key(|copy| copy.path != made);
         for copy in select_surplus(read) {
             let _ = fs::remove_file(copy.path);
@@ -202,17 +208,19 @@ impl BackupDir {
     }
 }
 
+/// Describes a memory whose text was altered, with the path of the backup that has the original text.
 fn describe_altered_text(id: &str, backup: Option<&PathBuf>) -> String {
     let changed = format!("the text of {id} has changed without memod");
     let Some(backup) = backup else {
-        return format!("{changed}, and no backup has the stored text");
+        return format!("{changed}, and no backup has the original text");
     };
     let path = backup.display();
     format!(
-        "{changed}; {path} has the stored text, and `memo restore-backup {path}` restores all memories of that time"
+        "{changed}; {path} has the original text, and `memo restore-backup {path}` restores all memories as of that backup"
     )
 }
 
+/// Returns the file name of a backup.
 fn backup_name(now_ms: i64, label: BackupReason) -> String {
     let time = Timestamp::from_millisecond(now_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     let label = match label {
@@ -226,7 +234,7 @@ fn backup_name(now_ms: i64, label: BackupReason) -> String {
     format!("memory-{}{label}.db", time.strftime("%Y%m%dT%H%M%SZ"))
 }
 
-/// Returns the surplus of backups that are sorted newest first.
+/// Returns the surplus ones of `backups`, which are sorted newest first.
 fn select_surplus(backups: Vec<BackupFile>) -> Vec<BackupFile> {
     let mut n_kept: HashMap<&str, usize> = HashMap::new();
     let mut last_day = String::new();
@@ -235,7 +243,7 @@ fn select_surplus(backups: Vec<BackupFile>) -> Vec<BackupFile> {
         if kind.is_empty()
             && std::mem::replace(&mut last_day, copy.day_in_name().to_owned()) == copy.day_in_name()
         {
-            return false; // a later one of that day is kept
+            return false; // a later backup of that day is kept
         }
         let n_kept = n_kept.entry(kind).or_default();
         *n_kept += 1;

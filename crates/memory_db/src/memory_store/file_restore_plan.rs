@@ -1,7 +1,7 @@
 //! Decides which files of worktrees are restored with a backup.
 //!
-//! Later writes and removals by verbs are undone. Changes by git or an editor stay: the file is the truth, and may belong to
-//! another branch.
+//! Writes and removals by verbs since the backup are undone. Changes by git or an editor stay: the file is the truth, and may
+//! belong to another branch.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,12 +13,13 @@ use crate::files::written_files::{FilePlace, KnownFile, PendingFile};
 use crate::memory_rows::MemoryRows;
 use crate::records::record_functions::RenderFileText;
 
-/// A file that gets its state in the backup.
+/// A file that is to get the state that it has in the backup.
 #[derive(Debug)]
 struct PlannedFileChange {
     place: FilePlace,
-    /// Hash of its present text.
+    /// Hash of the file's present text; `None` if there is no file.
     former: Option<[u8; 32]>,
+    /// State of the file in the backup; `None` if the file is to be removed.
     then: Option<KnownFile>,
 }
 
@@ -30,12 +31,14 @@ pub(super) struct FilePlan {
     pub(super) kept: BTreeSet<String>,
     /// Number of files in the backup that git or an editor has removed.
     pub(super) n_gone: u64,
+    /// The hashes that verbs last wrote to files, in the present database.
     written: HashMap<FilePlace, Option<[u8; 32]>>,
+    /// The worktrees of the present database.
     worktrees: Vec<WorktreeRow>,
 }
 
 impl FilePlan {
-    /// Compares the present files with those of a backup.
+    /// Compares the present files with those of a backup, and returns the changes to make.
     pub(super) fn plan_changes(present: &MemoryDb, backup: &MemoryDb) -> Result<Self, DatabaseError> {
         let (now, written, worktrees) = present.read(0, |rows| {
             Ok::<_, DatabaseError>((
@@ -54,7 +57,7 @@ impl FilePlan {
         let places: BTreeSet<&FilePlace> = now.keys().chain(then.keys()).collect();
         for place in places.into_iter().filter(|place| is_same_worktree(&worktrees, &former, &place.0)) {
             let (now, then) = (now.get(place).copied(), then.get(place).copied());
-            // Its row may have been deleted with the memory while the file is still there.
+            // The row of the file may have been deleted with the memory while the file still exists.
             let hash_now = now.map(|file| file.hash).or_else(|| written.get(place).copied().flatten());
             if hash_now == then.map(|file| file.hash) || then.is_some_and(|file| file.row.is_none()) {
                 continue;
@@ -77,7 +80,8 @@ impl FilePlan {
         (n_written, self.changes.len() as u64 - n_written)
     }
 
-    /// Records the pending writes in a backup; the next look at each worktree carries them out.
+    /// Records the changes as pending writes in the copy of the backup. They are carried out when the files of each worktree are
+    /// next read.
     pub(super) fn record_changes(
         &self,
         rows: &MemoryRows<'_>,
@@ -99,8 +103,8 @@ impl FilePlan {
     }
 }
 
-/// Returns whether a worktree is the one of the backup, or unknown there. A new worktree under the same name has the files of
-/// its own branch.
+/// Returns whether the worktree with this git dir existed already when the backup was made, or is not in the backup. A new worktree
+/// under the same name has the files of its own branch.
 fn is_same_worktree(worktrees: &[WorktreeRow], former: &[WorktreeRow], git_dir: &str) -> bool {
     let [present, former] =
         [worktrees, former].map(|rows| rows.iter().find(|row| row.git_dir == git_dir).map(|row| row.made_ns));
@@ -108,6 +112,7 @@ fn is_same_worktree(worktrees: &[WorktreeRow], former: &[WorktreeRow], git_dir: 
 }
 
 impl PlannedFileChange {
+    /// Records the change as a pending write, with the rows that the file will show.
     fn record_change(&self, rows: &MemoryRows<'_>, text: RenderFileText) -> Result<(), DatabaseError> {
         let name = self.place.1.clone();
         let mut new = None;
@@ -116,7 +121,7 @@ impl PlannedFileChange {
             let theirs = file.theirs.map(|row| rows.versions().read_file_memory(row)).transpose()?;
             let conflict = theirs.and_then(|theirs| text(&ours, Some(&theirs)));
             let is_conflict = conflict.is_some();
-            // A memory that may not be shared any more is archived, without a file.
+            // A memory that must not be shared gets no file.
             let Some((text, hash)) = conflict.or_else(|| text(&ours, None)) else { return Ok(()) };
             if is_conflict {
                 rows.written_files().set_conflict_hash(&name, &hash)?;

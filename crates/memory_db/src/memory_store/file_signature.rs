@@ -7,19 +7,20 @@ use std::time::SystemTime;
 use memod_base::paths;
 use memod_database::DatabaseError;
 
-/// Signature of the file after our last access. Only our own checkpoints change it.
+/// Signature of the database file after our last access. Of our own accesses, only checkpoints change the signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileSignature {
+    /// Device and inode of the file; zeros on Windows.
     pub(super) file: (u64, u64),
     bytes: u64,
     modified: Option<SystemTime>,
 }
 
 impl FileSignature {
-    /// Returns `None` if the file does not exist.
+    /// Returns the signature of the file at `path`; `None` if the file does not exist.
     ///
     /// # Errors
-    /// When it cannot be examined at the moment.
+    /// When the file cannot be examined at the moment.
     pub(super) fn read_from(path: &Path) -> Result<Option<Self>, DatabaseError> {
         let meta = paths::if_readable(fs::symlink_metadata(path));
         let Some(meta) = meta.map_err(|error| DatabaseError::from_io(path, error))? else {

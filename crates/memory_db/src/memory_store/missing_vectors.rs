@@ -11,10 +11,11 @@ impl MemoryStore {
         self.lacks_vectors
     }
 
-    /// Computes some missing vectors; returns whether there were any.
+    /// Computes and stores one batch of missing vectors. Returns whether it did; false if no vector is missing, or the model cannot
+    /// be used.
     ///
     /// # Errors
-    /// When they cannot be stored.
+    /// When the vectors cannot be stored.
     pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
         let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
         let rows = db.read(now_ms, |rows| rows.vectors().list_vectorless(&self.model.id, self.model.step))?;
@@ -26,10 +27,10 @@ impl MemoryStore {
         Ok(true)
     }
 
-    /// Returns the changes of vectors since the last call; nothing before the first job.
+    /// Returns the changes of vectors since the last call; `None` while the database is not open.
     ///
     /// # Errors
-    /// When they cannot be read; the next call then returns all vectors.
+    /// When the vectors cannot be read; the next call then returns all vectors.
     pub fn vector_changes(&mut self) -> Result<Option<VectorChanges>, DatabaseError> {
         let Some((db, _)) = &self.open else { return Ok(None) };
         if !std::mem::replace(&mut self.is_opened, true) {
@@ -37,7 +38,7 @@ impl MemoryStore {
             self.is_opened = false;
             return Ok(Some(changes));
         }
-        db.changed_vectors(&self.model)?; // all of them are read now
+        db.changed_vectors(&self.model)?; // clears the list of changed rows, because all vectors are read next
         let vectors = db.read(0, |rows| rows.vectors().living_vectors(&self.model.id))?;
         let reader = MemoryReader::open(&self.path)?;
         self.is_opened = false;

@@ -1,7 +1,7 @@
 //! Switches the vectors of memories to another model.
 //!
-//! Vectors of the next model are computed while searches use those of the present one. One transaction makes the switch, so a
-//! memory.db has all vectors of one model whenever the daemon is killed.
+//! Vectors of the next model are computed while searches use those of the present model. One transaction makes the switch, so
+//! memory.db has all vectors of the model in use, even if the daemon is killed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::memory_store::{MODEL, MemoryStore};
 /// The result of [`MemoryStore::prepare_model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelPreparation {
-    /// There is nothing to do, or nothing can be done now.
+    /// The model is in use already, or its vectors cannot be computed now.
     Idle,
     /// Some vectors were computed; there may be more to do.
     Some,
@@ -21,7 +21,7 @@ pub enum ModelPreparation {
 }
 
 impl MemoryStore {
-    /// Uses the vectors of the chosen model, or of the default.
+    /// Makes searches use the vectors of the chosen model, or of the default model.
     pub(super) fn select_model(&mut self, chosen: Option<&str>) {
         let id = chosen.unwrap_or(&self.default_model);
         if self.model.id != id {
@@ -38,7 +38,7 @@ impl MemoryStore {
     /// Computes some vectors of the model `chosen`, and switches to it once no living memory lacks one.
     ///
     /// # Errors
-    /// When they cannot be stored; the former model stays in use then.
+    /// When the vectors cannot be stored; the former model stays in use then.
     pub fn prepare_model(&mut self, now_ms: i64, chosen: &str) -> Result<ModelPreparation, DatabaseError> {
         if self.model.id == chosen {
             self.next_model = None;

@@ -12,7 +12,7 @@ use crate::memory_store::store_notice::StoreNotice;
 use crate::memory_store::{MODEL, MemoryStore};
 
 impl MemoryStore {
-    /// Opens the database now instead of with the first job.
+    /// Opens the database, which the first job would do otherwise.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -20,7 +20,8 @@ impl MemoryStore {
         self.ensure_open(now_ms).map(drop)
     }
 
-    /// Returns the open database. Opens it if necessary, and reopens it if the file was replaced.
+    /// Returns the open database. Opens the file if necessary, opens it again if another process has written it, and writes the
+    /// open database back if the file was removed or replaced. Then merges changed databases of other state dirs.
     pub(super) fn ensure_open(&mut self, now_ms: i64) -> Result<&mut MemoryDb, DatabaseError> {
         let present = FileSignature::read_from(&self.path)?;
         match (&self.open, &present) {
@@ -36,6 +37,7 @@ impl MemoryStore {
         Ok(&mut self.open.as_mut().expect("it was opened above").0)
     }
 
+    /// Opens the file, or restores the database from backups if the file is gone, empty or damaged.
     pub(super) fn open_or_restore(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
         if self.finished_path().exists() {
             return self.install_finished(now_ms); // a daemon was killed before it installed the file
@@ -77,6 +79,7 @@ impl MemoryStore {
         }
     }
 
+    /// Uses a newly opened database from now on.
     pub(super) fn install_database(&mut self, mut db: MemoryDb) -> Result<(), DatabaseError> {
         (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
         db.forms = Some(self.forms);
@@ -95,11 +98,11 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// Makes a backup if something was written since the last one, also by a daemon that was killed; returns whether it made
+    /// Makes a backup if something was written since the last backup, also by a daemon that was killed; returns whether it made
     /// one. The last backup of each day is kept.
     ///
     /// # Errors
-    /// When it cannot be made; the memories are not affected.
+    /// When the backup cannot be made; the memories are not affected.
     pub fn back_up(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
         let Some((db, _)) = &self.open else { return Ok(false) };
         let is_asked = !std::mem::replace(&mut self.is_compared, true);
@@ -112,7 +115,7 @@ impl MemoryStore {
         Ok(true)
     }
 
-    /// Makes a last backup and closes the database, without a log.
+    /// Makes a last backup, and closes the database after moving its log into the file.
     ///
     /// # Errors
     /// When either fails; the memories are not affected.
@@ -128,7 +131,7 @@ impl MemoryStore {
         let is_in_place =
             matches!(FileSignature::read_from(&self.path), Ok(Some(now)) if now.file == mark.file);
         if !is_in_place {
-            std::mem::forget(db); // SQLite would remove the log at this path, which is not ours
+            std::mem::forget(db); // closing would make SQLite remove the log at this path, which is not ours
         }
     }
 }

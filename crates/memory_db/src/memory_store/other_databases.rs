@@ -1,7 +1,8 @@
 //! Merges memories of this repository from other state dirs.
 //!
-//! The state moves to another directory when the repository becomes read-only, and back. The database in use merges what
-//! only the other one has, by id, whenever that has changed. The other file is only read, so its writer is not affected.
+//! The state moves to another directory when the repository becomes read-only, and back when it becomes writable. Whenever the
+//! database in another state dir has changed, the database in use merges the memories, by id, that only the other one has. The
+//! other file is only read, so its writer is not affected.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -33,11 +34,11 @@ type SeenStamps = BTreeMap<PathBuf, FileStamps>;
 /// Another state dir that may have memories of this repository.
 pub(super) struct OtherStateDir {
     dir: PathBuf,
-    /// The directory at which its paths begin, relative to the top of the worktree.
+    /// The directory at which the paths of its anchors begin, relative to the top of the worktree.
     below: PathBuf,
-    /// Signatures of its files when they were merged.
+    /// Signatures of the files of its database when they were merged.
     seen: Option<FileStamps>,
-    /// Why its memories were not merged, or only in part.
+    /// Why its memories were not merged, or only those of a backup.
     trouble: Option<String>,
 }
 
@@ -64,6 +65,7 @@ impl OtherStateDir {
         self.dir.join("memory.db")
     }
 
+    /// Returns whether the state dir has a memory.db, its log or a backup.
     fn has_database(&self) -> bool {
         self.database_path().exists() || has_log(&self.database_path()) || BackupDir::new(&self.dir).is_any()
     }
@@ -82,7 +84,7 @@ impl MemoryStore {
         self.elsewhere.iter().filter(|place| place.has_database()).map(OtherStateDir::database_path).collect()
     }
 
-    /// Lists all databases of this repository if there are several.
+    /// Describes where the databases of this repository are; `None` if there is only one.
     pub fn describe_places(&self) -> Option<String> {
         let others: Vec<String> =
             self.list_databases_elsewhere().iter().map(|path| path.display().to_string()).collect();
@@ -91,12 +93,12 @@ impl MemoryStore {
             .then(|| format!("{path}, which takes over the memories of {}", others.join(" and ")))
     }
 
-    /// Returns why memories in other state dirs could not be read.
+    /// Returns the problems with merging the databases of other state dirs.
     pub(super) fn list_troubles(&self) -> impl Iterator<Item = &str> {
         self.elsewhere.iter().filter_map(|place| place.trouble.as_deref())
     }
 
-    /// Merges changes in other state dirs since the last call. Failures are reported with every answer.
+    /// Merges the databases in other state dirs that have changed since the last call. Failures are reported with every answer.
     pub(super) fn merge_other_databases(&mut self, now_ms: i64) {
         for number in 0..self.elsewhere.len() {
             let place = &self.elsewhere[number];
@@ -120,10 +122,11 @@ impl MemoryStore {
         }
     }
 
-    /// Merges the database of a state dir with these signatures; returns the problem, if any.
+    /// Merges the database of a state dir, whose files have the signatures `now`, or its newest good backup if the database cannot
+    /// be read. Returns why the database could not be read.
     ///
     /// # Errors
-    /// When this database cannot be written.
+    /// When the database in use cannot be written.
     fn merge_state_dir(
         &mut self,
         (dir, below): (&Path, &Path),
@@ -139,7 +142,7 @@ impl MemoryStore {
             Err(why) => {
                 let trouble = describe_not_taken(&path, &why);
                 let Some(copy) = self.open_backup_of(dir) else { return Ok(Some(trouble)) };
-                let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
+                let used = format!("{trouble}; a backup of it is used instead, {}", copy.path.display());
                 (copy, (path.exists() || has_log(&path)).then_some(used))
             }
         };
@@ -151,7 +154,7 @@ impl MemoryStore {
     /// Opens a copy of a database in another state dir.
     fn open_other(&self, path: &Path) -> Result<OtherDatabase, OtherDatabaseError> {
         let copied = DatabaseCopy::copy_from(path, self.state_dir(), CopyPurpose::Unite, &[&self.path])?;
-        // Before it is migrated, because the migration of an older schema gives a new id each time.
+        // The lineage is read before the migration, because migrating an older schema gives a new id each time.
         let lineage = MemoryDb::open_unmigrated(copied.copy_path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?
             .read_lineage()?;
         let db = open_memod(&copied)?;
@@ -168,7 +171,7 @@ impl MemoryStore {
         })
     }
 
-    /// Merges a database, and records the signatures of its files.
+    /// Merges a database, and records the signatures `seen` of its files.
     fn merge_database(
         &mut self,
         source: &OtherDatabase,
@@ -225,7 +228,7 @@ impl MemoryDb {
 pub(super) fn store_merged_stamps(meta: &MetaRows<'_>, seen: &SeenStamps) -> Result<(), DatabaseError> {
     match serde_json::to_string(seen) {
         Ok(json) => meta.set_meta(SEEN, &json),
-        Err(_) => Ok(()), // a path that is not UTF-8 is compared each time
+        Err(_) => Ok(()), // a database at a path that is not UTF-8 is compared each time
     }
 }
 
@@ -234,7 +237,7 @@ fn describe_not_taken(place: &Path, why: &impl Display) -> String {
     format!("memories of this repository in {} {NOT_TAKEN}: {why}", place.display())
 }
 
-/// Returns the notice with the merged memories added; `None` if there are none.
+/// Returns the notice `old`, if there is one, with the merge added; `None` if the merge changed nothing.
 fn merge_notice(
     merged: MergeCounts,
     path: &Path,
@@ -249,11 +252,10 @@ fn merge_notice(
         }
     };
     let from = format!("taken over from {}", path.display());
-    let message = format!(
-        "{memories} are {from}, where this repository's memories are kept too; that file stays unchanged"
-    );
+    let message =
+        format!("{memories} were {from}, another memory.db of this repository, which stays unchanged");
     Some(match old {
-        // The other database may be written often; it is named once.
+        // The other database may be written often; the notice names it once.
         Some(old) if old.text.contains(&from) => StoreNotice { at_ms: now_ms, ..old.clone() },
         old => StoreNotice::continued_from(old, now_ms, &message),
     })

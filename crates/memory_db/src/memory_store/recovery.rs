@@ -18,14 +18,14 @@ use crate::merging::saved_sharing::SharingRestore;
 use crate::records::memory_event::MemoryEvent;
 use crate::settings::lineage_rows::Lineage;
 
-/// The action in the history of memories that were saved from a damaged file.
+/// The action in the history of memories that were recovered from a damaged file.
 const SALVAGE: &str = "salvage";
 
 impl MemoryStore {
-    /// Writes the open database back to its path.
+    /// Writes the open database back to its path, because the file was removed or replaced.
     ///
     /// # Errors
-    /// When it cannot be written, or the state dir was replaced by something else.
+    /// When the file cannot be written, or the state dir was replaced by something that is no directory.
     pub(super) fn write_back(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
         let new = self.new_path();
         if let Some(dir) = self.path.parent()
@@ -44,21 +44,23 @@ impl MemoryStore {
         let db = MemoryDb::open_copy(&new)?;
         let n_memories = db.n_memories()?;
         let kept_file = describe_kept(self.path.exists().then(|| self.aside_path(now_ms)));
-        let event = format!("was taken away while it was open; all {n_memories} memories were written back");
+        let event =
+            format!("was removed or replaced while open; all {n_memories} memories were written back");
         let details = format!("{} {event}{kept_file}", self.path.display());
         let text = format!("memory.db {event}");
         self.finish_database(db, now_ms, &StoreNotice::new(now_ms, &text, &details))?;
         for companion in companion_paths(&self.path) {
-            let _ = fs::remove_file(companion); // of our database; the copy has all of its content
+            let _ = fs::remove_file(companion); // the log of the former file; the copy has all of its content
         }
         self.install_finished(now_ms)
     }
 
-    /// Builds a database from the good backups and the readable part of the damaged one, and replaces the latter.
+    /// Builds a database from the good backups and the readable part of the damaged file, and replaces the damaged file by it.
+    /// `why` continues a sentence that begins with the file's name.
     ///
     /// # Errors
-    /// When one of them cannot be read at the moment, because it may have something unique, or for lack of room. Nothing has
-    /// changed then, and the next job tries again.
+    /// When the damaged file or a backup cannot be read at the moment, because it may have unique content, or when the disk is
+    /// full. Nothing has changed then, and the next job tries again.
     pub(super) fn restore_from_backups(&mut self, now_ms: i64, why: &str) -> Result<(), DatabaseError> {
         self.open = None;
         let mut new = self.merge_backups(now_ms)?;
@@ -107,7 +109,7 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// Builds a database from the newest usable backup and those with further memories.
+    /// Builds a database from the newest usable backup, and adds the memories that only other backups have.
     fn merge_backups(&self, now_ms: i64) -> Result<RebuiltDatabase, DatabaseError> {
         let (new, other) = (self.new_path(), self.path.with_extension("db.copy"));
         let (mut copies, mut bad) = (self.backups.list_all().into_iter(), Vec::new());
@@ -159,8 +161,8 @@ impl MemoryStore {
         Ok(RebuiltDatabase { db, lineage, from, more, bad })
     }
 
-    /// Records the events in a new database, and gives it the name of a finished one. If the daemon is killed from here on,
-    /// nothing is lost, because the next one continues.
+    /// Stores the notice in a rebuilt database, closes it, and renames its file to the name of a finished database. If the daemon
+    /// is killed after that, nothing is lost, because the next daemon installs the finished database.
     fn finish_database(
         &self,
         mut db: MemoryDb,
@@ -178,33 +180,34 @@ impl MemoryStore {
         rename_if_there(&new, &self.finished_path())
     }
 
-    /// Installs a finished database, renames the former one, and uses the new one from now on.
+    /// Renames the former database, moves the finished database to its place, and uses the finished one from now on.
     pub(super) fn install_finished(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
         self.move_aside(now_ms)?;
         rename_if_there(&self.finished_path(), &self.path)?;
         self.note_replaced("salvage");
         self.install_database(MemoryDb::open_copy(&self.path)?)?;
-        self.is_compared = true; // it was built from the backups, so none is needed until something is written
+        self.is_compared = true; // the database was built from the backups, so no backup is due until something is written
         Ok(())
     }
 
-    /// Returns the name of a finished database that is not installed yet.
+    /// Returns the path of a finished database that is not installed yet.
     pub(super) fn finished_path(&self) -> PathBuf {
         self.path.with_extension("db.finished")
     }
 
-    /// Returns the path for building the next database, where nothing exists.
+    /// Returns the path for building the next database, after removing what a killed daemon left there.
     fn new_path(&self) -> PathBuf {
         let new = self.path.with_extension("db.new");
         remove_database(&new); // left by a daemon that was killed during a recovery
         new
     }
 
+    /// Returns the path to which a damaged database is renamed.
     fn aside_path(&self, now_ms: i64) -> PathBuf {
         self.path.with_extension(format!("db.damaged-{now_ms}"))
     }
 
-    /// Renames the present database and its log.
+    /// Renames the present database and its log to [`Self::aside_path`].
     fn move_aside(&self, now_ms: i64) -> Result<(), DatabaseError> {
         let aside = self.aside_path(now_ms);
         let ([log, index], [aside_log, _]) = (companion_paths(&self.path), companion_paths(&aside));
@@ -220,18 +223,19 @@ impl MemoryStore {
 /// A rebuilt database with its sources.
 struct RebuiltDatabase {
     db: MemoryDb,
-    /// Its contents.
+    /// The lineage that includes all of its sources.
     lineage: Lineage,
-    /// The newest backup, and its number of memories.
+    /// The newest backup, and its number of memories; `None` if no backup is usable.
     from: Option<(BackupFile, u64)>,
-    /// Other backups, and the number of memories that only they had.
+    /// Other backups, each with the number of memories that were missing or older without it.
     more: Vec<(BackupFile, u64)>,
-    /// Names of unusable backups, and why.
+    /// Names of unusable backups, each with the reason.
     bad: Vec<String>,
 }
 
 impl RebuiltDatabase {
-    /// Describes its sources.
+    /// Describes where the memories come from. `n_saved` memories were recovered from the damaged file; `knows_deleted` tells
+    /// whether all deletions are known.
     fn describe_sources(&self, n_saved: u64, knows_deleted: bool) -> String {
         let mut sources = match &self.from {
             Some((copy, n)) => format!("{n} memories are restored from {}", copy.path.display()),
@@ -241,7 +245,7 @@ impl RebuiltDatabase {
             sources += &format!("; {n} more or newer ones from {}", copy.path.display());
         }
         if !self.bad.is_empty() {
-            sources += &format!("; not usable: {}", self.bad.join(", "));
+            sources += &format!("; backups that are not usable: {}", self.bad.join(", "));
         }
         if n_saved > 0 {
             sources += &format!("; {n_saved} newer ones were saved from the damaged file");
@@ -253,7 +257,7 @@ impl RebuiltDatabase {
     }
 }
 
-/// Opens a backup unchanged, and a migrated copy of it.
+/// Opens a backup, which stays unchanged, and a migrated copy of it at `to`; returns both.
 pub(super) fn open_copied_backup(path: &Path, to: &Path) -> Result<(MemoryDb, MemoryDb), DatabaseError> {
     remove_database(to);
     let original = MemoryDb::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -264,12 +268,12 @@ pub(super) fn open_copied_backup(path: &Path, to: &Path) -> Result<(MemoryDb, Me
     Ok((original, copy))
 }
 
-/// Names an unusable backup.
+/// Returns the name of an unusable backup, with the reason.
 fn describe_unusable(copy: &BackupFile, why: &DatabaseError) -> String {
     let why = match why {
         DatabaseError::Corrupt { source, .. } | DatabaseError::Sqlite { source, .. } => source.to_string(),
         DatabaseError::Newer { found, known, .. } => {
-            format!("of a newer memod, schema {found}, we know {known}")
+            format!("written by a newer memod: its schema is {found}, this memod knows {known}")
         }
         DatabaseError::File { source, .. } => source.to_string(),
         DatabaseError::Full { .. } => "the disk is full".to_owned(),
@@ -277,7 +281,7 @@ fn describe_unusable(copy: &BackupFile, why: &DatabaseError) -> String {
     format!("{} ({why})", copy.name)
 }
 
-/// Removes a database that is no longer needed.
+/// Removes a database that is no longer needed, and its log.
 pub(super) fn remove_database(path: &Path) {
     for file in companion_paths(path).into_iter().chain([path.to_owned()]) {
         let _ = fs::remove_file(file); // usually absent
@@ -289,6 +293,7 @@ fn companion_paths(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix))
 }
 
+/// Renames a file, if it exists.
 fn rename_if_there(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     match fs::rename(from, to) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -298,13 +303,13 @@ fn rename_if_there(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// Returns whether a log exists and is not empty.
+/// Returns whether the log of the database at `path` exists and is not empty.
 pub(super) fn has_log(path: &Path) -> bool {
     fs::symlink_metadata(&companion_paths(path)[0]).is_ok_and(|meta| meta.len() > 0)
 }
 
-/// Makes the log of an absent or empty database readable, because SQLite deletes the log of a database without pages. The
-/// log takes precedence over the file.
+/// Makes the log of an absent or empty database readable, by writing an empty page to the database file: SQLite would delete the
+/// log of a database without pages. The pages in the log take precedence over the file.
 fn revive_log(path: &Path) {
     const PAGE: usize = 4_096;
     let is_empty = match fs::symlink_metadata(path) {
@@ -316,6 +321,7 @@ fn revive_log(path: &Path) {
     }
 }
 
+/// Describes how many memories the rebuilt database has.
 fn describe_restored(n_memories: u64) -> String {
     match n_memories {
         0 => "no memory could be restored".to_owned(),
@@ -324,6 +330,7 @@ fn describe_restored(n_memories: u64) -> String {
     }
 }
 
+/// Describes where the damaged file was moved; empty if there was none.
 fn describe_kept(aside: Option<PathBuf>) -> String {
     aside.map_or(String::new(), |aside| format!("; the old file is kept as {}", aside.display()))
 }

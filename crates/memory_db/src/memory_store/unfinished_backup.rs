@@ -1,6 +1,6 @@
 //! Removes the unfinished backup that a killed daemon left outside the state dir.
 //!
-//! A file in the state dir records its path, so that the next daemon finds it.
+//! A file in the state dir records the path of the unfinished backup, so that the next daemon finds it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,23 +11,26 @@ use memod_base::paths::create_dir_in;
 /// Ending of the name of an unfinished backup.
 const ENDING: &str = "part";
 
-/// A backup that is being written; dropping it removes the file under its temporary name.
+/// A backup that is being written; dropping this value removes the file under its temporary name.
 pub(super) struct UnfinishedBackup {
+    /// The temporary name.
     path: PathBuf,
+    /// The file that records the temporary name.
     record: PathBuf,
 }
 
 impl UnfinishedBackup {
-    /// Records that a backup is about to be written, under a unique temporary name.
+    /// Records that the backup at `backup` is about to be written, under a unique temporary name.
     pub(super) fn begin_backup(state_dir: &Path, backup: &Path, now_ms: i64) -> Self {
         let path = backup.with_added_extension(format!("{}-{now_ms}.{ENDING}", std::process::id()));
         let record = record_in(state_dir);
         let _ = record.parent().map(create_dir_in);
-        let _ = fs::write(&record, path.to_string_lossy().as_bytes()); // may fail: a full disk is a reason for a backup elsewhere
+        // May fail: a full disk is a reason for a backup to another disk.
+        let _ = fs::write(&record, path.to_string_lossy().as_bytes());
         Self { path, record }
     }
 
-    /// Returns its temporary name.
+    /// Returns the temporary path of the backup.
     pub(super) fn temporary_path(&self) -> &Path {
         &self.path
     }
@@ -50,16 +53,17 @@ pub fn remove_unfinished(state_dir: &Path) {
     }
     match fs::remove_file(path) {
         Ok(()) => {
-            tracing::warn!(path = written, "a backup was not completed; its partial file is removed");
+            tracing::warn!(path = written, "removed the partial file of a backup that was not completed");
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => {
-            return tracing::warn!(path = written, %error, "the partial file of a backup cannot be removed");
+            return tracing::warn!(path = written, %error, "cannot remove the partial file of a backup");
         }
     }
     let _ = fs::remove_file(record);
 }
 
+/// Returns the path of the file that records the unfinished backup.
 fn record_in(state_dir: &Path) -> PathBuf {
     state_dir.join("backups").join("unfinished")
 }

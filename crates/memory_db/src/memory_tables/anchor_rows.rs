@@ -20,7 +20,7 @@ row_handle! {
 pub type AnchoredMemory = (String, Vec<Anchor>);
 
 impl AnchorRows<'_> {
-    /// Returns the anchors of the selected memories that have any, by id, in a total order.
+    /// Returns the selected memories that have anchors, with their anchors, in the order of `sort`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -44,7 +44,7 @@ impl AnchorRows<'_> {
         })
     }
 
-    /// Returns the anchors of those memories among `ids` that have any, by id.
+    /// Returns the memories in `rows` that have anchors, with their anchors, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.

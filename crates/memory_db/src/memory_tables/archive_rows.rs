@@ -9,11 +9,12 @@ use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
 
 row_handle! {
-    /// The archive: which rows are in it, and why.
+    /// The archive: which rows are archived, and why.
     pub struct ArchiveRows {}
 }
 
 impl ArchiveRows<'_> {
+    /// Archives memories for the reason `why`, or restores them if `why` is `None`, and records `event` in their histories.
     pub(crate) fn set_archived(
         &self,
         records: &[MemoryRecord],
@@ -34,12 +35,13 @@ impl ArchiveRows<'_> {
         })
     }
 
-    /// Archives memories that had expired at a time.
+    /// Archives the memories that expired at `at_ms` or earlier.
     pub(crate) fn archive_expired(&self, at_ms: i64) -> Result<(), DatabaseError> {
         self.archive_where("expires_at <= ?1", &[&at_ms])
     }
 
-    /// Archives memories that have expired by the clock and have the text of a living record, so that no text exists twice.
+    /// Archives memories that have expired by the clock and have the same text as a living memory, because only one unarchived
+    /// memory may have a text.
     pub(crate) fn archive_expired_twins(
         &self,
         record: &MemoryRecord,
@@ -51,11 +53,12 @@ impl ArchiveRows<'_> {
         self.archive_where(same, &[&self.access.now_ms(), &record.container, hash, &key, &record.id])
     }
 
+    /// Archives the unarchived, expired memories that meet a condition.
     fn archive_where(&self, condition: &str, values: &[&dyn ToSql]) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!(
                 "INSERT INTO history(memory, at, action, author, source, fields)
-                 SELECT row, expires_at, 'expire', 'memod', 'daemon', '{{}}' FROM memory
+                 SELECT row, expires_at, 'expire', 'memod', 'system', '{{}}' FROM memory
                  WHERE archived_at IS NULL AND {condition}"
             ))?
             .execute(values)?;
@@ -68,7 +71,7 @@ impl ArchiveRows<'_> {
         })
     }
 
-    /// Restores memories from the archive; one that had expired has no expiry any more.
+    /// Restores memories from the archive, and removes an expiry that has passed.
     ///
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.

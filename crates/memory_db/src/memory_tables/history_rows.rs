@@ -1,7 +1,7 @@
 //! Reads and writes the history of memories.
 //!
-//! Each change of a memory adds a row to `history`, whatever causes it, so those rows are complete. Only memories that are
-//! deleted for good lose their history; [`RowAccess`](crate::access::row_access::RowAccess) notes these.
+//! Each change of a memory adds a row to `history`, whatever causes the change. Only the deletion of a memory deletes its history;
+//! [`RowAccess`](crate::access::row_access::RowAccess) records which memories a transaction deletes.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl HistoryRows<'_> {
         })
     }
 
-    /// Stores the history of a memory that comes from another database.
+    /// Replaces the history of a memory, after a merge with another database.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -59,7 +59,7 @@ impl HistoryRows<'_> {
         })
     }
 
-    /// Notes a change in the history of a memory.
+    /// Adds a change to the history of a memory.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -68,7 +68,7 @@ impl HistoryRows<'_> {
         self.access.run(|conn| note_event(conn, row, event))
     }
 
-    /// Returns the last change of any memory, for [`Self::list_changed_since`].
+    /// Returns the number of the last change of any memory, for [`Self::list_changed_since`].
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -77,7 +77,7 @@ impl HistoryRows<'_> {
             .run(|conn| conn.query_row("SELECT coalesce(max(row), 0) FROM history", [], |row| row.get(0)))
     }
 
-    /// Returns the ids of memories that were changed since, other than by recalls.
+    /// Returns the ids of memories that were changed after the change with the number `last`, other than by recalls.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -92,8 +92,8 @@ impl HistoryRows<'_> {
         })
     }
 
-    /// Returns the memories that a transaction has changed: those of new rows of `history`, each with its last action, and
-    /// those that it has deleted.
+    /// Returns the memories that a transaction has changed, by action: those that it has deleted, and those of the rows `added` of
+    /// `history`, each with its last action.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -124,7 +124,8 @@ impl HistoryRows<'_> {
         Ok(changes)
     }
 
-    /// Returns whether a memory that was deleted in another database has changed since.
+    /// Returns whether a memory was changed here after another database deleted it. `updated` is the time of the last change there,
+    /// `at` the time of the deletion, unix ms.
     pub(crate) fn has_changed_since(
         &self,
         known: &MemoryRecord,
@@ -137,11 +138,13 @@ impl HistoryRows<'_> {
     }
 }
 
-/// Returns when a memory was last changed, unix ms, other than by a missing file, a recall, or a merge of databases.
+/// Returns the time when a memory was last changed, unix ms, other than by a missing file, a recall, or a merge of databases; 0 if
+/// never.
 pub(crate) fn last_change(history: &[MemoryEvent]) -> i64 {
     history.iter().filter(|change| is_real_change(change)).map(|change| change.at).max().unwrap_or_default()
 }
 
+/// Returns whether an event is a change other than by a missing file, a recall, or a merge of databases.
 fn is_real_change(change: &MemoryEvent) -> bool {
     let is_missing_file = change.source == FROM_FILE && change.action == "forget";
     !is_missing_file && !["recall", "unite"].contains(&change.action.as_str())

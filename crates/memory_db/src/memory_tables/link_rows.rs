@@ -20,7 +20,7 @@ row_handle! {
     pub struct LinkRows { records: RecordRows }
 }
 
-/// A link; a mutual one is stored in one direction only.
+/// A link between two memories; a mutual link is stored in one direction only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MemoryLink {
     /// Creation time, unix ms.
@@ -41,14 +41,15 @@ impl From<MemoryLink> for LinkDraft {
     }
 }
 
-/// The result of linking.
+/// The result of adding a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkOutcome {
     /// The link was created.
     New,
-    /// The link existed; a mutual one in either direction.
+    /// The link existed already; a mutual link in either direction.
     Known,
-    /// The link was refused: a memory would be linked to itself, or supersede or be derived from itself through other links.
+    /// The link was refused, because it would close a cycle: a memory would be linked to itself, or supersede or be derived from
+    /// itself through other links.
     Ring,
 }
 
@@ -74,7 +75,7 @@ impl LinkRows<'_> {
         Ok(links)
     }
 
-    /// Returns the links that lead from rows in `(after, last]`.
+    /// Returns the links that lead from memories with row numbers in `(after, last]`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -103,10 +104,10 @@ impl LinkRows<'_> {
         })
     }
 
-    /// Links two existing memories, and records it in both histories.
+    /// Adds a link between two existing memories, and records a new link in both histories.
     ///
     /// # Errors
-    /// When the database cannot be written, also where an end is missing.
+    /// When the database cannot be written, or one of the memories does not exist.
     pub fn add_link(&self, link: &MemoryLink, event: &MemoryEvent) -> Result<LinkOutcome, DatabaseError> {
         let linked = self.put_link(link)?;
         if linked == LinkOutcome::New {
@@ -115,7 +116,7 @@ impl LinkRows<'_> {
         Ok(linked)
     }
 
-    /// Stores a link from another database if both ends exist; their histories record it already.
+    /// Stores a link from another database if both memories exist; their merged histories record the link already.
     pub(crate) fn put_saved_link(&self, link: &MemoryLink) -> Result<(), DatabaseError> {
         if self.records().has_memory(&link.from)? && self.records().has_memory(&link.to)? {
             self.put_link(link)?;
@@ -123,6 +124,7 @@ impl LinkRows<'_> {
         Ok(())
     }
 
+    /// Stores a link without recording it in the histories.
     fn put_link(&self, link: &MemoryLink) -> Result<LinkOutcome, DatabaseError> {
         let is_mutual = link.kind.is_mutual();
         if link.from == link.to || !is_mutual && self.has_link_chain(&link.to, &link.from, link.kind)? {
@@ -141,8 +143,8 @@ impl LinkRows<'_> {
         Ok(if n_new > 0 { LinkOutcome::New } else { LinkOutcome::Known })
     }
 
-    /// Removes a link and records it in both histories; returns false if there was none. Removes a mutual link in either
-    /// direction.
+    /// Removes a link, and records the removal in both histories. Returns false if there was no such link. A mutual link is removed
+    /// in either direction.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -170,7 +172,7 @@ impl LinkRows<'_> {
         Ok(true)
     }
 
-    /// Records the end of links to memories that are about to be deleted in the histories of their other ends.
+    /// Records in the histories of linked memories that their links to memories that are about to be deleted are removed.
     pub(crate) fn note_removed_links(
         &self,
         records: &[MemoryRecord],
@@ -190,7 +192,8 @@ impl LinkRows<'_> {
         Ok(())
     }
 
-    /// Records a change of a link in the histories of its ends.
+    /// Records a change of a link in the histories of the memories `ends`. `change` makes the `[before, after]` from the id of the
+    /// other memory.
     fn note_ends<const N: usize>(
         &self,
         link: &MemoryLink,
@@ -214,6 +217,7 @@ impl LinkRows<'_> {
     }
 }
 
+/// Reads a row: the ids of both memories, the kind, and the creation time.
 fn read_link(row: &Row<'_>) -> rusqlite::Result<MemoryLink> {
     let kind: String = row.get(2)?;
     let kind = LinkKind::parse(&kind).unwrap_or_default();

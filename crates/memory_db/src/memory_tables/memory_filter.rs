@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::access::worktree_scope::IS_HERE;
 use crate::records::sharing::Sharing;
 
-/// Condition on living memories; its first parameter is the time.
+/// Condition on `memory m`: it is living; `?1` is the present time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
 
 /// Condition on `memory m`: it is not a copy from another repository.
 pub(crate) const IS_NO_COPY: &str = "m.shared != 4";
 
-/// Condition on `memory m`: it, or its main row, has one of the ids.
+/// Condition on `memory m`: the row or its main row has one of the ids in the JSON array `?n`.
 const HAS_ID: &str = "m.row IN (
     SELECT p.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
     UNION ALL
@@ -22,40 +22,40 @@ const HAS_ID: &str = "m.row IN (
 /// Conditions on memories, combined with AND.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFilter {
-    /// Complete ids; empty for any.
+    /// Complete ids, one of which the memory must have; `None` for any.
     pub ids: Option<Vec<String>>,
-    /// Container, in normal form.
+    /// Container that the memory must be in, in normal form.
     pub container: Option<String>,
-    /// Containers to select from; empty for all.
+    /// Containers, one of which the memory must be in; empty for any.
     pub containers: Vec<String>,
-    /// Containers that are left out.
+    /// Containers that the memory must not be in.
     pub not_containers: Vec<String>,
-    /// Tags that must all be present.
+    /// Tags that the memory must all have.
     pub tags: Vec<String>,
-    /// Tags that must not be present.
+    /// Tags that the memory must not have.
     pub not_tags: Vec<String>,
     /// Lists of parts of the author's name or address; one of each list must match, ignoring case.
     pub authors: Vec<Vec<String>>,
-    /// Parts of authors that are left out.
+    /// Parts of the author's name or address that must not match, ignoring case.
     pub not_authors: Vec<String>,
     /// Conditions on fields.
     pub traits: Traits,
-    /// Only memories added (in the archive: archived) before this time, unix ms.
+    /// Time before which the memory was added (with `archived`: archived), unix ms.
     pub before: Option<i64>,
-    /// Only memories added at this time or later, unix ms.
+    /// Time since which the memory was added (with `archived`: archived), unix ms.
     pub since: Option<i64>,
-    /// An FTS5 expression that must match.
+    /// FTS5 expression that the memory must match.
     pub expression: Option<String>,
-    /// An FTS5 expression that must not match.
+    /// FTS5 expression that the memory must not match.
     pub excluded: Option<String>,
-    /// Whether to select copies from other repositories of the team, too.
+    /// Whether to select copies of memories of the team's other repositories, too.
     pub followed: bool,
     /// Whether to select archived instead of living memories.
     pub archived: bool,
 }
 
 impl MemoryFilter {
-    /// Returns the condition on `memory m`, and the values of its parameters.
+    /// Returns the SQL condition on `memory m`, and the values of its parameters.
     pub(crate) fn sql_condition(&self, now_ms: i64) -> (String, Vec<Sql>) {
         let mut values = vec![Sql::from(now_ms)];
         let (mut condition, date) = match self.archived {
@@ -114,7 +114,7 @@ impl MemoryFilter {
             and("m.shared IN (SELECT value FROM json_each(?n))", sharing_numbers(*scope));
         }
         for pair in metadata {
-            // Compare both sides as SQLite reads JSON: 1 and 1.0 are the same number, "1" is a text.
+            // Both sides are compared as SQLite reads JSON: 1 and 1.0 are the same number, "1" is a text.
             let pair = Value::from_iter([(pair.0.as_str(), pair.1.clone())]).to_string();
             let same = "SELECT 1 FROM json_each(m.metadata) has, json_each(?n) wants
                  WHERE has.key = wants.key AND has.value IS wants.value";
@@ -142,7 +142,7 @@ fn json_list(items: &[String]) -> Sql {
     Sql::from(Value::from(items).to_string())
 }
 
-/// Returns the numbers of a scope in `memory.shared`, as JSON.
+/// Returns the values of `memory.shared` that a scope selects, as a JSON array.
 fn sharing_numbers(scope: MemoryScope) -> Sql {
     let numbers = match scope {
         MemoryScope::Mine => vec![0, Sharing::Never as i64],

@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 
 use crate::records::memory_event::MemoryEvent;
 
-/// The field that marks the change of a file in conflict with a private memory. The change is in the history of that memory until
-/// the conflict ends.
+/// The field that marks a change of a file in conflict with a private memory. The history of the private memory records the change
+/// until the conflict ends.
 pub(crate) const BESIDE: &str = "beside";
 
-/// Adds a row to the history of a memory. For a shared memory it names the worktree, unless the change applies to all
-/// worktrees.
+/// Adds an event to the history of a memory; `row` is the number of the memory's main row or of a version row. For a shared memory
+/// the event names the worktree, unless there is only one or the change applies to all worktrees.
 pub(crate) fn note_event(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
     conn.prepare_cached(&format!(
         "INSERT INTO history(memory, at, action, author, source, fields)
@@ -29,6 +29,7 @@ pub(crate) fn note_event(conn: &Connection, row: i64, event: &MemoryEvent) -> ru
     .map(drop)
 }
 
+/// Returns an object as JSON.
 pub(crate) fn to_json(object: &Map<String, Value>) -> String {
     serde_json::to_string(object).expect("an object of JSON has string keys")
 }

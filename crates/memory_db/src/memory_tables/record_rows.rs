@@ -13,12 +13,13 @@ use crate::records::memory_record::MemoryRecord;
 use crate::records::record_columns::{COLUMNS, order_clause, read_record};
 
 row_handle! {
-    /// Memories as they are read.
+    /// Memories, for reading.
     pub struct RecordRows {}
 }
 
 impl RecordRows<'_> {
-    /// Returns one memory, living or archived; of several under one id a living one, and our side of a conflict.
+    /// Returns the memory with an id, living or archived; `None` if there is none in the worktree. Of several rows for the id, a
+    /// living one is preferred, then our side of a conflict.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -34,7 +35,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns memories whose ids have this prefix, in order of their ids.
+    /// Returns at most `at_most` memories whose ids begin with `beginning`, in the order of their ids.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -53,8 +54,8 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns another living memory of a container with the text of this record. Imported memories are compared within their
-    /// key, all others among those without a key.
+    /// Returns another living memory in the container of this record, with the same text and the same import key. `hash` is the
+    /// hash of the text.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -78,8 +79,8 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns a shared memory of a container with the text and the key of this record that only other worktrees or branches
-    /// have.
+    /// Returns the id of a shared memory in the container of this record, with the same text and the same import key, that only
+    /// other worktrees or branches have. `hash` is the hash of the text.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -111,7 +112,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns whether another living memory has the text of this record.
+    /// Returns whether another living, private memory in the container of this record has the same text and the same import key.
     pub(crate) fn has_twin(&self, record: &MemoryRecord, hash: &[u8; 32]) -> Result<bool, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -129,7 +130,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns a page of memories in a total order, and their total number.
+    /// Returns a page of the selected memories in the order of `sort`, and the number of all selected memories.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -156,7 +157,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns stored memories; in no order.
+    /// Returns the memories in these rows, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -170,7 +171,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns the row of a memory.
+    /// Returns the number of the row that the worktree has of a memory; `None` if the worktree does not have the memory.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -205,8 +206,8 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns memories after row `after` in order of insertion, about `most_bytes` of them and at most as many as one import
-    /// takes, each with its row.
+    /// Returns the selected memories after the row number `after` in the order of their rows, each with its row number: up to about
+    /// `most_bytes` of text, and at most as many memories as one import takes.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -238,7 +239,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Returns the keys of living memories with this prefix, in order.
+    /// Returns the import keys of unarchived memories that begin with `beginning`, in order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -253,7 +254,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Reads the row of an id: the main row of a memory, or the version row of any worktree.
+    /// Returns the record in the row with an id: the main row of a memory, or a version row of any worktree.
     pub(crate) fn record_at(&self, row_id: &str) -> Result<MemoryRecord, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
@@ -261,7 +262,7 @@ impl RecordRows<'_> {
         })
     }
 
-    /// Reads the row of an id as [`Self::record_at`], if there is one.
+    /// Returns the record in the row with an id, like [`Self::record_at`]; `None` if there is no such row.
     pub(crate) fn find_record_at(&self, row_id: &str) -> Result<Option<MemoryRecord>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
@@ -271,7 +272,7 @@ impl RecordRows<'_> {
     }
 }
 
-/// Returns rows as an array of JSON, for `json_each`.
+/// Returns row numbers as a JSON array, for `json_each`.
 pub(crate) fn rows_to_json(rows: &[MemoryRow]) -> String {
     let rows: Vec<i64> = rows.iter().map(|row| row.0).collect();
     serde_json::json!(rows).to_string()

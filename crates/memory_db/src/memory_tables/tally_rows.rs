@@ -1,4 +1,4 @@
-//! Counts memories by kind.
+//! Counts memories by tag, container, tier and state.
 
 use memod_database::DatabaseError;
 use memod_proto::memory::Tally;
@@ -8,7 +8,7 @@ use crate::access::row_access::row_handle;
 use crate::access::worktree_scope::IS_HERE;
 use crate::memory_tables::memory_filter::{IS_NO_COPY, MemoryFilter};
 
-/// The main row of a memory, which its versions in files share: both sides of a conflict are one memory.
+/// SQL for the main row of `memory m`, by which memories are counted: both sides of a conflict are one memory.
 const MAIN: &str = "coalesce(m.main, m.row)";
 
 /// Time to expiry within which a memory counts as expiring soon, ms.
@@ -59,6 +59,7 @@ impl TallyRows<'_> {
         self.tally_by("m.tier", "memory m")
     }
 
+    /// Returns the number of living memories for each value of an SQL expression, largest first.
     fn tally_by(&self, name: &str, tables: &str) -> Result<Vec<Tally>, DatabaseError> {
         let (condition, values) = MemoryFilter::default().sql_condition(self.access.now_ms());
         let select = format!(
@@ -73,14 +74,14 @@ impl TallyRows<'_> {
         })
     }
 
-    /// Returns the number of links between living memories, and of other links.
+    /// Returns the number of links between living memories, and the number of other links.
     fn count_links(&self) -> Result<(u64, u64), DatabaseError> {
-        // A memory has a column `source`, too.
         let (condition, values) = MemoryFilter::default().sql_condition(self.access.now_ms());
         let lives =
             |end: &str| format!("EXISTS (SELECT 1 FROM memory m WHERE m.row = {end} AND {condition})");
         let select = format!(
             "SELECT count(*) FILTER (WHERE {0}), count(*) FILTER (WHERE NOT ({0})) FROM link",
+            // With the table's name, because `memory` has a column `source`, too.
             [lives("link.source"), lives("link.target")].join(" AND ")
         );
         self.access.run(|conn| {

@@ -1,6 +1,7 @@
-//! Writes the main row of a memory, and its versions in worktrees.
+//! Writes the main rows of memories, and the rows of their versions in worktrees.
 //!
-//! The row of a version has the id of its memory, `#` and the worktree's number.
+//! A version row is for a worktree whose file differs from the main row. Its id is the id of the memory, `#` and the worktree's
+//! number.
 
 use memod_database::DatabaseError;
 use memod_proto::anchor::Anchor;
@@ -23,28 +24,34 @@ row_handle! {
 
 /// The main row of a memory.
 pub(crate) struct MainRow {
+    /// Number of the row.
     pub(crate) row: i64,
+    /// Whether the memory is shared through a file.
     pub(crate) is_shared: bool,
-    /// Whether this user has taken it out of the files, or out of the team.
+    /// Whether this user has stopped sharing the memory, with files or with the team.
     pub(crate) is_unshared: bool,
+    /// Whether the team has the memory.
     pub(crate) is_team: bool,
+    /// Hash of the file, or of the team's text, that the row equals.
     pub(crate) version: Option<FileHash>,
+    /// Whether the memory is archived.
     pub(crate) is_archived: bool,
 }
 
 impl MainRow {
-    /// Returns whether the memory is this user's alone.
+    /// Returns whether the memory is private.
     pub(crate) fn is_own(&self) -> bool {
         !self.is_shared && !self.is_team
     }
 
-    /// Returns whether the memory is this user's alone, and archived.
+    /// Returns whether the memory is private and archived.
     pub(crate) fn is_archived_own(&self) -> bool {
         self.is_own() && self.is_archived
     }
 }
 
 impl VersionRows<'_> {
+    /// Returns the main row of a memory; `None` if there is no such memory.
     pub(crate) fn main_row(&self, id: &str) -> Result<Option<MainRow>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -65,13 +72,15 @@ impl VersionRows<'_> {
         })
     }
 
+    /// Returns the number of the row with an id: the main row of a memory, or a version row.
     pub(crate) fn row_of(&self, row_id: &str) -> Result<i64, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?.query_row([row_id], |row| row.get(0))
         })
     }
 
-    /// Stores a memory in the row of an id, which may be a worktree's version row. Changes are noted at the main row.
+    /// Stores a memory with its tags, anchors and words in the row with the id `row_id`: the main row, or a worktree's version row.
+    /// Adds `event` to the history of the memory.
     pub(crate) fn put_at(
         &self,
         row_id: &str,
@@ -93,11 +102,12 @@ impl VersionRows<'_> {
         })
     }
 
-    /// Returns the id of this worktree's own version row of a memory; `None` if it has the main row, or nothing.
+    /// Returns the id in this worktree's version row of a memory; `None` if the worktree's file shows the main row, or no file
+    /// shows the memory.
     pub(crate) fn own_version_id(&self, id: &str) -> Result<Option<String>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
-                // Usually there are no such rows; then no file row is read.
+                // Usually a memory has no version rows; in this order of tables, no file row is read then.
                 "SELECT v.id FROM memory m CROSS JOIN memory v ON v.main = m.row CROSS JOIN memory_file f ON f.memory = v.row
                  WHERE m.id = ?1 AND f.worktree = memod_worktree() AND f.side < 2",
             )?
@@ -106,7 +116,7 @@ impl VersionRows<'_> {
         })
     }
 
-    /// Copies the columns about the file from one row to another.
+    /// Copies the columns about the file from one row to another, both given by their numbers.
     pub(crate) fn copy_version(&self, from: i64, to: i64) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -119,7 +129,7 @@ impl VersionRows<'_> {
         })
     }
 
-    /// Gives other worktrees version rows of their own before the main row changes.
+    /// Gives the other worktrees that show the main row of a memory version rows of their own, before the main row changes.
     pub(crate) fn copy_for_other_worktrees(&self, id: &str) -> Result<(), DatabaseError> {
         let (Some(main), Some(forms)) = (self.main_row(id)?, self.access.forms) else { return Ok(()) };
         let others: Vec<(i64, i64)> = self.access.run(|conn| {
@@ -146,7 +156,7 @@ impl VersionRows<'_> {
         Ok(())
     }
 
-    /// Returns the remarks of the row of an id; `None` if they are not known.
+    /// Returns the remarks in the row with an id; `None` if they are not stored.
     pub(crate) fn remarks_at(&self, row_id: &str) -> Result<Option<String>, DatabaseError> {
         let remarks = self.access.run(|conn| {
             conn.prepare_cached("SELECT remarks FROM memory WHERE id = ?1")?
@@ -170,7 +180,7 @@ impl VersionRows<'_> {
         })
     }
 
-    /// Stores the columns about the file in a version row or main row.
+    /// Stores the columns about the file in the row with an id: the hash, the links and the remarks of `version`.
     pub(crate) fn set_version(&self, row_id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
         let FileVersion { hash, links, remarks, .. } = version;
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
@@ -180,7 +190,7 @@ impl VersionRows<'_> {
         })
     }
 
-    /// Stores the row of a file's version, with the columns about the file.
+    /// Stores a version of a shared memory in the row with the id `row_id`, with the columns about the file.
     pub(crate) fn put_version_row(
         &self,
         row_id: &str,
@@ -193,7 +203,7 @@ impl VersionRows<'_> {
         self.set_version(row_id, version)
     }
 
-    /// Returns the content of the file of a row, or of its last file.
+    /// Returns the content of the file that shows the row with this number, or showed it last.
     pub(crate) fn read_file_memory(&self, row: i64) -> Result<FileMemory, DatabaseError> {
         let (id, links, remarks): (String, Option<String>, Option<String>) = self.access.run(|conn| {
             conn.prepare_cached("SELECT id, file_links, remarks FROM memory WHERE row = ?1")?
@@ -203,7 +213,7 @@ impl VersionRows<'_> {
         Ok(FileMemory { record: self.records().record_at(&id)?, links, remarks: remarks.unwrap_or_default() })
     }
 
-    /// Returns the content of a memory's file in the worktree, or of its last file.
+    /// Returns the content of a memory's file in the worktree, or of the memory's last file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -212,7 +222,7 @@ impl VersionRows<'_> {
         self.read_file_memory(self.row_of(&row_id)?)
     }
 
-    /// Returns whether two records are equal in the fields that a file or the team stores. Line ends do not count.
+    /// Returns whether two records are equal in the fields that a file or the team stores, ignoring the form of line ends.
     pub(crate) fn has_same_content(&self, known: &MemoryRecord, other: &MemoryRecord) -> bool {
         let [known, other] = [known, &with_local_fields(known, other)]
             .map(|record| MemoryRecord { content: record.content.replace("\r\n", "\n"), ..record.clone() });
@@ -220,7 +230,7 @@ impl VersionRows<'_> {
     }
 }
 
-/// Replaces the anchors of a memory. Their present states are not stored.
+/// Replaces the anchors of the memory in a row. The present states of the anchors are not stored.
 pub(crate) fn put_anchors(conn: &Connection, row: i64, anchors: &[Anchor]) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM anchor WHERE memory = ?1")?.execute([row])?;
     let mut put = conn.prepare_cached("INSERT INTO anchor(memory, ord, anchor) VALUES(?1, ?2, ?3)")?;
@@ -232,7 +242,7 @@ pub(crate) fn put_anchors(conn: &Connection, row: i64, anchors: &[Anchor]) -> ru
     Ok(())
 }
 
-/// Replaces the words of one memory.
+/// Replaces the full-text words of the memory in a row: those of title, tags and content.
 pub(crate) fn put_words(conn: &Connection, row: i64, words: &[String; 3]) -> rusqlite::Result<()> {
     let [title, tags, body] = words;
     conn.prepare_cached("INSERT OR REPLACE INTO memory_fts(rowid, title, tags, body) VALUES(?1, ?2, ?3, ?4)")?
@@ -240,6 +250,7 @@ pub(crate) fn put_words(conn: &Connection, row: i64, words: &[String; 3]) -> rus
         .map(drop)
 }
 
+/// Stores the columns of a memory in the row with the id `row_id`, and returns the number of the row.
 fn put_row(conn: &Connection, row_id: &str, record: &MemoryRecord, hash: &[u8; 32]) -> rusqlite::Result<i64> {
     conn.prepare_cached(
         "INSERT INTO memory(id, content, title, container, tier, expires_at, priority, confidence, source, author,
@@ -281,7 +292,7 @@ fn put_row(conn: &Connection, row_id: &str, record: &MemoryRecord, hash: &[u8; 3
     )
 }
 
-/// Returns the number of a new memory's sharing.
+/// Returns the value of `memory.shared` for a new row.
 fn sharing_number(record: &MemoryRecord) -> i64 {
     match () {
         () if record.team => Sharing::Team as i64,

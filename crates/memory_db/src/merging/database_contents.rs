@@ -18,28 +18,30 @@ use crate::records::sharing::Sharing;
 /// A memory with its history and its links.
 type SavedMemory = (MemoryRecord, Vec<MemoryEvent>, Vec<MemoryLink>);
 
-/// A deleted memory: its last change, and when it was deleted.
+/// The id of a deleted memory, the time of its last change, and the time of its deletion, both unix ms.
 pub(crate) type DeletedMemory = (String, i64, i64);
 
 /// The readable contents of a database.
 #[derive(Default)]
 pub(crate) struct DatabaseContents {
+    /// The memories that could be read.
     pub(crate) saved: Vec<SavedMemory>,
+    /// The memories that were deleted for good.
     pub(crate) deleted: Vec<DeletedMemory>,
-    /// Memories that certainly have no file any more, where the database records that.
+    /// Ids of memories that are certainly private, if the sharing was read.
     pub(crate) alone: HashSet<String>,
-    /// Memories that this user has taken out of the files.
+    /// Ids of memories that this user has stopped sharing.
     pub(crate) taken_out: HashSet<String>,
-    /// Memories that are shared through files.
+    /// The memories that are shared through files, by id.
     pub(crate) in_files: HashMap<String, FileColumns>,
-    /// Whether no damage hides any content.
+    /// Whether all contents could be read.
     pub(crate) is_whole: bool,
-    /// The parts that could not be read, or not for all memories.
+    /// Names of the parts that could not be read, or not for all memories.
     unread: BTreeSet<&'static str>,
 }
 
 impl DatabaseContents {
-    /// Returns the ids of the memories that it has or had.
+    /// Returns the ids of all memories that the database has or has deleted.
     pub(crate) fn all_ids(&self) -> impl Iterator<Item = &str> {
         let deleted = self.deleted.iter().map(|(id, ..)| &**id);
         self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
@@ -50,7 +52,7 @@ impl DatabaseContents {
         Self { unread: BTreeSet::from(["memories"]), ..Self::default() }
     }
 
-    /// Describes what is lost unless a backup has it, as a part of a sentence; `None` if everything could be read.
+    /// Describes the content that is lost unless a backup has it, as a part of a sentence; `None` if everything could be read.
     pub(crate) fn describe_loss(&self) -> Option<String> {
         if self.unread.is_empty() {
             return None;
@@ -67,7 +69,7 @@ impl DatabaseContents {
         })
     }
 
-    /// Makes the paths of anchors, which began at a directory of the worktree, begin at its top.
+    /// Prefixes the paths of anchors, which are relative to the directory `below` of the worktree, with this directory.
     pub(crate) fn begin_anchors_at(&mut self, below: &Path) {
         let dirs: Vec<_> = below.iter().map(|dir| dir.to_string_lossy()).collect();
         if dirs.is_empty() {
@@ -78,7 +80,7 @@ impl DatabaseContents {
         }
     }
 
-    /// Records which memories the team has, and which are this user's alone.
+    /// Records which memories the team has, and which are private.
     pub(crate) fn set_sharing(&mut self, sharing: &SavedSharing) {
         for (record, ..) in &mut self.saved {
             record.team = sharing.is_team(&record.id);
@@ -97,11 +99,11 @@ impl MemoryDb {
         })
     }
 
-    /// Returns every memory that can still be read: forwards from the first up to the damage, and backwards from the last.
-    /// Leaves out damaged tags and anchors, and columns that an older file does not have.
+    /// Returns every memory that can still be read, by scanning the rows forwards up to damage, and backwards. Leaves out damaged
+    /// tags and anchors, and columns that an older schema does not have.
     ///
     /// # Errors
-    /// When more may be read another time.
+    /// When a read fails for a reason other than damage, so that more may be readable another time.
     pub(crate) fn read_contents(&self) -> Result<DatabaseContents, DatabaseError> {
         let mut found: Vec<MemoryRecord> = Vec::new();
         let (own_columns, _) = SAVED_COLUMNS.split_once("(SELECT").unwrap_or_default();
@@ -148,6 +150,8 @@ impl MemoryDb {
         })
     }
 
+    /// Checks that every memory can be read.
+    ///
     /// # Errors
     /// When a memory cannot be read.
     pub(crate) fn check_readable(&self) -> Result<(), DatabaseError> {
@@ -160,15 +164,16 @@ impl MemoryDb {
         }
     }
 
-    /// Reads rows up to the first that cannot be reached; returns whether all rows could be read.
+    /// Reads the memories in the order of their rows, up to the first row that cannot be reached. Returns the memories, and whether
+    /// all could be read.
     ///
     /// # Errors
-    /// When more may be read another time.
+    /// When a read fails for a reason other than damage, so that more may be readable another time.
     fn scan_rows(&self, columns: &str, order: &str) -> Result<(Vec<MemoryRecord>, bool), DatabaseError> {
         let (mut records, mut is_all) = (Vec::new(), true);
         let ended = self.run(|conn| {
             let mut statement = conn.prepare(&format!(
-                // Versions of worktrees are read again from their files.
+                // Version rows are left out: they are read again from the files of the worktrees.
                 "SELECT {columns} FROM memory m WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
             ))?;
             let mut rows = statement.query([])?;
@@ -182,6 +187,7 @@ impl MemoryDb {
         Ok((records, if_readable(ended)?.is_some() && is_all))
     }
 
+    /// Returns the ids of memories that this user has stopped sharing.
     fn list_taken_out(&self) -> Result<HashSet<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare("SELECT id FROM memory WHERE shared = ?1 AND main IS NULL")?
@@ -190,6 +196,7 @@ impl MemoryDb {
         })
     }
 
+    /// Returns the file columns of memories that are shared through files, by id.
     fn list_in_files(&self) -> Result<HashMap<String, FileColumns>, DatabaseError> {
         self.run(|conn| {
             conn.prepare(
@@ -205,6 +212,7 @@ impl MemoryDb {
         })
     }
 
+    /// Returns the memories that were deleted for good.
     pub(crate) fn list_deleted(&self) -> Result<Vec<DeletedMemory>, DatabaseError> {
         self.run(|conn| {
             conn.prepare("SELECT id, updated, at FROM deleted")?

@@ -1,11 +1,11 @@
-//! Reads what an older database may not have.
+//! Tolerates what cannot be read from a damaged or older database.
 
 use memod_database::DatabaseError;
 
-/// Returns the value that was read; `None` where damage hides it or the database does not have it.
+/// Returns the value that was read; `None` if damage hides the value, or an older database does not have it.
 ///
 /// # Errors
-/// When it may be read another time.
+/// When the value may be readable another time.
 pub(crate) fn if_readable<T>(read: Result<T, DatabaseError>) -> Result<Option<T>, DatabaseError> {
     match read {
         Err(error) if error.is_transient() => Err(error),

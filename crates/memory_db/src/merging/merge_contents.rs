@@ -1,8 +1,9 @@
 //! Merges the contents of another database.
 //!
-//! For each id the newest version of a memory stays, with the changes from both histories. `updated` grows with each
-//! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted. Shared memories
-//! are read again from their files: a newer version of one is only used where its file is gone.
+//! Of each memory, the newer version stays, with the changes from both histories. `updated` grows with each change, so it orders
+//! versions even if a clock was wrong. A memory that either database has deleted stays deleted, unless it was changed later. The
+//! files of shared memories take precedence: a newer version from the other database counts only until the file is read again, or
+//! where the file is gone.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -21,9 +22,9 @@ use crate::records::sharing::Sharing;
 /// The result of merging another database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MergeCounts {
-    /// Memories that were missing or older.
+    /// Number of memories that were missing here, or older.
     pub(crate) n_put: u64,
-    /// Memories that were deleted there.
+    /// Number of memories that were deleted here, because the other database had deleted them.
     pub(crate) n_deleted: u64,
 }
 
@@ -40,7 +41,7 @@ impl<'a> DatabaseMerge<'a> {
 }
 
 impl DatabaseMerge<'_> {
-    /// Merges everything from another database that is missing or newer; `action` goes into the history.
+    /// Merges everything from another database that is missing here or newer there. The history records the changes as `action`.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -57,6 +58,7 @@ impl DatabaseMerge<'_> {
         merged
     }
 
+    /// Merges the contents; the whole repository must be selected.
     fn merge_all(
         &self,
         other: &DatabaseContents,
@@ -81,7 +83,7 @@ impl DatabaseMerge<'_> {
             let age = age_of(record, history);
             let is_older = |known: &MemoryRecord| age_of(known, &known_history) < age;
             let file_there = other.in_files.get(&record.id);
-            // It was forgotten here, so it has no file, and was restored there without one.
+            // The memory was forgotten here, so it has no file, and was restored in the other database without a file.
             let is_back = match &known {
                 Some(known)
                     if known.shared && known.archived_at.is_some() && record.archived_at.is_none() =>
@@ -93,10 +95,11 @@ impl DatabaseMerge<'_> {
                 _ => false,
             };
             if is_out || is_back {
-                self.rows.own_memories().keep_private(&record.id, derive, &event)?; // beside the versions in files
+                // The memory becomes private; versions in files stay beside it.
+                self.rows.own_memories().keep_private(&record.id, derive, &event)?;
             }
             let is_newer = match &known {
-                // A look at the worktree may have archived it since, because its file is gone.
+                // Reading the worktree may have archived the memory since, because its file is gone.
                 Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
                 Some(_) if is_back => true,
                 Some(known) if known.shared && !is_out && !other.alone.contains(&known.id) => {
@@ -106,7 +109,7 @@ impl DatabaseMerge<'_> {
                         merged.n_put += 1;
                         continue;
                     }
-                    false // its files are the truth
+                    false // the memory's files are the truth
                 }
                 Some(known) => is_older(known),
                 None => self
@@ -132,7 +135,7 @@ impl DatabaseMerge<'_> {
         Ok(merged)
     }
 
-    /// Gives private memories the new ids that they have there, where their former ids belong to files.
+    /// Gives private memories the new ids that the other database has given them, because a file has the former id.
     fn adopt_new_ids(&self, other: &DatabaseContents) -> Result<(), DatabaseError> {
         for (record, history, _) in &other.saved {
             if self.rows.versions().main_row(&record.id)?.is_some()
@@ -153,8 +156,8 @@ impl DatabaseMerge<'_> {
         Ok(())
     }
 
-    /// Stores a newer version of a memory that is shared through files, until the files are read again. Where they are gone, the
-    /// memory is archived.
+    /// Stores a newer version of a memory that is shared through files, which counts until its files are read again. If no file is
+    /// left then, the memory is archived.
     fn put_unread_version(
         &self,
         known: &MemoryRecord,
@@ -175,7 +178,7 @@ impl DatabaseMerge<'_> {
         self.rows.files().reread_files(&record.id, file)
     }
 
-    /// Deletes the memories that the other database has deleted, unless they were changed here since.
+    /// Deletes the memories that the other database has deleted, unless they were changed here later.
     fn merge_deleted(
         &self,
         other: &DatabaseContents,
@@ -190,7 +193,8 @@ impl DatabaseMerge<'_> {
                     if known.shared
                         && self.rows.files().is_shown_by_file(self.rows.versions().row_of(id)?)? =>
                 {
-                    self.rows.deletions().record_deletion(id, *updated, *at)?; // it is deleted once its files are gone
+                    // The memory is deleted once its files are gone.
+                    self.rows.deletions().record_deletion(id, *updated, *at)?;
                 }
                 Some(known) => gone.push(known),
                 None => self.rows.deletions().record_deletion(id, *updated, *at)?,
@@ -203,8 +207,8 @@ impl DatabaseMerge<'_> {
         Ok(())
     }
 
-    /// Stores missing and newer versions with their histories. A text may have moved from one memory to another, so the former
-    /// versions of all are archived first.
+    /// Stores missing and newer versions with their histories. All former versions are archived first, because a text may have
+    /// moved from one memory to another.
     fn put_all_newer(
         &self,
         mut newer: Vec<(&MemoryRecord, &[MemoryEvent])>,
@@ -225,7 +229,7 @@ impl DatabaseMerge<'_> {
         Ok(())
     }
 
-    /// Stores a missing or newer version; no two living memories get the same text.
+    /// Stores a missing or newer version. Archives it if another living memory has the same text.
     fn put_newer(
         &self,
         record: &MemoryRecord,
@@ -241,7 +245,7 @@ impl DatabaseMerge<'_> {
         self.rows.put_memory(&record, derived, event)
     }
 
-    /// Stores the changes from both histories in order; `event` is the last of them.
+    /// Stores the changes from both histories of a memory, ordered by time. `event`, the merge itself, comes last.
     fn merge_history(
         &self,
         id: &str,
@@ -250,7 +254,7 @@ impl DatabaseMerge<'_> {
     ) -> Result<(), DatabaseError> {
         let mut all = self.rows.history().list_history(id)?;
         if event.is_some() {
-            all.pop(); // it comes last
+            all.pop(); // `event` is added again at the end
         }
         let new: Vec<_> = theirs.iter().filter(|change| !all.contains(change)).cloned().collect();
         if new.is_empty() {
@@ -262,7 +266,8 @@ impl DatabaseMerge<'_> {
         self.rows.history().put_history(id, &all)
     }
 
-    /// Returns the links that differ, and whether each should exist. The database that knows more changes of a link decides.
+    /// Returns the links that differ between the databases, and whether each should exist. The database with more recorded changes
+    /// of a link decides.
     fn list_newer_links(&self, other: &DatabaseContents) -> Result<Vec<(MemoryLink, bool)>, DatabaseError> {
         let mut links = Vec::new();
         for (record, history, theirs) in &other.saved {
@@ -285,7 +290,7 @@ impl DatabaseMerge<'_> {
         Ok(links)
     }
 
-    /// Returns whether a history has an unsharing that is unknown here, and the memory was not shared here after it.
+    /// Returns whether the history `theirs` has an `unshare` that is unknown here, and the memory was not shared here later.
     fn is_unshared_since(&self, id: &str, theirs: &[MemoryEvent]) -> Result<bool, DatabaseError> {
         let Some(out) = theirs.iter().rfind(|change| change.action == "unshare") else { return Ok(false) };
         let ours = self.rows.history().list_history(id)?;
@@ -293,21 +298,24 @@ impl DatabaseMerge<'_> {
     }
 }
 
-/// Returns the time of the last change of a version, and that of its last recall; the later version wins.
+/// Returns the time of the last change of a version, and the time of its last recall, unix ms. Of two versions, the one with the
+/// larger value is newer.
 fn age_of(record: &MemoryRecord, history: &[MemoryEvent]) -> (i64, Option<i64>) {
     (record.updated.max(restored_at(history)), record.last_access)
 }
 
+/// Returns whether a link is among `links`.
 fn has_link(links: &[MemoryLink], link: &MemoryLink) -> bool {
     links.iter().any(|other| is_same(link, other))
 }
 
+/// Returns whether two links are the same; a mutual link may be stored in either direction.
 fn is_same(one: &MemoryLink, other: &MemoryLink) -> bool {
     let is_turned = one.kind.is_mutual() && one.from == other.to && one.to == other.from;
     one.kind == other.kind && (one.from == other.from && one.to == other.to || is_turned)
 }
 
-/// Returns the number of changes of a link according to the history of one of its ends.
+/// Returns the number of changes of a link that the history of one of its ends, the memory `end`, records.
 fn count_link_changes(link: &MemoryLink, end: &str, history: &[MemoryEvent]) -> usize {
     let (relation, other) = match end == link.from {
         true => (link.kind.as_str(), &link.to),

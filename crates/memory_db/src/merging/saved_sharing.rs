@@ -1,7 +1,8 @@
 //! Recovers the sharing of memories from a damaged database.
 //!
-//! It is newer than its backups, so its state wins: later shares are sent, and withdrawn memories stay withdrawn. Where it cannot
-//! be read, a changed memory is this user's alone, so that nothing is sent that they may have withdrawn.
+//! The damaged database is newer than its backups, so its state wins: later shares are sent, and withdrawn memories stay
+//! withdrawn. Where its state cannot be read, a changed memory becomes private, so that nothing is sent that the user may have
+//! withdrawn.
 
 use std::collections::HashMap;
 
@@ -27,14 +28,17 @@ type OutboxCells = (i64, Option<FileHash>, String);
 /// The readable sharing of the memories of another database, by id.
 #[derive(Default)]
 pub(crate) struct SavedSharing {
+    /// The sharing of each readable memory, by id.
     shares: HashMap<String, SavedMemorySharing>,
-    /// `None` if not all of it can be read.
+    /// The team's rows; `None` if some cannot be read.
     team: Option<SavedTeamRows>,
+    /// The cursor into the team's changes.
     place: Option<Value>,
 }
 
 /// The sharing of one memory, as the damaged database has it.
 struct SavedMemorySharing {
+    /// With whom the memory is shared; `None` if it never was.
     sharing: Option<Sharing>,
     /// Hash of the text that others have.
     version: Option<FileHash>,
@@ -42,17 +46,18 @@ struct SavedMemorySharing {
     file_links: Option<String>,
     /// Lines of the file's front matter that are no fields of the memory.
     remarks: Option<String>,
+    /// Whether this user trusts the version.
     is_trusted: bool,
 }
 
-/// The rows of the team's memories, and the queued changes.
+/// The rows of the team's memories, and the queued changes, both by id.
 struct SavedTeamRows {
     memories: HashMap<String, TeamCells>,
     outbox: HashMap<String, Vec<OutboxCells>>,
 }
 
 impl SavedSharing {
-    /// Returns whether a memory is certainly this user's alone.
+    /// Returns whether a memory is certainly private.
     pub(crate) fn is_private(&self, id: &str) -> bool {
         self.shares.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
     }
@@ -64,10 +69,10 @@ impl SavedSharing {
 }
 
 impl MemoryDb {
-    /// Reads the sharing of memories; `None` for a database of an older schema, which shares none.
+    /// Returns the readable sharing of memories; `None` for a database of an older schema, which shares no memory.
     ///
     /// # Errors
-    /// When more may be read another time.
+    /// When a read fails for a reason other than damage, so that more may be readable another time.
     pub(crate) fn read_saved_sharing(&self) -> Result<Option<SavedSharing>, DatabaseError> {
         let sql = "SELECT 1 FROM pragma_table_info('team_memory')";
         match if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? {
@@ -97,7 +102,7 @@ impl MemoryDb {
                 break;
             }
         }
-        // An unreadable trust must be confirmed again.
+        // Where the trust cannot be read, this user must confirm the versions again.
         for id in if_readable(self.list_trusted())?.unwrap_or_default() {
             shares.entry(id).and_modify(|shared| shared.is_trusted = true);
         }
@@ -122,6 +127,7 @@ impl MemoryDb {
         })
     }
 
+    /// Returns the rows of the team's memories, and the queued changes.
     fn read_saved_team(&self) -> Result<SavedTeamRows, DatabaseError> {
         self.run(|conn| {
             let mut outbox: HashMap<String, Vec<OutboxCells>> = HashMap::new();
@@ -158,8 +164,8 @@ impl<'a> SharingRestore<'a> {
 }
 
 impl SharingRestore<'_> {
-    /// Applies the sharing of a damaged database, whose memories were merged already. `ids` are those that it has or has
-    /// deleted.
+    /// Applies the sharing of a damaged database, whose memories were merged already. `ids` are the ids of the memories that the
+    /// damaged database has or has deleted.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -177,7 +183,7 @@ impl SharingRestore<'_> {
             let is_team = main.as_ref().is_some_and(|main| main.is_team);
             let is_archived = main.as_ref().is_some_and(|main| main.is_archived);
             if let Some(SavedMemorySharing { remarks: Some(remarks), file_links, .. }) = shared {
-                self.rows.versions().set_remarks(id, remarks, file_links.as_ref())?; // their file may be gone
+                self.rows.versions().set_remarks(id, remarks, file_links.as_ref())?; // the file may be gone
             }
             match (&saved.team, main) {
                 (Some(team), None) => self.put_saved_team_row(team, id)?,
@@ -185,7 +191,7 @@ impl SharingRestore<'_> {
                 (Some(team), Some(_)) if shared.is_some() && (is_team || team.memories.contains_key(id)) => {
                     self.put_saved_team_row(team, id)?;
                 }
-                // Its queued changes are unknown.
+                // The queued changes of this memory are unknown.
                 (_, Some(_)) if is_team && !self.equals_team_row(id)? => {
                     self.rows.team_versions().delete_team_row(id)?;
                     self.rows.own_memories().keep_private(id, derive, event)?;
@@ -209,7 +215,7 @@ impl SharingRestore<'_> {
                 _ => {}
             }
         }
-        // An unreadable memory that left the team was forgotten or withdrawn.
+        // A memory that cannot be read and that the team has archived was forgotten or withdrawn.
         for (id, (text, ..)) in saved.team.iter().flat_map(|team| &team.memories) {
             let is_read = saved.shares.contains_key(id);
             if let Some(team) = saved.team.as_ref().filter(|_| !is_read && text.is_empty())
@@ -223,7 +229,7 @@ impl SharingRestore<'_> {
         self.restart_team_cursor(saved)
     }
 
-    /// Trusts the versions of files that this user trusts in another database.
+    /// Records that this user trusts the versions of files that the other database records as trusted.
     pub(crate) fn apply_saved_trust(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
         for (id, shared) in saved.shares.iter().filter(|(_, shared)| shared.is_trusted) {
             if let (Some(Sharing::Repo), Some(version)) = (shared.sharing, &shared.version) {
@@ -233,8 +239,8 @@ impl SharingRestore<'_> {
         Ok(())
     }
 
-    /// Resets the cursor, so that changes sent from here are pulled again, too: some may be lost. Sending continues under a new
-    /// client name.
+    /// Resets the cursor into the team's changes and takes a new client name, so that changes sent by this database are pulled
+    /// again, too: some may be missing here.
     fn restart_team_cursor(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
         let known = self.rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok());
         let is_known = known.is_some();
@@ -246,7 +252,7 @@ impl SharingRestore<'_> {
         place.insert("client".to_owned(), self.rows.outbox().new_client_name()?.into());
         place.insert("sent".to_owned(), 0.into());
         if !is_known {
-            place.remove("mark"); // all is compared
+            place.remove("mark"); // without a mark, all changes of the team are pulled
         }
         self.rows.outbox().set_team_cursor(&Value::Object(place).to_string())
     }
@@ -270,9 +276,10 @@ impl SharingRestore<'_> {
         })
     }
 
+    /// Stores the hash and links of a team memory's version, and trusts the version if the damaged database does.
     fn put_saved_version(&self, id: &str, shared: &SavedMemorySharing) -> Result<(), DatabaseError> {
         self.rows.access.run(|conn| {
-            // The other ends of its links may come later.
+            // `linked` is cleared, because the other ends of the links may be stored later.
             conn.prepare_cached(
                 "UPDATE memory SET version = ?2, file_links = ?3, linked = NULL WHERE id = ?1",
             )?
@@ -285,7 +292,7 @@ impl SharingRestore<'_> {
         }
     }
 
-    /// Returns whether a memory equals its team row.
+    /// Returns whether a memory is unchanged since it was equal to its team row.
     fn equals_team_row(&self, id: &str) -> Result<bool, DatabaseError> {
         self.rows.access.run(|conn| {
             conn.prepare_cached(
@@ -298,6 +305,7 @@ impl SharingRestore<'_> {
     }
 }
 
+/// Reads a row: id, sharing, version, links in the file, and remarks.
 fn read_memory_sharing(row: &Row<'_>) -> rusqlite::Result<(String, SavedMemorySharing)> {
     let number: i64 = row.get(1)?;
     let all = [Sharing::Repo, Sharing::Never, Sharing::Team];

@@ -1,4 +1,4 @@
-//! Holds the versions of memories in files.
+//! Defines the versions of memories in files.
 
 use memod_proto::memory::LinkKind;
 use serde_json::{Map, Value, json};
@@ -6,32 +6,34 @@ use serde_json::{Map, Value, json};
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::{FileSide, MemoryRecord};
 
-/// The name of remarks among the fields of a change.
+/// The key of remarks in the fields of a change.
 const FIELD: &str = "remarks";
 
-/// The columns that describe the file of a memory.
+/// The columns of `memory` that describe the memory's file.
 pub(crate) struct FileColumns {
     /// blake3 of the file as memod writes it.
     pub(crate) version: Option<[u8; 32]>,
+    /// The links in the file, as JSON.
     pub(crate) file_links: Option<String>,
+    /// Comments and unknown keys of the file, as lines.
     pub(crate) remarks: Option<String>,
 }
 
-/// Hash of a file.
+/// blake3 of a memory file, or SHA-256 of a text of the team.
 pub(crate) type FileHash = [u8; 32];
 
-/// The version of a memory in a file, or in one side of it.
+/// The version of a memory in a file, or in one side of a file in conflict.
 #[derive(Clone, Debug)]
 pub struct FileVersion {
-    /// Whole, or which side of a conflict.
+    /// The side of the file; [`FileSide::Whole`] for a file that is not in conflict.
     pub side: FileSide,
     /// blake3 of the file as memod writes it.
     pub hash: FileHash,
     /// The memory; fields that the file does not store are ignored.
     pub record: MemoryRecord,
-    /// Its links.
+    /// The links in the file: kind, and id of the other memory.
     pub links: Vec<(LinkKind, String)>,
-    /// Comments, and keys that this version does not know, as lines.
+    /// Comments of the file, and keys that this version of memod does not know, as lines.
     pub remarks: String,
 }
 
@@ -40,45 +42,45 @@ pub struct FileVersion {
 pub enum ShownMemories {
     /// One memory, or the two sides of a conflict.
     Versions(Vec<FileVersion>),
-    /// None, for this reason.
+    /// No memory, for this reason.
     Nothing(String),
 }
 
-/// A file that was read.
+/// A memory file that was read.
 #[derive(Clone, Debug)]
 pub struct FileState {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// blake3 of its text with LF.
+    /// blake3 of the file's text with LF.
     pub hash: FileHash,
-    /// The memories that it shows.
+    /// The memories that the file shows.
     pub shown: ShownMemories,
     /// The event of a change to a known memory; `None` where its author is unknown.
     pub event: Option<MemoryEvent>,
-    /// When its present text was committed, or first seen uncommitted, unix ms; `None` where that is unknown.
+    /// Time when the file's present text was committed, or first read before a commit, unix ms; `None` if unknown.
     pub edited: Option<i64>,
 }
 
 /// The links in a file: kind, and id of the other memory.
 pub(crate) type FileLinks = Vec<(LinkKind, String)>;
 
-/// The content of a file.
+/// The content of a memory file.
 #[derive(Clone, Debug)]
 pub struct FileMemory {
     /// The memory.
     pub record: MemoryRecord,
-    /// Its links, also to memories that are not here.
+    /// The links in the file, also to memories that this database does not have.
     pub links: FileLinks,
-    /// Its remarks, as lines; empty where they are not known.
+    /// Comments and unknown keys of the file, as lines; empty if they are not stored.
     pub remarks: String,
 }
 
-/// Returns the id of the row for a worktree's version of a memory.
+/// Returns the id in the row of a worktree's version of a memory.
 pub(crate) fn version_id(id: &str, worktree: i64, side: FileSide) -> String {
     format!("{id}#{worktree}{}", if side == FileSide::Theirs { "t" } else { "" })
 }
 
-/// Adds remarks to the fields of a change if they differ, and both are known.
+/// Adds the remarks before and after a change to its fields, if both are known and differ.
 pub(crate) fn add_remarks(fields: &mut Map<String, Value>, before: Option<String>, after: Option<String>) {
     if let Some((before, after)) = before.zip(after)
         && before != after

@@ -1,11 +1,11 @@
-//! Holds a change of a memory as its history stores it.
+//! Defines a change of a memory as the history stores it.
 
 use serde_json::{Map, Value};
 
-/// The action in the history of a memory that a backup brought back or reverted.
+/// The action in the history of a memory that was changed by restoring a backup.
 pub(crate) const RESTORED: &str = "restore_backup";
 
-/// The source of changes that come from files.
+/// The source of changes that come from memory files.
 pub const FROM_FILE: &str = "repo";
 
 /// The source of changes that come from the team.
@@ -23,19 +23,20 @@ pub struct MemoryEvent {
 }
 
 impl MemoryEvent {
-    /// Returns an event that the daemon itself causes.
+    /// Returns an event that the daemon causes, without fields.
     pub(crate) fn of_daemon(at: i64, action: &str) -> Self {
         let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }
     }
 
-    /// Returns an event that a file causes, with the daemon as its author.
+    /// Returns an event that a memory file causes, with the daemon as author and without fields.
     pub(crate) fn of_file(at: i64, action: &str) -> Self {
         Self { source: FROM_FILE.to_owned(), ..Self::of_daemon(at, action) }
     }
 }
 
-/// Returns when a memory was last brought back by a backup, unix ms: the version that this brought back may be older.
+/// Returns the time when a memory was last changed by restoring a backup, unix ms; 0 if never. The restored version may be older
+/// than this time.
 pub(crate) fn restored_at(history: &[MemoryEvent]) -> i64 {
     history
         .iter()

@@ -1,4 +1,4 @@
-//! Holds a memory as it is stored.
+//! Defines a memory as it is stored.
 
 use memod_proto::anchor::Anchor;
 use memod_proto::memory::Tier;
@@ -29,28 +29,30 @@ pub struct MemoryRecord {
     pub archived_at: Option<i64>,
     pub archived_why: Option<String>,
     pub key: Option<String>,
-    /// Whether a file in the worktree is the truth.
+    /// Whether the memory is shared through a file, which is the truth.
     pub shared: bool,
-    /// Whether the team has it.
+    /// Whether the team has the memory.
     pub team: bool,
-    /// The other repository of the team from which it was copied.
+    /// The other repository of the team from which the memory was copied.
     pub repository: Option<String>,
     /// Whether this version came from a file or the team, and this user has neither written nor confirmed it.
     pub is_unconfirmed: bool,
+    /// The side of the file or conflict that the memory comes from.
     pub side: FileSide,
 }
 
-/// The side of its file that a memory comes from.
+/// The side of a file or of a conflict that a memory comes from. A conflict is in a file that git could not merge, or between a
+/// private memory and a file or the team.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileSide {
-    /// The whole file, or the memory has no file.
+    /// The whole file, or a memory without a file; there is no conflict.
     #[default]
     Whole,
-    /// Our side of a conflict of git.
+    /// Our side of a conflict.
     Ours,
-    /// The other side.
+    /// The other side of a conflict.
     Theirs,
-    /// A file that is not shown, because it equals a memory that is this user's alone.
+    /// A file that is not shown, because its content equals the private memory with the same id.
     Same,
 }
 
@@ -58,6 +60,7 @@ impl FileSide {
     /// All sides, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Whole, Self::Ours, Self::Theirs, Self::Same];
 
+    /// Returns the side with a number; [`Self::Whole`] if there is no such side.
     pub(crate) fn from_number(number: Option<i64>) -> Self {
         let at = number.and_then(|number| usize::try_from(number).ok());
         at.and_then(|at| Self::ALL.get(at).copied()).unwrap_or_default()
@@ -65,12 +68,13 @@ impl FileSide {
 }
 
 impl MemoryRecord {
-    /// Returns whether others have it too, through a file or the team. It does not expire then, and recalls do not change it.
+    /// Returns whether others have the memory, too, through a file or the team. Such a memory does not expire, and recalls do not
+    /// change it.
     pub fn is_shared(&self) -> bool {
         self.shared || self.team
     }
 
-    /// Returns whether it is neither archived nor expired.
+    /// Returns whether the memory is neither archived nor expired.
     pub fn is_living(&self, now_ms: i64) -> bool {
         self.archived_at.is_none() && self.expires_at.is_none_or(|at| at > now_ms)
     }

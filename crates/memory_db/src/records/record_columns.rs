@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::records::memory_record::{FileSide, MemoryRecord};
 use crate::records::sharing::Sharing;
 
-/// Writes out the columns of [`read_record`].
+/// Lists the columns that [`read_record`] reads, as SQL.
 macro_rules! columns {
     ($last_access:literal, $access_count:literal, $state:literal) => {
         concat!(
@@ -25,10 +25,10 @@ macro_rules! columns {
     };
 }
 
-/// Columns of a memory itself, which an older file has too.
+/// The columns of a memory itself, which a database of an older schema has, too.
 pub(crate) const SAVED_COLUMNS: &str = columns!("m.last_access", "m.access_count", "");
 
-/// Columns of a memory and of its file in the worktree. Recalls are counted at the main row.
+/// The columns of a memory and of its file in the worktree. Recalls are read from the main row.
 pub(crate) const COLUMNS: &str = columns!(
     "iif(m.main IS NULL, m.last_access, (SELECT last_access FROM memory WHERE row = m.main))",
     "iif(m.main IS NULL, m.access_count, (SELECT access_count FROM memory WHERE row = m.main))",
@@ -49,12 +49,12 @@ pub(crate) const COLUMNS: &str = columns!(
 /// Number of [`SAVED_COLUMNS`].
 const N_SAVED: usize = 21;
 
-/// Reads the column of [`COLUMNS`].
+/// Parses the column of anchors in [`COLUMNS`]; returns none if it is not valid JSON.
 pub(crate) fn parse_anchors(json: &str) -> Vec<Anchor> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// Returns the terms of a total order.
+/// Returns the terms of `ORDER BY` for `memory m`; they give a total order.
 pub(crate) fn order_clause(sort: MemorySort) -> &'static str {
     match sort {
         MemorySort::Created => "m.created DESC, m.row DESC",
@@ -63,16 +63,16 @@ pub(crate) fn order_clause(sort: MemorySort) -> &'static str {
     }
 }
 
-/// Reads a row of [`COLUMNS`].
+/// Reads a row of [`COLUMNS`] or [`SAVED_COLUMNS`].
 pub(crate) fn read_record(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
     let tier: String = row.get(4)?;
     let tags: String = row.get(19)?;
-    // A saved row has the first columns only.
+    // A row of `SAVED_COLUMNS` has only the first columns.
     let has_state = row.as_ref().column_count() > N_SAVED;
     let state = |column: usize| if has_state { row.get::<_, Option<i64>>(column) } else { Ok(None) };
     let id: String = row.get(0)?;
     Ok(MemoryRecord {
-        // A version of a worktree has more than the id.
+        // In a version row, `#` and more follow the id.
         id: id.split_once('#').map_or_else(|| id.clone(), |(id, _)| id.to_owned()),
         content: row.get(1)?,
         title: row.get(2)?,
@@ -102,6 +102,7 @@ pub(crate) fn read_record(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
     })
 }
 
+/// Parses a JSON object; returns an empty one if the text is none.
 pub(crate) fn parse_object(json: &str) -> Map<String, Value> {
     serde_json::from_str(json).unwrap_or_default()
 }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use crate::records::file_version::FileMemory;
 use crate::records::memory_record::MemoryRecord;
 
-/// Renders the file of a memory, in conflict with the other side if there is one; returns its text and hash.
+/// Renders the file of a memory, in conflict with the other side if there is one. Returns the text of the file and its hash, or
+/// `None` if others must not have the memory.
 pub(crate) type RenderFileText = fn(&FileMemory, Option<&FileMemory>) -> Option<(String, [u8; 32])>;
 
 /// The functions with which the store computes data from records.
@@ -15,9 +16,9 @@ pub struct RecordFunctions {
     pub derive: fn(&MemoryRecord) -> DerivedData,
     /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
     pub differences: fn(&MemoryRecord, &MemoryRecord) -> Map<String, Value>,
-    /// Makes an id from a time, unix ms, and random bytes.
+    /// Makes the id of a memory from a time, unix ms, and random bytes.
     pub new_id: fn(i64, [u8; 10]) -> String,
-    /// Renders a file; returns its text and hash, or `None` if others may not have it.
+    /// Renders the file of a memory.
     pub file_text: RenderFileText,
 }
 
@@ -26,6 +27,6 @@ pub struct RecordFunctions {
 pub struct DerivedData {
     /// blake3 of the normalised content.
     pub hash: [u8; 32],
-    /// Words of title, tags and content.
+    /// Full-text words of title, tags and content, in this order.
     pub words: [String; 3],
 }

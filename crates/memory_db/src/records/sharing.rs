@@ -1,14 +1,14 @@
-//! Numbers the ways in which a memory is shared.
+//! Defines the numbers in `memory.shared`: with whom a memory is shared.
 
-/// With whom a memory is shared; 0 in the rows of one that never was.
+/// With whom a memory is shared. A memory that was never shared has 0 in `memory.shared`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// With everybody who works on the repository: its file is the truth.
+    /// With everybody who works on the repository, through a file, which is the truth.
     Repo = 1,
-    /// With nobody, although a rule would share it.
+    /// With nobody, even if a rule of the settings would share the memory.
     Never = 2,
-    /// The team has it.
+    /// With the team.
     Team = 3,
-    /// Another repository of the team has it, and this is a copy.
+    /// The row is a copy of a memory of another repository of the team.
     Followed = 4,
 }

@@ -1,6 +1,7 @@
-//! Runs the arms of a search on memory.db.
+//! Runs the queries of a search on memory.db.
 //!
-//! Every arm filters inside its top-k, never after it. Memories that have expired by the time of the request are left out.
+//! Every query applies the filter before it takes the best `k`, never after. Memories that have expired by the time of the request
+//! are left out.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -19,24 +20,24 @@ use crate::search_arms::word_rows::WordRows;
 const COLUMN_WEIGHTS: &str = "2.0, 1.5, 1.0";
 
 row_handle! {
-    /// The arms of a search.
+    /// The queries of a search.
     pub struct SearchRows { words: WordRows }
 }
 
 /// The fields of a memory that affect its rank besides the match.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankingFacts {
-    /// Its row; memories that are written one after another have consecutive rows.
+    /// Number of the memory's row; memories that are written one after another have consecutive numbers.
     pub row: MemoryRow,
-    /// Its id.
+    /// Id of the memory.
     pub id: String,
-    /// 1 to 10.
+    /// Priority, 1 to 10.
     pub priority: u8,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Tier.
+    /// Tier of the memory.
     pub tier: Tier,
-    /// Its container.
+    /// Container of the memory.
     pub container: String,
     /// Creation time, unix ms.
     pub created: i64,
@@ -46,16 +47,16 @@ pub struct RankingFacts {
     pub last_access: Option<i64>,
     /// Number of recalls.
     pub access_count: u64,
-    /// Ids of the living memories that supersede it.
+    /// Ids of the living memories that supersede this memory.
     pub successors: Vec<String>,
 }
 
 impl SearchRows<'_> {
-    /// Returns the best of the selected memories by BM25 as [`Self::rank_by_bm25`] does, but leaves out words of no weight: only
-    /// memories that differ in nothing but these may be in another order.
+    /// Returns the best `k` of the selected memories by BM25 as [`Self::rank_by_bm25`] does, but leaves out words that more than
+    /// half of the memories have. The order differs only between memories whose scores differ only by such words.
     ///
-    /// FTS5 gives a word of more than half of the texts an idf of 1e-6, and would still rank each text that has it, which takes
-    /// 0.2 s for 100,000. Such words are left out, unless the others find fewer than `k`.
+    /// FTS5 gives a word that more than half of the texts have an idf of 1e-6, but would still rank each text that has the word,
+    /// which takes 0.2 s for 100,000 texts. The words are not left out if the other words find fewer than `k` memories.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -74,7 +75,8 @@ impl SearchRows<'_> {
         self.rank_by_bm25(filter, &expression.to_string(), k)
     }
 
-    /// Returns an expression without the words that more than half of the memories have; `None` if it has none, or only such words.
+    /// Returns an expression without the words that more than half of the memories have; `None` if there are no such words, or no
+    /// others.
     fn without_common_words(&self, expression: &Expression) -> Result<Option<Expression>, DatabaseError> {
         let Expression::Any(parts) = expression else { return Ok(None) };
         let n_memories = self.words().estimate_count()?;
@@ -93,7 +95,8 @@ impl SearchRows<'_> {
         Ok((!rarer.is_empty() && rarer.len() < parts.len()).then_some(Expression::Any(rarer)))
     }
 
-    /// Returns the best of the selected memories by BM25, where smaller is better, best first and then the newer.
+    /// Returns the best `k` of the selected memories with their BM25, where smaller is better: best first, and newer memories first
+    /// among equals.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -103,7 +106,7 @@ impl SearchRows<'_> {
         expression: &str,
         k: usize,
     ) -> Result<Vec<(MemoryRow, f64)>, DatabaseError> {
-        // Not `ORDER BY rank`: that makes FTS5 sort all matches, each with its positions.
+        // Not `ORDER BY rank`, which would make FTS5 sort all matches, each with its positions.
         let mut ranked: Vec<(f64, Reverse<i64>)> = self.access.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT bm25(memory_fts, {COLUMN_WEIGHTS}), rowid FROM memory_fts WHERE memory_fts MATCH ?1"
@@ -125,7 +128,7 @@ impl SearchRows<'_> {
         Ok(best)
     }
 
-    /// Returns the selected memories, or those among `rows`; in no order.
+    /// Returns the row numbers of the selected memories, or only of those among `rows`, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -152,7 +155,7 @@ impl SearchRows<'_> {
         })
     }
 
-    /// Returns the facts for ranking; in no order.
+    /// Returns the fields for ranking of the memories in these rows, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -191,7 +194,7 @@ impl SearchRows<'_> {
         })
     }
 
-    /// Returns title, tags and content of memories as one text; in no order.
+    /// Returns title, tags and content of the memories in these rows, each memory as one text, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -211,8 +214,8 @@ impl SearchRows<'_> {
     }
 }
 
-/// Yields the ranked items in ascending order, then by key, in batches that grow from `n_batch`, so that only requested
-/// items are sorted.
+/// Yields ranked items in ascending order of their value and then of their key, in batches. The first batch has `n_batch` items,
+/// and each next one twice as many, so that only requested items are sorted.
 fn sorted_batches<K: Ord>(
     mut rest: &mut [(f64, K)],
     mut n_batch: usize,
@@ -230,6 +233,7 @@ fn sorted_batches<K: Ord>(
     })
 }
 
+/// Compares two ranked items by their value, and then by their key.
 fn compare_ranked<K: Ord>(one: &(f64, K), other: &(f64, K)) -> std::cmp::Ordering {
     one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1))
 }

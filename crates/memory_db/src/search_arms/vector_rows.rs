@@ -1,8 +1,8 @@
 //! Stores the vectors of memories.
 //!
-//! No method writes them: the memories that a transaction has changed get their vectors in the same transaction, and a
-//! trigger deletes the vector of a text that changes. Memories that lack one nevertheless (after a migration, a change of
-//! model, or a restored backup) get it when there is nothing else to do.
+//! The memories that a transaction has changed get their vectors in the same transaction, and a trigger deletes the vector of a
+//! text that changes. Memories that still lack a vector (after a migration, a change of model, or a restored backup) get it when
+//! there is nothing else to do.
 
 use memod_base::types::MemoryRow;
 use memod_database::{DatabaseError, vector_from_bytes, vector_to_bytes};
@@ -24,27 +24,27 @@ row_handle! {
 pub struct VectorModel {
     /// Identity of the model; vectors of different models are never compared.
     pub id: String,
-    /// Returns one int8 vector for each title and content; `None` in place of one if the model knows no word of them or
-    /// fails on them, and `None` for all if the model fails on every text.
+    /// Returns one int8 vector for each pair of title and content, with `None` for a pair of which the model knows no word or on
+    /// which it fails. Returns `None` if the model fails on every text.
     pub embed: Box<EmbedTexts>,
-    /// The same, but returns `None` instead of waiting for the model to be loaded.
+    /// Like `embed`, but returns `None` instead of waiting until the model is loaded.
     pub embed_now: Box<EmbedTexts>,
     /// Number of memories that are embedded at a time.
     pub step: usize,
 }
 
-/// Makes the model with an identity. An unknown model leaves all vectors missing.
+/// Makes the model with an identity. An unknown model computes no vectors.
 pub(crate) type MakeModel = Box<dyn Fn(&str) -> VectorModel + Send>;
 
-/// Title, empty without one, and content.
+/// The title of a memory, empty if it has none, and the content.
 type TitleAndContent = (String, String);
 
-/// Titles and contents in, vectors out, `[n_memories]`.
+/// Computes the vectors of titles and contents, in the same order.
 type EmbedTexts = dyn Fn(&[TitleAndContent]) -> Option<Vec<Option<Vec<i8>>>> + Send + Sync;
 
 impl VectorRows<'_> {
-    /// Computes the vectors that touched memories lack; returns whether it could. The write waits for them, so many are left for
-    /// later if the model is slow.
+    /// Computes the vectors that the written memories lack; returns whether it did. The write waits for the vectors, so a slow
+    /// model leaves many of them for later.
     pub(crate) fn embed_touched(
         &self,
         touched: &TouchedRows,
@@ -57,11 +57,12 @@ impl VectorRows<'_> {
         self.embed_rows(&rows, model, &model.embed_now)
     }
 
-    /// Computes the vectors that these memories lack; returns whether it could.
+    /// Computes the vectors that the memories in these rows lack; returns whether the model could be used.
     pub(crate) fn embed_missing(&self, rows: &[i64], model: &VectorModel) -> Result<bool, DatabaseError> {
         self.embed_rows(rows, model, &model.embed)
     }
 
+    /// Computes the vectors that the memories in these rows lack with `embed`; returns whether the model could be used.
     fn embed_rows(
         &self,
         rows: &[i64],
@@ -87,7 +88,7 @@ impl VectorRows<'_> {
         Ok(true)
     }
 
-    /// Returns title and content of those of `rows` that have no vector of a model.
+    /// Returns title and content of the memories in `rows` that have no vector of a model, each with its row number.
     fn list_unembedded(
         &self,
         rows: &[i64],
@@ -105,7 +106,7 @@ impl VectorRows<'_> {
         })
     }
 
-    /// Returns the vector of a model that the memory in a row has, living or archived.
+    /// Returns the vector of a model for the memory in a row, living or archived; `None` if there is none.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -134,12 +135,12 @@ impl VectorRows<'_> {
         })
     }
 
-    /// Deletes the vectors of other models.
+    /// Deletes the vectors of all models except `model`.
     pub(crate) fn delete_other_vectors(&self, model: &str) -> Result<(), DatabaseError> {
         self.access.run(|conn| conn.execute("DELETE FROM memory_vector WHERE model != ?1", [model]).map(drop))
     }
 
-    /// Returns living memories that have no vector of a model.
+    /// Returns the row numbers of at most `at_most` living memories that have no vector of a model.
     pub(crate) fn list_vectorless(&self, model: &str, at_most: usize) -> Result<Vec<i64>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -151,7 +152,7 @@ impl VectorRows<'_> {
         })
     }
 
-    /// Returns all vectors of living memories.
+    /// Returns the vectors of a model for all living memories.
     pub(crate) fn living_vectors(&self, model: &str) -> Result<Vec<(MemoryRow, Vec<i8>)>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare(
@@ -163,7 +164,7 @@ impl VectorRows<'_> {
         })
     }
 
-    /// Returns the vector of a memory, if it lives and has one.
+    /// Returns the vector of a model for a memory, if the memory is living and has one.
     pub(crate) fn living_vector(
         &self,
         row: MemoryRow,
@@ -180,6 +181,7 @@ impl VectorRows<'_> {
     }
 }
 
+/// Reads a vector from a column of a row.
 fn read_vector(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<i8>> {
     Ok(vector_from_bytes(row.get_ref(column)?.as_blob()?))
 }

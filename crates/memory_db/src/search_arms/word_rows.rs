@@ -1,13 +1,11 @@
-//! Reads the full-text words of memories.
-//!
-//! Every change of a memory stores its words.
+//! Reads the vocabulary of the full-text index: the terms, and how many memories have each.
 
 use memod_database::DatabaseError;
 use rusqlite::OptionalExtension;
 
 use crate::access::row_access::row_handle;
 
-/// The vocabulary of the memories, a temporary table that takes no space in the file.
+/// SQL for the vocabulary of the full-text index, a temporary table that takes no space in the file.
 const VOCABULARY: &str =
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_vocab USING fts5vocab('main', 'memory_fts', 'row')";
 
@@ -17,7 +15,7 @@ row_handle! {
 }
 
 impl WordRows<'_> {
-    /// Returns the number of memories that have a term, those in the archive included.
+    /// Returns the number of memories that have a term, including archived memories.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -29,7 +27,8 @@ impl WordRows<'_> {
         })
     }
 
-    /// Returns about how many memories there are, those in the archive included. Counting rows would read all of them.
+    /// Returns an upper bound for the number of memories, including archived memories: the largest row number. Counting the rows
+    /// would read all of them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -40,7 +39,7 @@ impl WordRows<'_> {
         })
     }
 
-    /// Calls `visit` with every term that a memory has, those in the archive included.
+    /// Calls `visit` with every term that any memory has, including archived memories.
     ///
     /// # Errors
     /// When the database cannot be read.

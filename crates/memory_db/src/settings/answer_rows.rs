@@ -1,4 +1,4 @@
-//! Stores the answers to named requests for a while.
+//! Stores the answers to named requests for a while, so that a repeated request gets the same answer.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::access::row_access::row_handle;
 
-/// Time for which the answer to a named request is kept, ms; much longer than any client retries.
+/// Time for which the answer to a named request is stored, ms; much longer than any client retries.
 const REQUEST_MS: i64 = 3_600_000;
 
 row_handle! {
@@ -17,16 +17,16 @@ row_handle! {
 /// The state of a named request.
 #[derive(Debug)]
 pub enum EarlierRequest {
-    /// The name is new.
+    /// No request with this name was answered.
     None,
-    /// The request was answered before.
+    /// The same request was answered before, with this answer.
     Same(Value),
-    /// The name belongs to another request.
+    /// Another request with this name was answered.
     Other,
 }
 
 impl AnswerRows<'_> {
-    /// Returns the state of a named request; `digest` is the hash of its method and params.
+    /// Returns whether a request with this name was answered before; `digest` is the hash of the request's method and params.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -47,7 +47,7 @@ impl AnswerRows<'_> {
         })
     }
 
-    /// Stores the answer to a request for a while.
+    /// Stores the answer to a named request, and deletes answers that are too old.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -61,7 +61,7 @@ impl AnswerRows<'_> {
         })
     }
 
-    /// Deletes the stored answers, because they quote memories.
+    /// Deletes all stored answers, because they quote memories.
     pub(crate) fn forget_answers(&self) -> Result<(), DatabaseError> {
         self.access.run(|conn| conn.execute("DELETE FROM request", []).map(drop))
     }

@@ -1,8 +1,8 @@
 //! Determines how much time has certainly passed, independent of the wall clock.
 //!
-//! A clock that is set forward, or wrong when the machine starts, must not delete memories. Memories that have expired by
-//! that clock are hidden, but archived or deleted only once the time has certainly passed: the uptime since the last
-//! reading, or the time of the clock once it has been consistent for a day of uptime.
+//! A clock that is set forward, or wrong when the machine starts, must not delete memories. Memories that have expired by the
+//! clock are hidden, but archived or deleted only once the time has certainly passed. The uptime since the last reading has
+//! certainly passed; the time of the clock counts once the clock has not gone back for a day of uptime.
 
 use memod_base::types::MachineUptime;
 use memod_database::DatabaseError;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::access::row_access::row_handle;
 use crate::settings::meta_rows::MetaRows;
 
-/// Difference between clock and uptime that is tolerated, because clocks are adjusted in small steps all the time.
+/// Difference between clock and uptime that is tolerated, ms, because clocks are adjusted in small steps all the time.
 const SLACK_MS: i64 = 60_000;
 
-/// Uptime after which a clock that was not set back counts as correct.
+/// Uptime after which a clock that was not set back counts as correct, ms.
 const TRUST_MS: i64 = 86_400_000;
 
-/// The key in `meta` of the state.
+/// The key in `meta` of the state of the clock.
 const TIME: &str = "time";
 
 row_handle! {
@@ -25,28 +25,31 @@ row_handle! {
     pub(crate) struct ClockRows { meta: MetaRows }
 }
 
-/// The state at the last reading; times are unix ms.
+/// The state of the clock at the last reading; times are unix ms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ElapsedTime {
     /// The time that has certainly come.
     passed: i64,
     /// The time of the clock.
     clock: i64,
+    /// Identity of the machine's start.
     boot: String,
+    /// Uptime of the machine, ms.
     uptime: i64,
-    /// A time of the clock before which it has not gone back, and the uptime since.
+    /// The time of the clock since when the clock has not gone back.
     claimed: i64,
+    /// Uptime since `claimed`, ms.
     claimed_for: i64,
 }
 
 impl ElapsedTime {
-    /// Starts at a time that has certainly come.
+    /// Returns the state at the first reading; `passed` is a time that has certainly come.
     fn new(passed: i64, clock: i64, uptime: &MachineUptime) -> Self {
         let (boot, uptime) = (uptime.boot.clone(), uptime.ms);
         Self { passed: passed.min(clock), clock, boot, uptime, claimed: clock, claimed_for: 0 }
     }
 
-    /// Processes another reading of the clock.
+    /// Returns the state after another reading of the clock.
     fn advance_to(mut self, clock: i64, uptime: &MachineUptime) -> Self {
         let running_ms = if self.boot == uptime.boot { (uptime.ms - self.uptime).max(0) } else { 0 };
         let was_ahead = self.clock - self.passed > SLACK_MS;
@@ -70,7 +73,7 @@ impl ElapsedTime {
 }
 
 impl ClockRows<'_> {
-    /// Reads the clock, stores the state, and returns the time that has certainly come.
+    /// Reads the clock, stores its state, and returns the time that has certainly come, unix ms.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -81,7 +84,7 @@ impl ClockRows<'_> {
         Ok(now.passed)
     }
 
-    /// Returns whether an unarchived memory has certainly expired.
+    /// Returns whether a memory that is not archived has certainly expired.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -95,7 +98,7 @@ impl ClockRows<'_> {
         })
     }
 
-    /// Merges the state of another database.
+    /// Copies the state of the clock from another database.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -106,6 +109,7 @@ impl ClockRows<'_> {
         }
     }
 
+    /// Returns the state of the clock now, which is not stored.
     fn read_elapsed_time(&self, uptime: &MachineUptime) -> Result<ElapsedTime, DatabaseError> {
         let known =
             self.meta().read_meta(TIME)?.and_then(|json| serde_json::from_str::<ElapsedTime>(&json).ok());
@@ -120,6 +124,7 @@ impl ClockRows<'_> {
         })
     }
 
+    /// Returns the time of the last change of any memory, unix ms.
     fn last_written(&self) -> Result<Option<i64>, DatabaseError> {
         self.access.run(|conn| conn.query_row("SELECT max(updated) FROM memory", [], |row| row.get(0)))
     }

@@ -1,7 +1,7 @@
 //! Determines whether a database includes everything in another database.
 //!
-//! Each database has an id and counts its writes, and a copy inherits both. A database that merges others records their
-//! ids and counts. So no clock and no file name is needed to find the newer one.
+//! Each database has an id and counts its writes, and a copy inherits both. A database that merges others records their ids and
+//! counts. So the newer of two databases is found without a clock or a file name.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,19 @@ row_handle! {
     pub(crate) struct LineageRows { meta: MetaRows }
 }
 
-/// The id of a database, its number of writes, and the other databases that it includes.
+/// The lineage of a database: its id, its number of writes, and the other databases that it includes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lineage {
-    /// Id; empty in a database of an older schema.
+    /// Id of the database; empty in an older schema.
     id: String,
+    /// Number of writes; at least that of each included database.
     writes: u64,
-    /// The count up to which each other database is included.
+    /// Number of writes up to which each other database is included, by id.
     holds: BTreeMap<String, u64>,
 }
 
 impl Lineage {
-    /// Reads the lineage, also from an older schema.
+    /// Reads the lineage of a database, also from an older schema.
     pub(crate) fn read_from(conn: &Connection) -> rusqlite::Result<Self> {
         let holds = meta_value(conn, "holds")?.and_then(|json| serde_json::from_str(&json).ok());
         let holds = holds.unwrap_or_default();
@@ -40,7 +41,7 @@ impl Lineage {
         }
     }
 
-    /// Returns the number of writes; never less than that of any database it includes.
+    /// Returns the number of writes; at least that of each included database.
     pub(crate) fn n_writes(&self) -> u64 {
         self.writes
     }
@@ -60,17 +61,17 @@ impl Lineage {
         self.continue_count(other);
     }
 
-    /// Continues the count of the other database, which may not be included completely.
+    /// Raises the number of writes to at least that of the other database, which may not be included completely.
     pub(crate) fn continue_count(&mut self, other: &Self) {
         self.writes = self.writes.max(other.writes);
     }
 }
 
 impl LineageRows<'_> {
-    /// Gives this database a new id, with this lineage as included.
+    /// Gives this database a new id, and records that the databases of `included` are included.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the database cannot be written.
     pub(crate) fn begin_lineage(&self, included: &Lineage) -> Result<(), DatabaseError> {
         let id = self
             .access
@@ -80,6 +81,7 @@ impl LineageRows<'_> {
         self.set_lineage(&new)
     }
 
+    /// Stores the lineage of this database.
     pub(crate) fn set_lineage(&self, lineage: &Lineage) -> Result<(), DatabaseError> {
         let holds = serde_json::to_string(&lineage.holds).expect("an object of JSON has string keys");
         self.meta().set_meta("lineage", &lineage.id)?;
@@ -87,7 +89,7 @@ impl LineageRows<'_> {
         self.meta().set_meta("holds", &holds)
     }
 
-    /// Counts a write, within its transaction.
+    /// Increments the number of writes, within the transaction that writes.
     pub(crate) fn count_write(&self) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'writes'")?
@@ -97,11 +99,12 @@ impl LineageRows<'_> {
     }
 }
 
+/// Returns the value of a key in `meta`, also from an older schema.
 fn meta_value(conn: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
     conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
 }
 
-/// Returns the number of memories and changes that ever existed, which is the count of an older schema.
+/// Returns the number of memories and changes that ever existed, which counts as the number of writes of an older schema.
 fn count_rows_ever(conn: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory'), 0)
                + coalesce((SELECT max(row) FROM history), 0)";

@@ -1,4 +1,4 @@
-//! Stores values of the database itself by key.
+//! Stores values about the database itself, by key.
 
 use memod_database::DatabaseError;
 use rusqlite::OptionalExtension;
@@ -6,12 +6,12 @@ use rusqlite::OptionalExtension;
 use crate::access::row_access::row_handle;
 
 row_handle! {
-    /// Values of the database itself, by key.
+    /// Values about the database itself, by key.
     pub(crate) struct MetaRows {}
 }
 
 impl MetaRows<'_> {
-    /// Returns the value of a key in `meta`.
+    /// Returns the value of a key in `meta`; `None` if the key is not set.
     ///
     /// # Errors
     /// When the database cannot be read.

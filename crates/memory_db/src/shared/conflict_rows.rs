@@ -1,6 +1,7 @@
-//! Finds the other side of a conflict, and notes it in the history before it goes.
+//! Finds the other side of a conflict, and records it in the history before it is removed.
 //!
-//! While this user's memory is archived, only the memory of the file is shown.
+//! A conflict is in a file that git could not merge, or between a private memory and a file with the same id. While the private
+//! memory is archived, only the memory of the file is shown.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
@@ -19,7 +20,7 @@ row_handle! {
 }
 
 impl ConflictRows<'_> {
-    /// Returns the other side of a conflict in which a memory is, in the worktree.
+    /// Returns the other side of a memory's conflict in the worktree; `None` if the memory is in no conflict there.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -27,7 +28,7 @@ impl ConflictRows<'_> {
         self.find_their_row_id(id)?.map(|row_id| self.records().record_at(&row_id)).transpose()
     }
 
-    /// Returns the id of the row for the other side of a conflict in the worktree.
+    /// Returns the id in the row of the other side of a memory's conflict in the worktree.
     fn find_their_row_id(&self, id: &str) -> Result<Option<String>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -39,7 +40,8 @@ impl ConflictRows<'_> {
         })
     }
 
-    /// Notes the other side of a conflict in git in the history of `ours`, if it is in one, before its file is removed.
+    /// Records the other side of a conflict in git in the history of `ours`, before the file is removed. Does nothing if `ours` is
+    /// in no such conflict.
     pub(crate) fn note_conflict(
         &self,
         ours: &MemoryRecord,
@@ -57,10 +59,10 @@ impl ConflictRows<'_> {
         self.history().note_change(&ours.id, &MemoryEvent { fields, ..event.clone() })
     }
 
-    /// Notes the other side of a conflict whose file in the worktree is gone: a conflict in git, or one with a memory of this user
-    /// alone.
+    /// Records the other side of a conflict whose file in the worktree is gone in the history of the memory with this id: a
+    /// conflict in git, or with a private memory.
     pub(crate) fn note_conflict_of_gone(&self, id: &str) -> Result<(), DatabaseError> {
-        // No verb has taken the memory out of the worktree, so the action is `update`.
+        // No verb has removed the memory from the worktree, so the action is `update`.
         let event = MemoryEvent {
             source: FROM_FILE.to_owned(),
             ..MemoryEvent::of_daemon(self.access.now_ms(), "update")
@@ -72,7 +74,7 @@ impl ConflictRows<'_> {
         ours.map_or(Ok(()), |ours| self.note_conflict(&ours, &event))
     }
 
-    /// Notes the version of the worktree's file in the history of a private memory, living or archived.
+    /// Records the version of the worktree's file in the history of a private memory, living or archived.
     fn note_file_version(&self, id: &str, event: MemoryEvent) -> Result<(), DatabaseError> {
         let row_id = version_id(id, self.access.current_worktree()?, FileSide::Whole);
         let Some(theirs) = self.records().find_record_at(&row_id)? else { return Ok(()) };
@@ -91,7 +93,7 @@ impl ConflictRows<'_> {
         }
     }
 
-    /// Notes the other side of a conflict in the history before it is removed; `outcome` is the resolved version.
+    /// Records the other side of a conflict in the history before it is removed; `outcome` is the resolved version.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -107,7 +109,7 @@ impl ConflictRows<'_> {
             .note_change(&outcome.id, &MemoryEvent { fields: fields.unwrap_or_default(), ..event.clone() })
     }
 
-    /// Returns whether the worktree, or the team, has a different version of a memory of this user alone, so that both are shown.
+    /// Returns whether the worktree or the team has a different version of a private memory, so that both are shown.
     ///
     /// # Errors
     /// When the database cannot be read.

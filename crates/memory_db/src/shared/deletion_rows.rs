@@ -26,8 +26,8 @@ row_handle! {
 }
 
 impl DeletionRows<'_> {
-    /// Deletes memories with all their data; the histories of linked memories record it. The file versions of a private memory
-    /// become a memory of their own.
+    /// Deletes memories with all their data; the histories of linked memories record the end of the links. File versions with the
+    /// id of a deleted private memory become a memory of their own. Also deletes the stored answers, which quote memories.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -40,7 +40,8 @@ impl DeletionRows<'_> {
         self.answers().forget_answers()
     }
 
-    /// Deletes memories as [`Self::delete_memories`] does, and their file versions.
+    /// Deletes memories as [`Self::delete_memories`] does, and their file versions. Only file versions in conflict with a private
+    /// memory stay, because they belong to others.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -52,10 +53,11 @@ impl DeletionRows<'_> {
         let (conflicting, others): (Vec<MemoryRecord>, Vec<MemoryRecord>) =
             records.iter().cloned().partition(|record| record.side == FileSide::Ours && !record.is_shared());
         self.delete_rows(&others, event)?;
-        self.delete_keeping_files(&conflicting, event)?; // the versions of others stay
+        self.delete_keeping_files(&conflicting, event)?;
         self.answers().forget_answers()
     }
 
+    /// Deletes memories with all their data, but makes the file versions of a private memory a memory of their own.
     fn delete_keeping_files(
         &self,
         records: &[MemoryRecord],
@@ -69,6 +71,7 @@ impl DeletionRows<'_> {
         Ok(())
     }
 
+    /// Deletes the rows, version rows and words of memories, and records it in the histories of linked memories.
     fn delete_rows(&self, records: &[MemoryRecord], event: &MemoryEvent) -> Result<(), DatabaseError> {
         self.links().note_removed_links(records, event)?;
         self.access.note_deleted(records, &event.action);
@@ -94,13 +97,13 @@ impl DeletionRows<'_> {
             conn.execute("INSERT INTO memory_fts(memory_fts) VALUES('optimize')", [])?;
             Ok(())
         })?;
-        // A backup may have brought back a version that is older than those in other databases.
+        // An earlier restore may have brought back a version that is older than the versions in other databases.
         let mut later = records.iter().zip(restored).filter(|(record, at)| *at > record.updated);
         later.try_for_each(|(record, at)| self.record_deletion(&record.id, at, at))
     }
 
-    /// Deletes memories that had expired at a time, and stored answers that mention them. Archives those whose expiry was last set
-    /// by an agent or an import, which may not delete for good.
+    /// Deletes memories that expired at `at_ms` or earlier, and the stored answers that mention them. Archives memories whose
+    /// expiry was last set by an agent or an import, because neither may delete for good.
     pub(crate) fn purge_expired(&self, at_ms: i64) -> Result<(), DatabaseError> {
         let expired: Vec<MemoryRecord> = self.access.run(|conn| {
             conn.prepare_cached(&format!(
@@ -126,7 +129,7 @@ impl DeletionRows<'_> {
         self.archive().archive_expired(at_ms)
     }
 
-    /// Returns the last change of a deleted memory, and when it was deleted.
+    /// Returns the time of the last change of a deleted memory, and the time of its deletion, unix ms.
     pub(crate) fn find_deletion(&self, id: &str) -> Result<Option<(i64, i64)>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT updated, at FROM deleted WHERE id = ?1")?
@@ -135,10 +138,10 @@ impl DeletionRows<'_> {
         })
     }
 
-    /// Records the deletion of a memory that is not in this database.
+    /// Records the deletion of a memory: `updated` is the time of its last change, `at` the time of the deletion, unix ms.
     pub(crate) fn record_deletion(&self, id: &str, updated: i64, at: i64) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
-            // Where it was deleted twice, nothing before the later time brings it back.
+            // For a memory that was deleted twice, the later times count.
             conn.prepare_cached(
                 "INSERT INTO deleted VALUES(?1, ?2, ?3) ON CONFLICT(id) DO UPDATE
                  SET updated = max(updated, excluded.updated), at = max(at, excluded.at)",

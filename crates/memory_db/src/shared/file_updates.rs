@@ -1,4 +1,4 @@
-//! Applies new, changed and removed files of a worktree.
+//! Applies new, changed and removed memory files of a worktree to the database.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,15 @@ use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
 use crate::shared::conflict_rows::ConflictRows;
 use crate::shared::shared_rows::SharedRows;
 
-/// Why a file shows no memory.
-const TEAM_HAS_IT: &str = "the team has this memory: remove the file, or `memo unshare` the memory first";
+/// Why a file shows no memory: the team has the memory with its id.
+const TEAM_HAS_IT: &str =
+    "the team has this memory: remove the file, or run `memo unshare` on the memory first";
 
 /// The author of a change to a file that git does not know.
 const UNKNOWN_EDITOR: &str = "whoever edited the file";
 
 row_handle! {
-    /// New, changed and removed files of the worktree.
+    /// Applies new, changed and removed files of the worktree.
     pub struct FileUpdates {
         records: RecordRows,
         versions: VersionRows,
@@ -36,11 +37,11 @@ row_handle! {
     }
 }
 
-/// A worktree's former version of a memory, and its remarks; `None` if they are unknown.
+/// A worktree's former version of a memory, and the remarks of its file; `None` if the remarks are unknown.
 type SeenRecord = (MemoryRecord, Option<String>);
 
 impl FileUpdates<'_> {
-    /// Applies new and changed files of the worktree, and the names of removed ones.
+    /// Applies the changed files `changed` of the worktree, and the removal of the files with the names `gone`.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -50,7 +51,7 @@ impl FileUpdates<'_> {
         self.files().delete_unshown_rows()
     }
 
-    /// Like [`Self::apply_files`], but leaves the links alone.
+    /// Applies files like [`Self::apply_files`], but does not update links.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -63,7 +64,7 @@ impl FileUpdates<'_> {
         self.files().delete_unshown_rows()
     }
 
-    /// Stores the versions of changed files, and points the files at their rows.
+    /// Stores the versions in changed files, and records which rows each file shows.
     fn apply_file_states(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), DatabaseError> {
         let mut touched = Vec::new();
         for name in gone {
@@ -103,7 +104,7 @@ impl FileUpdates<'_> {
         touched.iter().try_for_each(|id| self.shared().settle_shared(id))
     }
 
-    /// Returns why a readable file shows no memory; `None` if it shows its memories.
+    /// Returns why a file with readable versions shows no memory; `None` if it shows its memories.
     fn hiding_reason(&self, versions: &[FileVersion]) -> Result<Option<&'static str>, DatabaseError> {
         let Some(first) = versions.first() else { return Ok(None) };
         Ok(match self.versions().main_row(&first.record.id)? {
@@ -113,7 +114,7 @@ impl FileUpdates<'_> {
         })
     }
 
-    /// Returns the worktree's former version of a file's memory, with its remarks.
+    /// Returns the worktree's former version of a file's memory, with the remarks; `None` if there was none.
     fn find_former_version(&self, file: &FileState) -> Result<Option<SeenRecord>, DatabaseError> {
         let ShownMemories::Versions(versions) = &file.shown else { return Ok(None) };
         let Some(id) = versions.first().map(|version| &*version.record.id) else { return Ok(None) };
@@ -122,7 +123,8 @@ impl FileUpdates<'_> {
         Ok(Some((record, self.versions().remarks_at(row_id.as_deref().unwrap_or(id))?)))
     }
 
-    /// Stores a version, unless a row has it; returns its row.
+    /// Stores a version of a file, unless a row has this version already; returns the number of the row. `before` is the worktree's
+    /// former version.
     pub(crate) fn take_version(
         &self,
         version: &FileVersion,
@@ -169,7 +171,7 @@ impl FileUpdates<'_> {
             archived_why: known.archived_why.clone().filter(|_| is_alone),
             ..record.clone()
         };
-        // Fields that a file does not store are no difference.
+        // For the comparison, fields that a file does not store are those of the former version.
         let said = MemoryRecord {
             archived_at: seen.archived_at,
             archived_why: seen.archived_why.clone(),
@@ -189,12 +191,13 @@ impl FileUpdates<'_> {
         self.versions().row_of(&at)
     }
 
+    /// Returns an event that a file of the worktree causes, without fields.
     fn file_event(&self, action: &str, author: &str) -> MemoryEvent {
         MemoryEvent { author: author.to_owned(), ..MemoryEvent::of_file(self.access.now_ms(), action) }
     }
 
-    /// Stores a file's version beside the private memory that has its id; returns the row. If the file had another version
-    /// before, `change` goes into the history. `OwnSettlement` decides which of the two is shown.
+    /// Stores a file's version beside the private memory with the same id; returns the number of its row. If the file had a
+    /// different version before, the history records `change`. The end of the transaction decides which of the two is shown.
     pub(crate) fn put_beside_own_memory(
         &self,
         record: &MemoryRecord,
@@ -202,7 +205,7 @@ impl FileUpdates<'_> {
         change: MemoryEvent,
     ) -> Result<i64, DatabaseError> {
         let row_id = version_id(&record.id, self.access.current_worktree()?, FileSide::Whole);
-        // An earlier version that was seen is in the history.
+        // The history records the difference to an earlier version of the file.
         let mut fields = Map::new();
         if let Some(known) = self.records().find_record_at(&row_id)? {
             fields = self.access.diff_records(&known, &with_local_fields(&known, record));
@@ -214,8 +217,8 @@ impl FileUpdates<'_> {
     }
 }
 
-/// Returns the time of the last change of a file's memory: the time in the file, unless an editor has left that line unchanged.
-/// Then it is the time of the commit, or of the first look at an uncommitted change.
+/// Returns the time of the last change of a file's memory, unix ms: the time in the file, or, if an editor has left that line
+/// unchanged, the time when the text was committed, or first read before a commit.
 fn edit_time(record: &MemoryRecord, known: &MemoryRecord, file: &FileState, now_ms: i64) -> i64 {
     match record.updated > known.updated {
         true => record.updated,

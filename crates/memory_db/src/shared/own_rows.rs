@@ -1,9 +1,10 @@
-//! Keeps a memory that is this user's alone apart from a file, or a memory of the team, that has its id.
+//! Keeps a private memory apart from a file, or a memory of the team, that has the same id. A private memory is this user's alone.
 //!
-//! Nothing from outside changes such a memory, and no verb on it changes the file. If the file's version is equal, the two are
-//! one memory, which is shared from then on, unless this user has taken it out of the files: then this user's memory is shown
-//! alone. A different version gets a row of its own, and both are shown as the two sides of a conflict until a person resolves
-//! it. While this user's memory is archived there is no conflict: only the version of the file, or of the team, is shown.
+//! Neither files nor the team change a private memory, and no verb on the memory changes the file. If the file's version is equal,
+//! the two become one memory, which is shared from then on; but if this user has stopped sharing the memory, it stays private and
+//! only the private memory is shown. A different version gets a row of its own, and both are shown as the two sides of a conflict
+//! until a person resolves the conflict. While the private memory is archived there is no conflict: only the version of the file
+//! or of the team is shown.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -25,7 +26,7 @@ use crate::records::sharing::Sharing;
 use crate::team_exchange::team_versions::TeamVersions;
 
 row_handle! {
-    /// Memories of this user alone whose ids files or the team have, too.
+    /// Private memories whose ids files or the team have, too.
     pub struct OwnRows {
         records: RecordRows,
         archive: ArchiveRows,
@@ -39,8 +40,8 @@ row_handle! {
 }
 
 impl OwnRows<'_> {
-    /// Detaches the versions of files from this user's rows, which are about to be deleted; returns ids with the rows that
-    /// inherit them.
+    /// Detaches the versions of files from private memories that are about to be deleted. Returns the ids of these memories, each
+    /// with the number of the row that is to get the id.
     pub(crate) fn detach_files(&self, records: &[MemoryRecord]) -> Result<Vec<(String, i64)>, DatabaseError> {
         let mut heirs = Vec::new();
         for record in records {
@@ -54,8 +55,8 @@ impl OwnRows<'_> {
         Ok(heirs)
     }
 
-    /// Detaches the versions of files from a main row; returns the version that becomes the new main row. Links from shared
-    /// memories and the history of the files move to it.
+    /// Detaches the versions of files from the main row of a private memory; returns the number of the row that becomes the new
+    /// main row, `None` if there is no version. Links from shared memories and the history of the files move to this row.
     fn detach_versions(&self, main: i64) -> Result<Option<i64>, DatabaseError> {
         let Some(heir) = self.list_file_versions(main)?.first().map(|(row, _)| *row) else { return Ok(None) };
         self.access.run(|conn| {
@@ -79,7 +80,7 @@ impl OwnRows<'_> {
         Ok(Some(heir))
     }
 
-    /// Gives a detached row the id of the memory. Its history begins with an `add` from the file unless it has changes.
+    /// Gives a detached row the id of the deleted or renamed memory. If the row has no history, an `add` from the file begins it.
     pub(crate) fn inherit_id(&self, id: &str, heir: i64) -> Result<(), DatabaseError> {
         self.access
             .run(|conn| conn.execute("UPDATE memory SET id = ?2 WHERE row = ?1", params![heir, id]))?;
@@ -95,8 +96,8 @@ impl OwnRows<'_> {
         self.file_links().update_file_links()
     }
 
-    /// Gives a memory of this user alone another id, with its history, links and recalls. Its former id then belongs to the
-    /// versions of files and of the team.
+    /// Gives a private memory another id, with its history, links and recalls. The former id then belongs to the versions of files
+    /// and of the team.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -115,8 +116,8 @@ impl OwnRows<'_> {
         self.files().reread_hidden_file(id)
     }
 
-    /// Gives this user's archived memory a new id if a file of the worktree has a different memory under its id. Returns the new
-    /// id.
+    /// Gives an archived private memory a new id if a file of the worktree has a different memory under the same id. Returns the
+    /// new id; `None` if nothing was changed.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -142,7 +143,7 @@ impl OwnRows<'_> {
         Ok(Some(new_id))
     }
 
-    /// Returns the rows of file versions beside a private memory, and their ids.
+    /// Returns the numbers of the rows of file versions beside a private memory, and the ids in these rows.
     pub(crate) fn list_file_versions(&self, main: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT row, id FROM memory WHERE main = ?1 AND shared = 1 ORDER BY row")?
@@ -151,7 +152,7 @@ impl OwnRows<'_> {
         })
     }
 
-    /// Makes a memory this user's alone, so that no rule shares it. Archives it if another memory has its text.
+    /// Makes a memory private, so that no rule shares it. Archives the memory if another living memory has its text.
     pub(crate) fn keep_private(
         &self,
         id: &str,

@@ -1,4 +1,4 @@
-//! Decides what is shown of a memory that is this user's alone and has a version in a file.
+//! Decides which versions are shown of a private memory whose id a file or the team has, too.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -18,7 +18,7 @@ use crate::shared::shared_rows::SharedRows;
 use crate::team_exchange::team_versions::TeamVersions;
 
 row_handle! {
-    /// Decides which versions of the own memories of this user are shown.
+    /// Decides which versions of private memories are shown.
     pub struct OwnSettlement {
         records: RecordRows,
         versions: VersionRows,
@@ -31,8 +31,8 @@ row_handle! {
 }
 
 impl OwnSettlement<'_> {
-    /// Decides which rows are shown for each private memory that was written, or that has a version beside it which was
-    /// written. Called at the end of each transaction.
+    /// Decides which rows are shown for each private memory that the transaction has written, or whose versions it has written.
+    /// Called at the end of each transaction.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -53,6 +53,7 @@ impl OwnSettlement<'_> {
         ids.iter().try_for_each(|id| self.settle_own_memory(id))
     }
 
+    /// Decides which rows are shown for the memory with this id, if the memory is private.
     fn settle_own_memory(&self, id: &str) -> Result<(), DatabaseError> {
         let Some(main) = self.versions().main_row(id)?.filter(MainRow::is_own) else { return Ok(()) };
         let own = self.records().record_at(id)?;
@@ -79,7 +80,7 @@ impl OwnSettlement<'_> {
         Ok(())
     }
 
-    /// Makes a memory of this user alone the main row of a file whose version is equal.
+    /// Makes a private memory a shared memory, because the file's version is equal: the file then shows the memory's main row.
     fn adopt_file_version(
         &self,
         id: &str,
@@ -102,8 +103,8 @@ impl OwnSettlement<'_> {
         self.files().delete_unshown_rows()
     }
 
-    /// Makes a private memory the main row of the worktree's file. Its text is still this user's; the caller decides next which
-    /// version stays.
+    /// Makes the worktree's file show the main row of a private memory with a different text, which becomes shared. The caller then
+    /// stores the version that stays.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -111,7 +112,7 @@ impl OwnSettlement<'_> {
         let version = version_id(id, self.access.current_worktree()?, FileSide::Whole);
         self.sharing().set_shared(id, Sharing::Repo)?;
         self.files().point_file_to_main(id, self.versions().row_of(&version)?)?;
-        // Without a version, the row is not taken for the content of the file.
+        // Without `version`, the row does not count as the content of the file.
         self.access
             .run(|conn| conn.execute("UPDATE memory SET version = NULL WHERE id = ?1", [id]).map(drop))?;
         self.files().delete_unshown_rows()

@@ -1,9 +1,9 @@
 //! Keeps the main row of a shared memory equal to the files that show it.
 //!
-//! The file in a worktree is the truth. The main row of a memory holds the latest version, with history, links and recalls. A
-//! worktree whose file differs has a version row of its own, so that words and vectors find it there and nowhere else. No file
-//! changes the main row of a memory that is this user's alone: see `own_rows`. Archives shared memories without a file, and
-//! restores them when a file comes back.
+//! The file in a worktree is the truth. The main row of a memory has the latest version, the history, links and recalls. A worktree
+//! whose file differs has a version row of its own, so that searches in this worktree find this version, and others do not. No
+//! file changes the main row of a private memory: see `own_rows`. A shared memory without a file is archived, and restored when a
+//! file comes back.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -41,8 +41,8 @@ row_handle! {
 }
 
 impl SharedRows<'_> {
-    /// Archives a shared memory that no worktree has any more, restores one that a worktree has again, and gives the main row
-    /// the version of a worktree.
+    /// Brings a shared memory in line with the files that show it: archives the memory if no worktree has it any more, restores
+    /// it if a worktree has it again, and copies the version of a worktree into the main row if no file shows the main row.
     pub(crate) fn settle_shared(&self, id: &str) -> Result<(), DatabaseError> {
         let Some(MainRow { row, is_shared: true, is_archived, .. }) = self.versions().main_row(id)? else {
             return Ok(());
@@ -85,7 +85,7 @@ impl SharedRows<'_> {
         Ok(())
     }
 
-    /// Copies the version row of a worktree into the main row, and points its files at that.
+    /// Copies a version row into the main row, and makes the files that show the version row show the main row.
     fn promote_version(&self, id: &str, main: i64, version: i64, row_id: &str) -> Result<(), DatabaseError> {
         let (known, new) = (self.records().record_at(id)?, self.records().record_at(row_id)?);
         let shown = MemoryRecord {
@@ -115,8 +115,8 @@ impl SharedRows<'_> {
         })
     }
 
-    /// Removes the last two changes of a history if a file was gone and came back in them, so that frequent switches of branches
-    /// do not fill it.
+    /// Removes the last two changes of a history if they record that a file was gone and came back, so that frequent switches of
+    /// branches do not fill the history.
     fn forget_switch_cycle(&self, row: i64) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
@@ -130,8 +130,8 @@ impl SharedRows<'_> {
         })
     }
 
-    /// Takes a shared memory out of the worktree; archives it if no other worktree has it. The version of this worktree and the
-    /// other side of a conflict go into its history. A memory of this user alone with the same id stays.
+    /// Removes a shared memory from the worktree, and archives it if no other worktree has it. The history records the version of
+    /// this worktree and the other side of a conflict. A private memory with the same id stays.
     pub(crate) fn take_out_of_worktree(
         &self,
         record: &MemoryRecord,
@@ -162,8 +162,7 @@ impl SharedRows<'_> {
         self.settle_shared(&record.id)
     }
 
-    /// Makes the worktree's version of a memory this user's alone; its file is about to be removed. Other worktrees keep their
-    /// files.
+    /// Makes the worktree's version of a memory private; the caller then removes the file. Other worktrees keep their files.
     ///
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.
@@ -195,7 +194,7 @@ impl SharedRows<'_> {
         self.files().delete_unshown_rows()
     }
 
-    /// Forgets a worktree that is gone, and archives the memories that only it had; returns their ids.
+    /// Deletes the rows of a worktree that is gone, and archives the memories that only this worktree had; returns their ids.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -1,6 +1,6 @@
-//! Stores copies of memories of the team's other repositories: they are searched here, and changed there.
+//! Stores copies of memories of the team's other repositories. Searches find the copies; only the other repository changes them.
 //!
-//! A copy has a row id of its own that only this file uses, so that no verb takes it for a memory of this repository.
+//! The id in the row of a copy has a form that only this file uses, so that no verb takes a copy for a memory of this repository.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, Params, params};
@@ -17,20 +17,20 @@ row_handle! {
     pub struct FollowedRows { versions: VersionRows }
 }
 
-/// Another repository of the team.
+/// Another repository of the team whose memories are copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowedRow {
-    /// Its name.
+    /// Name of the repository.
     pub repository: String,
-    /// The stored cursor: how far its changes are known.
+    /// The stored cursor, JSON: up to which change the repository's memories are copied.
     pub cursor: String,
-    /// Number of its memories.
+    /// Number of copied memories.
     pub memories: u64,
 }
 
 impl FollowedRows<'_> {
-    /// Stores the version that the team of another repository has, as a copy. Its anchors and links are left out: they are
-    /// about that repository.
+    /// Stores the team's version of a memory of another repository as a copy. Leaves out anchors and links, because they refer to
+    /// that repository.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -75,7 +75,7 @@ impl FollowedRows<'_> {
         self.delete_copies("m.id = ?1", [copy_id(repository, id)])
     }
 
-    /// Deletes the copies of a repository's memories except these.
+    /// Deletes the copies of a repository's memories, except those of the memories `ids`.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -98,7 +98,7 @@ impl FollowedRows<'_> {
             .run(|conn| conn.execute("DELETE FROM followed WHERE repository = ?1", [repository]).map(drop))
     }
 
-    /// Deletes all copies and cursors.
+    /// Deletes the copies of all repositories, and their cursors.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -107,7 +107,8 @@ impl FollowedRows<'_> {
         self.access.run(|conn| conn.execute("DELETE FROM followed", []).map(drop))
     }
 
-    /// Deletes the copies that a condition on `memory m` selects, and stored answers, which may repeat them.
+    /// Deletes the copies that a condition on `memory m` selects. If there are any, also deletes the stored answers, which may
+    /// quote them.
     fn delete_copies(&self, condition: &str, values: impl Params + Clone) -> Result<(), DatabaseError> {
         let rows = format!("SELECT m.row FROM memory m WHERE m.repository IS NOT NULL AND {condition}");
         self.access.run(|conn| {
@@ -122,7 +123,7 @@ impl FollowedRows<'_> {
         })
     }
 
-    /// Returns the repositories that are followed, by name.
+    /// Returns the followed repositories, by name.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -139,7 +140,7 @@ impl FollowedRows<'_> {
         })
     }
 
-    /// Returns the stored cursor of another repository: how far its changes are known.
+    /// Returns the stored cursor of another repository: up to which change its memories are copied.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -151,7 +152,7 @@ impl FollowedRows<'_> {
         })
     }
 
-    /// Stores the cursor of another repository: how far its changes are known.
+    /// Stores the cursor of another repository: up to which change its memories are copied.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -164,7 +165,7 @@ impl FollowedRows<'_> {
     }
 }
 
-/// Returns the id of the row of a copy.
+/// Returns the id in the row of a copy.
 fn copy_id(repository: &str, id: &str) -> String {
     format!("{id}#of {repository}")
 }

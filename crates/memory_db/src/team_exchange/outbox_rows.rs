@@ -1,4 +1,4 @@
-//! Queues changes that are sent to the team, in order.
+//! Queues the changes that are to be sent to the team, in order.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -8,29 +8,29 @@ use crate::access::row_access::row_handle;
 use crate::records::file_version::FileHash;
 use crate::settings::meta_rows::MetaRows;
 
-/// The key in `meta` of the cursor.
+/// The key in `meta` of the cursor into the team's changes.
 pub(crate) const PLACE: &str = "team";
 
 row_handle! {
-    /// Changes that are sent to the team, and how far both sides know each other's.
+    /// Changes that are queued for the team, and the cursor into the team's changes.
     pub struct OutboxRows { meta: MetaRows }
 }
 
-/// A queued change.
+/// A change that is queued for the team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingChange {
-    /// Its number, which grows.
+    /// Number of the change; later changes have larger numbers.
     pub n: i64,
     /// Id of the memory.
     pub id: String,
-    /// SHA-256 of the team's former text; `None` if it has none.
+    /// SHA-256 of the text that the team has before the change; `None` if the team does not have the memory.
     pub former: Option<FileHash>,
-    /// The new text; empty if the memory is archived.
+    /// The new text; empty to archive the memory.
     pub text: String,
 }
 
 impl OutboxRows<'_> {
-    /// Queues a change.
+    /// Queues the new text of a memory for the team.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -52,8 +52,7 @@ impl OutboxRows<'_> {
         })
     }
 
-    /// Queues the archiving of a memory for the team, in place of its unsent changes. It follows the text that the team had before
-    /// these.
+    /// Queues the archiving of a memory for the team, in place of the memory's unsent changes.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -73,8 +72,8 @@ impl OutboxRows<'_> {
         })
     }
 
-    /// Replaces the queued changes of a memory by one from the team's present text to this user's. Without `theirs` the server
-    /// has lost it; then the base is the text that it had, or without unsent changes this text.
+    /// Replaces the queued changes of a memory by one change from the team's present text `theirs` to this user's text. `theirs` is
+    /// `None` if the server has lost the memory; the base of later merges is then the text that the server had.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -100,7 +99,7 @@ impl OutboxRows<'_> {
             .run(|conn| conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([id]).map(drop))
     }
 
-    /// Returns the first queued changes: at most `at_most`, and after the first no more than `bytes` of text.
+    /// Returns the first queued changes: at most `at_most`, with at most `bytes` of text together, but at least one.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -127,7 +126,7 @@ impl OutboxRows<'_> {
         })
     }
 
-    /// Records that the team has all changes up to a number.
+    /// Records that the team has all queued changes up to a number, and removes them from the queue.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -139,7 +138,7 @@ impl OutboxRows<'_> {
                      AND id NOT IN (SELECT id FROM outbox WHERE n > ?1)",
             )?
             .execute([up_to])?;
-            // The team has an earlier change of the other memories now.
+            // Of memories with further unsent changes, the team now has the text of the last sent change.
             conn.prepare_cached(
                 "UPDATE team_memory SET base = (SELECT o.text FROM outbox o WHERE o.id = team_memory.id AND o.n <= ?1
                      ORDER BY o.n DESC LIMIT 1)
@@ -150,7 +149,7 @@ impl OutboxRows<'_> {
         })
     }
 
-    /// Returns the stored cursor: how far the team's changes are known.
+    /// Returns the stored cursor, JSON: up to which change the team's memories are known; `None` before the first exchange.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -158,7 +157,7 @@ impl OutboxRows<'_> {
         self.meta().read_meta(PLACE)
     }
 
-    /// Stores the cursor.
+    /// Stores the cursor into the team's changes, JSON.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -166,7 +165,7 @@ impl OutboxRows<'_> {
         self.meta().set_meta(PLACE, json)
     }
 
-    /// Returns a new name of this database for a server.
+    /// Returns a new random name under which this database sends changes to a server.
     ///
     /// # Errors
     /// When the database fails.

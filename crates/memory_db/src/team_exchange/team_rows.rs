@@ -1,4 +1,4 @@
-//! Stores which memories the team has, and how they differ from this user's.
+//! Stores which memories the team has, and whether they differ from this user's memories.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
@@ -27,12 +27,12 @@ row_handle! {
     }
 }
 
-/// A memory of the team that a person must look at.
+/// A memory of the team with a conflict or another problem that a person must resolve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamTrouble {
-    /// Its id.
+    /// Id of the memory.
     pub id: String,
-    /// Why the team's text is not the memory; `None` for a conflict of two changes.
+    /// Why the team's text is not used as the memory; `None` for a conflict of two changes.
     pub why: Option<String>,
     /// Whether the team's text is shown beside this user's memory.
     pub is_shown: bool,
@@ -45,21 +45,21 @@ impl TeamTrouble {
     }
 }
 
-/// Counts of the memories of the team.
+/// The numbers of the team's memories, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TeamCounts {
-    /// Living memories.
+    /// Number of living memories.
     pub memories: u64,
-    /// Queued changes.
+    /// Number of queued changes.
     pub unsent: u64,
-    /// Memories in conflict, and texts that are shown beside a memory of this user alone.
+    /// Number of memories in conflict, including texts that are shown beside a private memory with the same id.
     pub conflicts: u64,
-    /// Texts that are not shown.
+    /// Number of texts that are not shown anywhere.
     pub unreadable: u64,
 }
 
 impl TeamRows<'_> {
-    /// Returns this user's archived memory with the id of a record that is the team's.
+    /// Returns this user's archived private memory that has the same id as a record of the team.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -70,7 +70,7 @@ impl TeamRows<'_> {
             .transpose()
     }
 
-    /// Makes a memory one of the team's. [`OutboxRows::queue_change`] queues its text.
+    /// Marks a memory as shared with the team. [`OutboxRows::queue_change`] queues its text.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -78,7 +78,7 @@ impl TeamRows<'_> {
         self.sharing().set_shared(id, Sharing::Team)
     }
 
-    /// Makes a memory this user's alone, and archives it for the others.
+    /// Makes a memory of the team private, and queues its archiving for the others.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -87,8 +87,8 @@ impl TeamRows<'_> {
         self.sharing().set_shared(id, Sharing::Never)
     }
 
-    /// Makes all memories of the team this user's alone, and deletes queued changes and the cursor. Of two with one text the later
-    /// one is archived. Returns their number.
+    /// Makes all memories of the team private, and deletes queued changes, copies and the cursor. Archives a memory if another
+    /// living memory has its text. Returns the number of memories.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -122,7 +122,7 @@ impl TeamRows<'_> {
         self.meta().unset_meta(PLACE)
     }
 
-    /// Records that the row of a memory equals its team row.
+    /// Records that a memory now equals its team row.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -136,7 +136,7 @@ impl TeamRows<'_> {
         })
     }
 
-    /// Returns ids of memories of the team that were changed by restoring a backup, not by a verb.
+    /// Returns the ids of memories of the team that differ from their team rows, because restoring a backup has changed them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -151,7 +151,8 @@ impl TeamRows<'_> {
         })
     }
 
-    /// Returns ids of memories in conflict whose other side is not shown, because they were saved from a damaged file.
+    /// Returns the ids of memories in conflict whose other side is not shown, because the memories were recovered from a damaged
+    /// file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -166,7 +167,7 @@ impl TeamRows<'_> {
         })
     }
 
-    /// Returns a page of the ids that the team has or had, in order.
+    /// Returns the ids of memories that the team has or had, in order: at most `at_most` ids after the id `after`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -178,7 +179,7 @@ impl TeamRows<'_> {
         })
     }
 
-    /// Returns memories in conflict, and texts that are not the memory with their id.
+    /// Returns the memories of the team that are in conflict or whose text is not used, by id.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -220,7 +221,7 @@ impl TeamRows<'_> {
         })
     }
 
-    /// Records that the team has this user's version of a memory.
+    /// Records that the team has this user's version of a memory, ends its conflict, and deletes its queued changes.
     ///
     /// # Errors
     /// When the database cannot be written.

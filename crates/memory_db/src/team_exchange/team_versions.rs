@@ -1,7 +1,7 @@
 //! Stores the team's versions of memories.
 //!
-//! The row of a memory is this user's version; `team_memory` has the same as a text, as it is sent and compared. A change is
-//! committed together with its row in `outbox`, so every acknowledged change is sent eventually.
+//! The row in `memory` is this user's version. The row in `team_memory`, the team row, has this version as the text that is sent
+//! and compared. A change is committed together with its row in `outbox`, so every acknowledged change is sent eventually.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
@@ -20,15 +20,16 @@ use crate::records::memory_record::{MemoryRecord, with_local_fields};
 use crate::records::sharing::Sharing;
 use crate::team_exchange::outbox_rows::{OutboxRows, sha256_of};
 
-/// Why a memory of the team is not shown: a file of the worktree has its id.
-const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files, and then `memo share --team` gives it to the team";
+/// Why a memory of the team is not shown: a memory file of the worktree has its id.
+const FILE_HAS_ID: &str = "a memory file of this repository has the same id: `memo unshare ID` removes the file, and then `memo share --team ID` gives the memory to the team";
 
-/// Why the team's text is not this user's memory: that was never the team's, or has left it, and differs.
-const OWN_HAS_ID: &str = "a memory of yours alone has its id and says something else: `memo get ID` shows both, `memo resolve ID \
-     --ours|--theirs|--both` ends it; while yours is in the archive, `memo restore ID` comes first";
+/// Why the team's text is not used: a private memory with the same id has a different text.
+const OWN_HAS_ID: &str = "a private memory of yours has the same id and a different text: `memo get ID` shows both, and \
+     `memo resolve ID --ours|--theirs|--both` ends the conflict; if yours is archived, run `memo restore ID` first";
 
-/// Why the team's text is not this user's memory: that has left the team.
-const TAKEN_BACK: &str = "you have taken it back: `memo share --team` gives it to the team again";
+/// Why the team's text is not used: this user has withdrawn the memory from the team.
+const TAKEN_BACK: &str =
+    "you have withdrawn this memory from the team: `memo share --team ID` gives it to the team again";
 
 /// The reason in the archive for a memory that the team has archived.
 const ARCHIVED: &str = "team";
@@ -49,18 +50,18 @@ row_handle! {
 /// The state of a memory of the team.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamRow {
-    /// This user's text; empty if it is archived.
+    /// This user's text; empty if the memory is archived.
     pub text: String,
-    /// The team's text before the unsent changes; `None` if all are sent.
+    /// The team's text before the unsent changes; `None` if all changes are sent.
     pub base: Option<String>,
-    /// The team's side of a conflict.
+    /// The team's text in a conflict; `None` without a conflict.
     pub theirs: Option<String>,
-    /// Why it shows no memory.
+    /// Why the team's text is not used; `None` if it is.
     pub why: Option<String>,
 }
 
 impl TeamVersions<'_> {
-    /// Returns the state of a memory of the team.
+    /// Returns the team row of a memory; `None` if the team never had the memory.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -79,8 +80,8 @@ impl TeamVersions<'_> {
         })
     }
 
-    /// Stores the team's text of a memory; `version` is that text as it was parsed, or why it cannot be. An empty text archives
-    /// the memory. Its queued changes stay.
+    /// Stores the team's text of a memory, and makes it the memory unless a file or a private memory has the same id. `version` is
+    /// the parsed text, or why it cannot be parsed. An empty text archives the memory. The memory's queued changes stay.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -125,12 +126,13 @@ impl TeamVersions<'_> {
         })
     }
 
-    /// Returns whether the present memory is not archived and equals a version.
+    /// Returns whether the memory with the version's id is not archived and has the version's content.
     fn is_same_and_living(&self, version: &FileVersion) -> Result<bool, DatabaseError> {
         let known = self.records().record_at(&version.record.id)?;
         Ok(known.archived_at.is_none() && self.versions().has_same_content(&known, &version.record))
     }
 
+    /// Stores the team's version as the memory. `is_archived` is the state of the present memory; `None` if there is none.
     fn put_team_version(
         &self,
         is_archived: Option<bool>,
@@ -168,8 +170,8 @@ impl TeamVersions<'_> {
         Ok(())
     }
 
-    /// Shows the team's side of a conflict beside this user's memory, or records why it shows none. The memory is not sent until
-    /// the conflict is resolved.
+    /// Stores a conflict: shows the team's version beside this user's memory, or records why it cannot be shown. The memory is not
+    /// sent until the conflict is resolved.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -191,6 +193,7 @@ impl TeamVersions<'_> {
         })
     }
 
+    /// Stores the row that shows the team's version beside this user's memory.
     fn put_their_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
         let row_id = theirs_id(id);
         let record = &version.record;
@@ -200,13 +203,13 @@ impl TeamVersions<'_> {
         self.versions().set_version(&row_id, &FileVersion { links: Vec::new(), ..version.clone() })
     }
 
-    /// Returns the team's side of a conflict, if it is shown.
+    /// Returns the team's version that is shown beside this user's memory, if there is one.
     pub(crate) fn find_team_side(&self, id: &str) -> Result<Option<MemoryRecord>, DatabaseError> {
         let row_id = theirs_id(id);
         self.records().find_record_at(&row_id)
     }
 
-    /// Hides the team's side of a conflict, which stays unresolved.
+    /// Deletes the row that shows the team's version beside this user's memory. A conflict stays unresolved.
     pub(crate) fn hide_team_side(&self, id: &str) -> Result<(), DatabaseError> {
         let row_id = theirs_id(id);
         self.access.run(|conn| {
@@ -218,7 +221,8 @@ impl TeamVersions<'_> {
         })
     }
 
-    /// Ends a conflict of two changes: only this user's side is left. A team text beside an unrelated memory with its id stays.
+    /// Ends a conflict of two changes, and keeps only this user's version. A text of the team that is shown beside a private memory
+    /// with the same id stays.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -229,6 +233,7 @@ impl TeamVersions<'_> {
         }
     }
 
+    /// Removes the team's version that is shown beside this user's memory, and ends the conflict.
     pub(crate) fn remove_team_side(&self, id: &str) -> Result<(), DatabaseError> {
         self.hide_team_side(id)?;
         self.access.run(|conn| {
@@ -238,6 +243,7 @@ impl TeamVersions<'_> {
         })
     }
 
+    /// Returns an event that a member of the team causes, without fields.
     fn team_event(&self, action: &str, author: &str) -> MemoryEvent {
         MemoryEvent {
             at: self.access.now_ms(),
@@ -248,8 +254,8 @@ impl TeamVersions<'_> {
         }
     }
 
-    /// Records the present version of a memory of the team, and whether this user trusts it. A new link is a new version, but no
-    /// change of the memory; so the time of the version is stored here, limited to now.
+    /// Records the present version of a memory of the team, and whether this user trusts it. Also stores the time of the version,
+    /// limited to now: a new link makes a new version without changing the memory's row.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -276,7 +282,7 @@ impl TeamVersions<'_> {
     }
 }
 
-/// Returns a record as one of the team's.
+/// Returns a record marked as a memory of the team, with its times limited to now.
 fn as_team_record(record: &MemoryRecord, now_ms: i64) -> MemoryRecord {
     MemoryRecord {
         source: FROM_TEAM.to_owned(),
@@ -288,7 +294,7 @@ fn as_team_record(record: &MemoryRecord, now_ms: i64) -> MemoryRecord {
     }
 }
 
-/// Returns the id of the row for the team's side of a conflict.
+/// Returns the id in the row that shows the team's version beside this user's memory.
 fn theirs_id(id: &str) -> String {
     format!("{id}#team")
 }

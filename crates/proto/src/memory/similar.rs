@@ -14,7 +14,7 @@ pub struct Contradicted {
     pub memory: Brief,
     /// `numbers` or `negation` if the texts are nearly the same except for these; `title` if the titles are similar.
     pub by: String,
-    /// Cosine of the two, if it is the reason.
+    /// Cosine of the two memories, if it is the reason.
     pub cosine: Option<f64>,
 }
 

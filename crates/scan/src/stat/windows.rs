@@ -17,7 +17,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use super::{DIRECTORY, FileKind, REGULAR, SYMLINK};
 
-/// 100 ns steps between 1601, where Windows begins to count, and 1970.
+/// Number of steps of 100 ns between 1601, where Windows begins to count, and 1970.
 const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 
 /// Opens the attributes of a file or directory, without following a link. This works even if another program has the
@@ -41,7 +41,7 @@ pub(super) fn read_stat(file: &File) -> io::Result<Stat> {
     })
 }
 
-/// Returns the index of a regular file that has other names.
+/// Returns the index of a regular file that has more than one name.
 pub(super) fn shared_index(path: &Path) -> Option<u64> {
     let file = open_attributes(path).ok()?;
     let known = information(&file).ok()?;

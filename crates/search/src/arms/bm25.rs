@@ -1,4 +1,4 @@
-//! Scores chunks and whole files by BM25 of the words of a query. Pure.
+//! Scores chunks and whole files by BM25 for the words of a query. Pure.
 
 use memod_base::types::{ChunkId, ChunkKind};
 
@@ -6,31 +6,30 @@ use crate::candidates::arm_signals::FileMatch;
 use crate::text_scores::text_statistics::TextStatistics;
 use crate::worktree_chunks::{AdmittedChunks, WorktreeChunk};
 
-/// Number of chunks that are scored together: their rows and scores fit into the processor's cache, which those of a million
-/// chunks do not.
+/// Number of chunks that are scored together. The rows and scores of one block fit into the processor's cache.
 const BLOCK: usize = 1 << 14;
 
-/// Adds up the scores of all chunks and files of a worktree.
+/// Collects the matches of phrases, and computes the scores of all chunks and files of a worktree.
 ///
-/// The frequencies are counted over the whole worktree, so neither a filter nor another worktree changes a score.
+/// Document frequencies are counted over the whole worktree, so neither a filter nor another worktree changes a score.
 pub(crate) struct Bm25Scorer<'a> {
     members: &'a AdmittedChunks<'a>,
     phrases: Vec<PhraseMatches>,
-    /// The chunks with the current phrase: position and count.
+    /// Position and count for each chunk with the current phrase.
     found: Vec<(u32, u8)>,
 }
 
-/// The chunks and files with a phrase.
+/// The chunks and files that contain a phrase.
 struct PhraseMatches {
-    /// The position of its word in the query.
+    /// Position in the query of the word that the phrase belongs to.
     word: usize,
-    /// Position and count for each chunk.
+    /// Position of each chunk in the worktree, and count of the phrase in the chunk.
     chunks: Vec<(u32, u8)>,
-    /// Content and count for each file.
+    /// Number of each content, and count of the phrase in the content.
     files: Vec<(u32, u32)>,
 }
 
-/// A chunk with its score.
+/// A chunk with its BM25.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredChunk {
     /// The chunk.
@@ -39,7 +38,7 @@ pub(crate) struct ScoredChunk {
     pub(crate) bm25: f64,
 }
 
-/// The scores of one query.
+/// The scores of all chunks and files for one query.
 #[derive(Debug, Default)]
 pub(crate) struct QueryScores {
     best: Vec<ScoredChunk>,
@@ -47,7 +46,7 @@ pub(crate) struct QueryScores {
     idf_of_words: Vec<f64>,
 }
 
-/// The scores of files, by content.
+/// The scores of whole files, by the number of their content.
 #[derive(Debug, Default)]
 pub(crate) struct FileScores(Vec<FileMatch>);
 
@@ -57,7 +56,7 @@ impl<'a> Bm25Scorer<'a> {
         Self { members, phrases: Vec::new(), found: Vec::new() }
     }
 
-    /// Records how often a chunk has the current phrase, if the worktree has the chunk. Ids ascend.
+    /// Records how often a chunk contains the current phrase. Ignores chunks of other worktrees. Calls must be in the order of ids.
     #[inline]
     pub(crate) fn record_match(&mut self, id: ChunkId, count: u8) {
         if let Some(place) = self.members.worktree.position_of(id) {
@@ -65,7 +64,7 @@ impl<'a> Bm25Scorer<'a> {
         }
     }
 
-    /// Ends the current phrase, which belongs to the word at position `word` of the query. Positions ascend.
+    /// Ends the current phrase, which belongs to the word at position `word` of the query. Calls must be in the order of positions.
     pub(crate) fn end_phrase(&mut self, word: usize) {
         if !self.found.is_empty() {
             let chunks = std::mem::take(&mut self.found);
@@ -73,7 +72,7 @@ impl<'a> Bm25Scorer<'a> {
         }
     }
 
-    /// Returns the scores of files, and the best admitted chunks: at most `n_commits` commits and `n_others` others.
+    /// Returns the scores of all files, and the best admitted chunks: at most `n_commits` commits and `n_others` other chunks.
     pub(crate) fn into_scores(mut self, n_commits: usize, n_others: usize) -> QueryScores {
         let mut best = BestChunks::new(self.members, n_commits, n_others);
         self.score_chunks(&mut best);
@@ -81,8 +80,8 @@ impl<'a> Bm25Scorer<'a> {
         QueryScores { best: best.into_sorted(), files: self.score_files(), idf_of_words }
     }
 
-    /// Returns the weight of the commonest phrase of each word of the query, by position; a word that no chunk has is weighed as
-    /// if one chunk had it.
+    /// Returns the inverse document frequency of the commonest phrase of each word of the query, by position. A word that no chunk
+    /// contains counts as if one chunk contained it.
     fn idf_of_words(&self) -> Vec<f64> {
         let worktree = self.members.worktree;
         let statistics = TextStatistics::new(worktree.chunks().len(), worktree.n_words());
@@ -95,6 +94,7 @@ impl<'a> Bm25Scorer<'a> {
         idfs
     }
 
+    /// Scores all chunks, offers them to `best`, and counts the phrases in each file.
     fn score_chunks(&mut self, best: &mut BestChunks<'_>) {
         let worktree = self.members.worktree;
         let statistics = TextStatistics::new(worktree.chunks().len(), worktree.n_words());
@@ -125,11 +125,12 @@ impl<'a> Bm25Scorer<'a> {
         }
     }
 
+    /// Returns the scores of all files, each 0 to 1. Needs the counts that [`Self::score_chunks`] makes.
     fn score_files(self) -> FileScores {
         let worktree = self.members.worktree;
         let statistics = TextStatistics::new(worktree.n_contents(), worktree.n_words());
         let mut files = vec![FileMatch::default(); worktree.n_contents()];
-        // The weight of the rarest phrase of the current word in each file, by content.
+        // By content: the inverse document frequency of the rarest phrase of the current word that the file contains.
         let mut has = vec![0.0_f64; worktree.n_contents()];
         let mut could_all = 0.0;
         for phrases in self.phrases.chunk_by(|left, right| left.word == right.word) {
@@ -159,31 +160,31 @@ impl<'a> Bm25Scorer<'a> {
 }
 
 impl QueryScores {
-    /// Returns the best admitted chunks, best first and then by age.
+    /// Returns the best admitted chunks, best first, and chunks with equal scores by id.
     pub(crate) fn best_chunks(&self) -> &[ScoredChunk] {
         &self.best
     }
 
-    /// Returns the inverse document frequency of the words of the query, by position; the last words are missing if no chunk
-    /// has them.
+    /// Returns the inverse document frequency of each word of the query, by position. The last words are missing if no chunk
+    /// contains them.
     pub(crate) fn idf_of_words(&self) -> &[f64] {
         &self.idf_of_words
     }
 
-    /// Returns the scores of files.
+    /// Returns the scores of whole files.
     pub(crate) fn into_files(self) -> FileScores {
         self.files
     }
 }
 
 impl FileScores {
-    /// Returns how well the file with a content matches.
+    /// Returns how well a content matches the query as a whole.
     pub(crate) fn match_for(&self, content: u32) -> FileMatch {
         self.0.get(content as usize).copied().unwrap_or_default()
     }
 }
 
-/// Keeps the best admitted chunks.
+/// Collects the best admitted commits and the best other chunks.
 struct BestChunks<'a> {
     members: &'a AdmittedChunks<'a>,
     commits: TopChunks,
@@ -195,7 +196,7 @@ impl<'a> BestChunks<'a> {
         Self { members, commits: TopChunks::new(n_commits), others: TopChunks::new(n_others) }
     }
 
-    /// Offers chunks, oldest first, with their scores.
+    /// Offers chunks, in the order of ids, with their scores.
     fn offer_chunks(&mut self, chunks: &[WorktreeChunk], scores: &[f64]) {
         for (chunk, bm25) in chunks.iter().zip(scores) {
             if *bm25 > self.commits.bound.min(self.others.bound) && self.members.admits_chunk(chunk) {
@@ -206,7 +207,7 @@ impl<'a> BestChunks<'a> {
         }
     }
 
-    /// Returns the kept chunks, best first and then by age.
+    /// Returns the collected chunks, best first, and chunks with equal scores by id.
     fn into_sorted(self) -> Vec<ScoredChunk> {
         let mut found = self.others.into_sorted();
         found.append(&mut self.commits.into_sorted());
@@ -219,7 +220,7 @@ fn compare_score_and_age(a: &ScoredChunk, b: &ScoredChunk) -> std::cmp::Ordering
     b.bm25.total_cmp(&a.bm25).then_with(|| a.chunk.chunk.id.cmp(&b.chunk.chunk.id))
 }
 
-/// Keeps the best of the chunks that are offered, oldest first.
+/// Collects the best of the chunks that are offered in the order of ids.
 struct TopChunks {
     most: usize,
     found: Vec<ScoredChunk>,

@@ -1,4 +1,4 @@
-//! Collects the candidates of all arms, each chunk once.
+//! Collects the candidates of all arms. A chunk that several arms find is one candidate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,14 +16,15 @@ use crate::candidates::row_cache::CachedReader;
 use crate::query::Query;
 use crate::worktree_chunks::{AdmittedChunks, WorktreeChunk};
 
-/// The chunks that the arms have found, with their rank in each arm.
+/// The chunks that the arms have found, with their rank and value in each arm.
 #[derive(Default)]
 pub(crate) struct CandidatePool {
     found: Vec<(WorktreeChunk, ArmSignals)>,
+    /// Position of each chunk in `found`.
     index: HashMap<ChunkId, usize, RandomState>,
-    /// The contents of the chunks.
+    /// The contents that the chunks belong to.
     contents: HashSet<u32, RandomState>,
-    /// The rank of each content's path; it applies to all chunks of the content.
+    /// The rank of the best path of each content. The rank applies to all chunks of the content.
     paths: HashMap<u32, TextRank, RandomState>,
     files: FileScores,
 }
@@ -34,24 +35,24 @@ impl CandidatePool {
         self.found.is_empty()
     }
 
-    /// Adds a chunk that no arm has found.
+    /// Adds a chunk without a rank in any arm, for a list of everything that passes the filters.
     pub(crate) fn add_unranked(&mut self, chunk: &WorktreeChunk) {
         self.signals_of(chunk);
     }
 
-    /// Records a definition of the query's name at `rank`.
+    /// Records that a chunk defines a name of the query. `rank` is the rank of the name.
     pub(crate) fn add_name(&mut self, chunk: &WorktreeChunk, rank: u32) {
         let signals = self.signals_of(chunk);
         signals.symbol = signals.symbol.or(Some(rank));
     }
 
-    /// Records a match of words.
+    /// Records the rank and BM25 of a chunk that contains words of the query.
     pub(crate) fn add_words(&mut self, chunk: &WorktreeChunk, rank: u32, bm25: f64) {
         self.signals_of(chunk).bm25 = Some(TextRank { rank, bm25 });
     }
 
-    /// Records a match of the path; returns false if a copy matched better. The first chunk represents the file if no other
-    /// was found.
+    /// Records that a path matches the query; returns false if a better path with the same content was recorded before. If the arms
+    /// have found no chunk of the file, adds `first`, the first chunk.
     pub(crate) fn add_path(&mut self, first: &WorktreeChunk, rank: u32, bm25: f64) -> bool {
         if self.paths.contains_key(&first.content) {
             return false;
@@ -63,7 +64,7 @@ impl CandidatePool {
         true
     }
 
-    /// Records a near vector.
+    /// Records the rank and cosine of a chunk whose vector is near the vector of the query.
     pub(crate) fn add_near(&mut self, chunk: &WorktreeChunk, rank: u32, cosine: f32) {
         let signals = self.signals_of(chunk);
         (signals.knn, signals.cosine) = (Some(rank), Some(cosine));
@@ -74,7 +75,7 @@ impl CandidatePool {
         self.files = files;
     }
 
-    /// Returns all candidates with their names and paths.
+    /// Returns all candidates with their names, paths and places.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -89,7 +90,7 @@ impl CandidatePool {
         let ids: Vec<ChunkId> = self.found.iter().map(|(found, _)| found.chunk.id).collect();
         let places = rows.chunk_places(&ids)?;
         for ((WorktreeChunk { chunk, content }, mut signals), place) in self.found.into_iter().zip(places) {
-            // A content that can no longer be parsed loses its chunks without a change of the worktree's revision.
+            // The chunk may be gone: a content that cannot be parsed any more loses its chunks without a new worktree revision.
             let Some(ChunkLocation { bytes, lines, symbol, title }) = place else { continue };
             signals.path = self.paths.get(&content).copied();
             signals.file = self.files.match_for(content);
@@ -112,7 +113,7 @@ impl CandidatePool {
         Ok(candidates)
     }
 
-    /// Returns the signals of a chunk; adds the chunk if it is new.
+    /// Returns the signals of a chunk, for a change. Adds the chunk if the pool lacks it.
     fn signals_of(&mut self, chunk: &WorktreeChunk) -> &mut ArmSignals {
         let index = *self.index.entry(chunk.chunk.id).or_insert_with(|| {
             self.found.push((*chunk, ArmSignals::default()));

@@ -1,7 +1,7 @@
 //! Finds the chunks that are pieces of one definition.
 //!
-//! A long definition is cut into chunks, and definitions inside it are chunks of their own between its pieces. Adjacent
-//! overloads of one name count as one definition, as they do where they share a chunk.
+//! A long definition is cut into several chunks. Between these pieces there may be chunks of inner definitions. Adjacent overloads
+//! of one name count as one definition, as they do if they share a chunk.
 
 use memod_base::types::{ChunkId, ChunkKind, is_inside};
 use memod_database::DatabaseError;
@@ -11,10 +11,10 @@ use crate::candidates::chunk_candidate::ChunkCandidate;
 use crate::candidates::row_cache::CachedReader;
 use crate::worktree_chunks::WorktreeChunks;
 
-/// Most chunks on either side that are searched for another piece.
+/// Most adjacent chunks, before and after a piece, among which other pieces are searched.
 const MOST_BETWEEN: usize = 16;
 
-/// Gives all candidates that are pieces of one definition the same `definition`.
+/// Sets `definition` of all candidates that are pieces of one definition to the same chunk.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -36,7 +36,7 @@ pub(crate) fn mark_pieces(
     Ok(())
 }
 
-/// Returns the positions of definitions, grouped by content and name, in the order of the text.
+/// Returns the indices of the candidates that are definitions, grouped by content and name, in the order of the text.
 fn sort_by_definition(candidates: &[ChunkCandidate]) -> Vec<usize> {
     let mut places: Vec<usize> =
         (0..candidates.len()).filter(|nth| definition_key(&candidates[*nth]).is_some()).collect();
@@ -44,12 +44,13 @@ fn sort_by_definition(candidates: &[ChunkCandidate]) -> Vec<usize> {
     places
 }
 
-/// Returns the content and the names of a definition.
+/// Returns the content, title and symbol of a definition; `None` for another kind of chunk.
 fn definition_key(candidate: &ChunkCandidate) -> Option<(u32, &str, &str)> {
     let (symbol, title) = (candidate.symbol.as_deref()?, candidate.title.as_deref()?);
     (candidate.kind == ChunkKind::Symbol).then_some((candidate.content, title, symbol))
 }
 
+/// Returns whether only pieces of one definition, and definitions inside it, are between two pieces.
 fn are_one_definition(
     rows: CachedReader<'_>,
     chunks: &[ChunkSummary],
@@ -100,7 +101,8 @@ pub(crate) fn extend_to_definition(
     Ok(())
 }
 
-/// Extends a candidate by a chunk, if the chunk is a piece of its definition; returns whether the definition may go on.
+/// Extends a candidate by a chunk if the chunk is a piece of the same definition. Returns whether further chunks may be pieces: the
+/// chunk is a piece, or a definition inside.
 fn extend_by_chunk(
     rows: CachedReader<'_>,
     chunk: &ChunkSummary,
@@ -125,8 +127,9 @@ fn position_in(chunks: &[ChunkSummary], id: ChunkId) -> Option<usize> {
 enum DefinitionPart {
     /// A piece of the definition.
     Piece,
-    /// Another definition inside it.
+    /// Another definition, inside the definition.
     Inside,
+    /// Neither.
     Other,
 }
 

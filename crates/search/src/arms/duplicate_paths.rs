@@ -1,4 +1,4 @@
-//! Chooses which of several files with the same content represents them.
+//! Chooses the path that a hit shows if several files have the same content.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::paths::word_likeness::best_likeness;
 use crate::query::Query;
 use crate::worktree_chunks::AdmittedChunks;
 
-/// Most paths of one content that are compared with a query.
+/// Most paths of a content that are compared with the query.
 const MOST_COPIES: usize = 10_000;
 
-/// The paths chosen for one query, so that a content has the same path in all arms.
+/// Remembers the path that was chosen for each content, for one query, so that all chunks of a content have the same path.
 pub(super) struct ChosenPaths<'a> {
     members: &'a AdmittedChunks<'a>,
     query: &'a Query,
@@ -37,7 +37,8 @@ impl<'a> ChosenPaths<'a> {
     }
 }
 
-/// Returns the path with most words of the query; among equals the path whose classes lower it least, then the first.
+/// Returns the path whose words match the query best. Among equal paths, returns the one whose classes lower it least, and then the
+/// first.
 fn choose_path<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut paths = paths.peekable();
     let first = paths.next()?;
@@ -55,13 +56,14 @@ fn choose_path<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Optio
     Some(best.2)
 }
 
-/// Returns the product of the factors that lower a path: an original represents its copies in `vendor/` or in fixtures.
+/// Returns the product of the factors by which the classes of a path lower it, so that an original is chosen before its copies in
+/// `vendor/` or in fixtures.
 fn class_worth(path: &str, asked: ClassSet) -> f64 {
     let classes = class_rules::classes_by_path(path);
     class_rules::lowering_factors(classes, asked).map(|(_, factor)| factor).product()
 }
 
-/// Returns how many words of the query a path has.
+/// Returns how many words of the query a path contains. A similar word counts as a part.
 fn count_named_words(query: &Query, path: &str) -> f64 {
     let words = PathWords::from_path(path);
     query

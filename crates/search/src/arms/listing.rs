@@ -9,7 +9,7 @@ use memod_index_db::IndexReader;
 
 use crate::worktree_chunks::{AdmittedChunks, WorktreeChunk};
 
-/// Returns up to `k` chunks of files by path and line, then up to `k` commits, the newest first.
+/// Returns at most `k` chunks of files, by path and line, followed by at most `k` commits, newest first.
 ///
 /// # Errors
 /// When the database cannot be read.

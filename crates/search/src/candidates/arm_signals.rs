@@ -1,9 +1,9 @@
-//! Declares the ranks and values of a candidate in each arm.
+//! Declares the ranks and values that the arms give a candidate.
 
-/// Cosines below this are noise for the builtin model: 88 % of relevant records have more.
+/// Cosines below this bound are noise for the builtin model. 88 % of the relevant records have a larger cosine.
 pub(crate) const COSINE_FLOOR: f32 = 0.25;
 
-/// A rank in a list of FTS5, with its value.
+/// A rank in a list that is ordered by BM25, with the BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextRank {
     /// The rank, 1-based.
@@ -12,31 +12,32 @@ pub struct TextRank {
     pub(crate) bm25: f64,
 }
 
-/// The rank of a candidate in each arm; `None` in arms without it.
+/// The ranks and values of a candidate. A field is `None` if the arm did not find the candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ArmSignals {
-    /// BM25 over chunks.
+    /// Rank and BM25 among chunks.
     pub(crate) bm25: Option<TextRank>,
-    /// BM25 over path words; the same for all chunks of a path.
+    /// Rank and BM25 among paths, by the words of the path; the same for all chunks of a path.
     pub path: Option<TextRank>,
-    /// 1-based rank among exact symbols.
+    /// Rank of the query's name that the candidate defines, 1-based.
     pub symbol: Option<u32>,
-    /// 1-based rank among nearest vectors.
+    /// Rank among the nearest vectors, 1-based.
     pub(crate) knn: Option<u32>,
-    /// Cosine similarity to the query, which counts even without a `knn` rank.
+    /// Cosine similarity to the query. May be known without a `knn` rank, and counts then too.
     pub cosine: Option<f32>,
-    /// How well its whole file matches.
+    /// How well the whole file of the candidate matches.
     pub file: FileMatch,
-    /// Similarity of its most similar words and the words of the query, 0 to 1; known only if words are compared.
+    /// Similarity of each word of the query to the most similar word of the candidate, averaged, 0 to 1; `None` if words are not
+    /// compared.
     pub(crate) maxsim: Option<f64>,
-    /// As `maxsim`, for its names and first lines alone; 0 if words are not compared.
+    /// As `maxsim`, for only the names and first lines of the candidate; 0 if words are not compared.
     pub(crate) maxsim_head: f64,
-    /// As `maxsim`, for its path; 0 if words are not compared.
+    /// As `maxsim`, for the path of the candidate; 0 if words are not compared.
     pub(crate) maxsim_path: f64,
 }
 
 impl ArmSignals {
-    /// Returns whether a word of the query was found, and not only something similar.
+    /// Returns whether the candidate has a word of the query in its text, its path or its symbol.
     pub(crate) fn has_word(&self) -> bool {
         self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
     }
@@ -45,8 +46,8 @@ impl ArmSignals {
 /// How well a whole file matches a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileMatch {
-    /// BM25 as a share of the best file, 0 to 1.
+    /// BM25 of the file, divided by the BM25 of the best file, 0 to 1.
     pub(crate) bm25: f64,
-    /// Share of the query's words in the file, rare words counting more, 0 to 1.
+    /// Share of the query's words that the file contains, 0 to 1. Rare words count more.
     pub covered: f64,
 }

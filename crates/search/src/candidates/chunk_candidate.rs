@@ -9,26 +9,26 @@ use super::arm_signals::ArmSignals;
 /// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkCandidate {
-    /// The chunk.
+    /// Id of the chunk.
     pub key: ChunkId,
-    /// The first piece found of its definition; the chunk itself where the definition is whole.
+    /// The chunk that stands for all found pieces of the definition: the first of them, or the chunk itself if there are no others.
     pub definition: ChunkId,
-    /// The content of the worktree that the chunk is part of.
+    /// Number of the content that the chunk is part of, in the worktree.
     pub content: u32,
-    /// Worktree-relative, with `/`.
+    /// Path of the file, relative to the worktree, with `/`.
     pub path: String,
-    /// Classes of its file.
+    /// Classes of the file.
     pub classes: ClassSet,
-    /// Kind of source.
+    /// Kind of the chunk.
     pub kind: ChunkKind,
-    /// Name of the definition.
+    /// Name of the definition; `None` for other chunks.
     pub symbol: Option<Arc<str>>,
-    /// Heading path, or enclosing names and own name.
+    /// Path of headings, or the names of the enclosing definitions and the own name.
     pub title: Option<Arc<str>>,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
     /// Byte span, half-open.
     pub bytes: (usize, usize),
-    /// The rank in each arm.
+    /// The ranks and values in each arm.
     pub signals: ArmSignals,
 }

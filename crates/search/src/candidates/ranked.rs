@@ -1,12 +1,12 @@
-//! Holds the signals and factors behind a candidate's score.
+//! Declares a candidate with its score, and the factors that make the score.
 
 use memod_base::types::RankingParts;
 
-/// A reason to raise or lower a score.
+/// A factor that raises or lowers a score for a reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoreFactor {
     pub(crate) name: &'static str,
-    /// Factor at full strength.
+    /// The factor at strength 1.
     pub(crate) at_full: f64,
 }
 
@@ -15,7 +15,7 @@ impl ScoreFactor {
         Self { name, at_full }
     }
 
-    /// Returns the factor at a strength.
+    /// Returns the factor at a strength: 1 at strength 0, `at_full` at strength 1, linear in between.
     pub(crate) fn at_strength(self, strength: f64) -> f64 {
         1.0 + strength * (self.at_full - 1.0)
     }
@@ -30,14 +30,14 @@ pub struct RankedCandidate<C> {
     pub score: f64,
     /// Score of the arms alone, 0 to 1.
     pub fused: f64,
-    /// Factors by name, without those of 1.
+    /// The factors that were applied, by name. Factors of 1 are left out.
     pub factors: Vec<(&'static str, f64)>,
-    /// Factors that do not apply, because the caller leaves them out.
+    /// Names of factors that are not applied, because the request excludes them.
     pub(crate) without: RankingParts,
 }
 
 impl<C> RankedCandidate<C> {
-    /// Assigns each candidate its fused score, `[n_candidates]`.
+    /// Gives each candidate its fused score (`[n_candidates]`), without factors.
     pub(crate) fn with_scores(candidates: Vec<C>, fused: Vec<f64>) -> Vec<Self> {
         candidates
             .into_iter()
@@ -52,13 +52,13 @@ impl<C> RankedCandidate<C> {
             .collect()
     }
 
-    /// Keeps the order of candidates that no arm compared with the query.
+    /// Gives all candidates the score 0, in their order, for candidates that no arm has compared with the query.
     pub(crate) fn unranked(candidates: Vec<C>) -> Vec<Self> {
         let scores = vec![0.0; candidates.len()];
         Self::with_scores(candidates, scores)
     }
 
-    /// Multiplies the score, and records the factor, unless it is left out.
+    /// Multiplies the score by a factor and records the factor, unless the request excludes it.
     pub(crate) fn apply_factor(&mut self, name: &'static str, times: f64) {
         if (times - 1.0).abs() > 1e-9 && !self.without.has(name) {
             self.score *= times;
@@ -71,7 +71,7 @@ impl<C> RankedCandidate<C> {
         self.apply_factor(factor.name, factor.at_strength(strength));
     }
 
-    /// Maps a score from 0 upwards into the range 0 to 1, keeping the order.
+    /// Maps the score, which may be any number from 0 upwards, into the range 0 to 1. The order of scores stays.
     pub(crate) fn bound_score(&mut self) {
         self.score = -(-self.score).exp_m1();
     }

@@ -1,8 +1,8 @@
-//! Caches the rows that searches read for chunks and paths.
+//! Caches the database rows that searches read for chunks and paths.
 //!
-//! A search compares hundreds of candidates, mostly those of earlier searches. A cached row never changes: the ids of chunks
-//! are not used again, and a model gives a path one vector. [`WorktreeChunks`](crate::worktree_chunks::WorktreeChunks) knows
-//! which chunks still exist.
+//! A search compares hundreds of candidates, most of which earlier searches have read. A cached row never becomes wrong: ids of
+//! chunks are not used again, and a model always gives a path the same vector. Whether a chunk still exists, only
+//! [`WorktreeChunks`](crate::worktree_chunks::WorktreeChunks) knows.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -14,18 +14,18 @@ use memod_index_db::{ChunkLocation, IndexReader};
 
 use crate::recent_cache::RecentCache;
 
-/// Most places in the cache, some 15 MB.
+/// Most chunks whose location is in the cache, about 15 MB.
 const MOST_PLACES: usize = 100_000;
-/// Most chunks whose pieces are in the cache: 5 MB as a rule, 50 if each had the most.
+/// Most chunks whose word pieces are in the cache: usually 5 MB, at most 50 MB.
 const MOST_PIECES: usize = 25_000;
-/// Most paths whose pieces are in the cache, some 4 MB.
+/// Most paths whose word pieces are in the cache, about 4 MB.
 const MOST_PATHS: usize = 24_000;
 /// Most vectors of paths in the cache, 8 MB with 256 dimensions.
 const MOST_VECTORS: usize = 24_000;
 
-/// The rows of chunks and paths that were read before.
+/// A cache of rows of chunks and paths.
 ///
-/// Invariant: a lock is held only inside these functions, never across a read of the database.
+/// Invariant: no lock is held while the database is read.
 #[derive(Default)]
 pub struct RowCache {
     places: Mutex<RecentCache<ChunkId, ChunkLocation, MOST_PLACES>>,
@@ -34,17 +34,17 @@ pub struct RowCache {
     vectors: Mutex<PathVectors>,
 }
 
-/// A snapshot with the cache of its rows.
+/// A snapshot of the database, whose rows are read through a cache.
 #[derive(Clone, Copy)]
 pub(crate) struct CachedReader<'a> {
-    /// The snapshot.
+    /// The snapshot of the database.
     pub(crate) reader: &'a IndexReader,
-    /// The rows that were read before.
+    /// The cache.
     pub(crate) cache: &'a RowCache,
 }
 
 impl CachedReader<'_> {
-    /// Returns the places of chunks; `None` for a chunk that is gone.
+    /// Returns the location of each chunk; `None` for a chunk that no longer exists.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -55,7 +55,7 @@ impl CachedReader<'_> {
         self.cache.chunk_places(self.reader, chunks)
     }
 
-    /// Returns the place of a chunk; `None` if it is gone.
+    /// Returns the location of a chunk; `None` if the chunk no longer exists.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -63,7 +63,7 @@ impl CachedReader<'_> {
         Ok(self.chunk_places(&[chunk])?.pop().flatten())
     }
 
-    /// Returns the pieces of the words of chunks; none of a chunk that is gone.
+    /// Returns the word pieces of each chunk; an empty value for a chunk that no longer exists.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -75,6 +75,7 @@ impl CachedReader<'_> {
     }
 }
 
+/// The cached vectors of paths, all of one model.
 #[derive(Default)]
 struct PathVectors {
     model: String,
@@ -82,7 +83,7 @@ struct PathVectors {
 }
 
 impl RowCache {
-    /// Forgets everything.
+    /// Removes everything from the cache.
     pub fn clear(&self) {
         *lock(&self.places) = RecentCache::default();
         *lock(&self.pieces) = RecentCache::default();
@@ -90,7 +91,7 @@ impl RowCache {
         *lock(&self.vectors) = PathVectors::default();
     }
 
-    /// Returns the places of chunks; `None` for a chunk that is gone.
+    /// Returns the location of each chunk; `None` for a chunk that no longer exists.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -102,7 +103,7 @@ impl RowCache {
         get_or_read(&self.places, chunks, |chunk| reader.chunk_location(chunk))
     }
 
-    /// Returns the pieces of the words of a path, ascending.
+    /// Returns the ids of the word pieces of a path, ascending.
     pub(crate) fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
         if let Some(known) = lock(&self.pieces_of_paths).get(path) {
             return Arc::clone(known);
@@ -112,7 +113,7 @@ impl RowCache {
         pieces
     }
 
-    /// Returns the cosine of a model's vector with the vector of each path; `None` for a path without one.
+    /// Returns the cosine of `vector`, made by `model`, with the vector of each path; `None` for a path without a vector.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -143,7 +144,7 @@ impl RowCache {
         Ok(cosines)
     }
 
-    /// Locks the vectors of paths, and drops them if they are of another model.
+    /// Locks the cached vectors of paths, and removes them first if they belong to another model.
     fn lock_vectors(&self, model: &str) -> MutexGuard<'_, PathVectors> {
         let mut cached = lock(&self.vectors);
         if cached.model != model {
@@ -153,7 +154,7 @@ impl RowCache {
     }
 }
 
-/// Returns the value of each chunk; reads and keeps the values that are not in the cache.
+/// Returns the value of each chunk. Reads the values that are not in the cache, and adds them to the cache.
 fn get_or_read<V: Clone, const MOST: usize>(
     cache: &Mutex<RecentCache<ChunkId, V, MOST>>,
     chunks: &[ChunkId],

@@ -1,41 +1,41 @@
-//! Corrects misspelled words with the words of the index.
+//! Finds the words of a vocabulary that are nearest to a misspelled word.
 
 use std::sync::LazyLock;
 
 use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
 
-/// Most corrections of one token.
+/// Most corrections that are returned for one token.
 const MAX_CORRECTIONS: usize = 3;
 
-/// Shortest token that is corrected; shorter ones are near too many words.
+/// Characters of the shortest token that is corrected. Shorter tokens are near too many words.
 const MIN_CHARS: usize = 3;
 
-/// Longest token that is corrected; its automaton takes about 28 KiB per character.
+/// Characters of the longest token that is corrected. Its automaton takes about 28 KiB per character.
 const MAX_CHARS: usize = 64;
 
-/// Longest token that may differ by one edit; longer ones may differ by two. Four of five errors are a single edit: Damerau,
-/// "A technique for computer detection and correction of spelling errors", 1964.
+/// Tokens of up to this number of characters may differ from a correction by one edit, longer tokens by two. Four of five errors
+/// are a single edit: Damerau, "A technique for computer detection and correction of spelling errors", 1964.
 const ONE_EDIT_CHARS: usize = 5;
 
-/// Builders of automata for one and for two edits; a swap of neighbours counts as one.
+/// Builders of automata for one and for two edits. A swap of adjacent characters counts as one edit.
 static AUTOMATA: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
     LazyLock::new(|| [1, 2].map(|edits| LevenshteinAutomatonBuilder::new(edits, true)));
 
-/// A word of the index near a typed one.
+/// A known word that is near a misspelled token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TermCorrection {
-    /// The word.
+    /// The known word.
     pub(crate) term: String,
-    /// Insertions, deletions, substitutions and swaps of neighbours.
+    /// Number of edits: insertions, deletions, substitutions, and swaps of adjacent characters.
     pub(crate) distance: usize,
-    /// Number of chunks with it.
+    /// Number of texts that contain the word.
     pub(crate) n_docs: u64,
 }
 
-/// Returns the nearest words to `token`, sorted by distance, frequency and alphabet.
+/// Returns the words of `vocabulary` that are nearest to `token`, sorted by distance, frequency and alphabet.
 ///
-/// `vocabulary` gives each term of the index, and `n_docs` the number of chunks that hold a term. A token that is a
-/// term itself, a number, or of fewer than three or more than [`MAX_CHARS`] characters has no corrections.
+/// `n_docs` returns the number of texts that contain a word; words that no text contains are ignored. Returns nothing for a token
+/// that is a word itself, for a number, and for a token of fewer than [`MIN_CHARS`] or more than [`MAX_CHARS`] characters.
 ///
 /// # Errors
 /// When `n_docs` fails.
@@ -59,7 +59,7 @@ pub(crate) fn find_corrections<'a, E>(
         }
     }
     near.sort_unstable();
-    near.dedup(); // several vocabularies may have it
+    near.dedup(); // several vocabularies may have the same word
     let mut found: Vec<TermCorrection> = Vec::new();
     for same in near.chunk_by(|one, other| one.0 == other.0) {
         let n_nearer = found.len();

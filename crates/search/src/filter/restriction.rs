@@ -1,6 +1,6 @@
-//! Turns the demands of a query into the set of chunks to which every arm is restricted.
+//! Turns the operators and filters of a query into the set of chunks to which every arm is restricted.
 //!
-//! The unit is the chunk: its symbol, title and body together must satisfy the operators. A path satisfies nothing.
+//! The symbol, title and body of a chunk together must satisfy the operators. The path of a chunk does not count.
 
 use std::borrow::Cow;
 
@@ -12,27 +12,27 @@ use memod_index_db::IndexReader;
 use super::SearchFilter;
 use crate::query::{Query, symbol_names};
 
-/// Conditions on definitions and commits that need the index to be resolved.
+/// Conditions on definitions and commits. The index is needed to find the chunks that satisfy them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchConditions {
-    /// Names; a chunk must define one of them; empty: any chunk.
+    /// Names of which a chunk must define one; empty for any chunk.
     pub symbols: Vec<String>,
     /// Names that a chunk must not define.
     pub not_symbols: Vec<String>,
-    /// Conditions on commits; `None` for any commit and any file.
+    /// Conditions that only commits satisfy; `None` for any commit and any file.
     pub commits: Option<CommitConditions>,
-    /// Parts of authors whose commits are left out.
+    /// Parts of the names or addresses of authors whose commits are excluded.
     pub not_authors: Vec<String>,
 }
 
 impl SearchConditions {
-    /// Returns the wanted names without qualifiers.
+    /// Returns the names of [`Self::symbols`] without qualifiers.
     pub(crate) fn unqualified_symbols(&self) -> Vec<String> {
         self.symbols.iter().map(|name| split_name(name).1.to_owned()).collect()
     }
 }
 
-/// Splits a typed name into the whole and its last part.
+/// Returns the whole of a typed name, and its last part: `login` of `Session::login`.
 fn split_name(typed: &str) -> (&str, &str) {
     symbol_names::parse_name(typed).map_or((typed, typed), |name| (name.full, name.last))
 }
@@ -40,15 +40,15 @@ fn split_name(typed: &str) -> (&str, &str) {
 /// Conditions that only commits satisfy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitConditions {
-    /// Written at this time or later, unix ms.
+    /// Earliest time of a commit, unix ms.
     pub since: Option<i64>,
-    /// Written before this time, unix ms.
+    /// A commit must be earlier than this time, unix ms.
     pub before: Option<i64>,
-    /// Lists of parts of the author's name or address; one part of each list must match, ignoring case.
+    /// Lists of parts of an author's name or address. The author must contain a part of each list, ignoring case.
     pub authors: Vec<Vec<String>>,
 }
 
-/// Restricts a filter by the operators of a query and by the conditions.
+/// Returns the filter, restricted to the chunks that satisfy the operators of a query and the conditions.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -90,6 +90,7 @@ pub(crate) fn restrict_filter<'a>(
     Ok(filter)
 }
 
+/// Excludes the chunks in `set` from a filter.
 fn exclude_chunks(reader: &IndexReader, filter: &mut SearchFilter, set: &IdSet) -> Result<(), DatabaseError> {
     if filter.chunks.is_none() {
         filter.chunks = Some(reader.all_chunk_ids()?);
@@ -99,7 +100,8 @@ fn exclude_chunks(reader: &IndexReader, filter: &mut SearchFilter, set: &IdSet) 
 }
 
 impl CommitConditions {
-    /// Returns whether a commit with this date and author is wanted. A commit without a date is in no span of time.
+    /// Returns whether a commit with this date and author satisfies the conditions. A commit without a valid date satisfies no
+    /// condition on time.
     fn admits_commit(&self, date: &str, author: &str) -> bool {
         let is_in_time = self.since.is_none() && self.before.is_none()
             || date.parse::<Timestamp>().is_ok_and(|date| {
@@ -110,13 +112,13 @@ impl CommitConditions {
     }
 }
 
+/// Returns whether an author contains one of the parts, ignoring case.
 fn matches_author(author: &str, parts: &[String]) -> bool {
     let author = author.to_lowercase();
     parts.iter().any(|part| author.contains(&part.to_lowercase()))
 }
 
-/// Returns the chunks that define one of the names; for a qualified name (`Session::login`), only those within its
-/// qualifiers.
+/// Returns the chunks that define one of the names. A chunk for a qualified name (`Session::login`) must have all qualifiers.
 fn find_definitions(reader: &IndexReader, names: &[String]) -> Result<IdSet, DatabaseError> {
     let mut ids = Vec::new();
     for typed in names {
@@ -127,7 +129,7 @@ fn find_definitions(reader: &IndexReader, names: &[String]) -> Result<IdSet, Dat
     Ok(ids.into_iter().collect())
 }
 
-/// Returns whether a qualified name is in a title, ignoring case, and not as the end of a longer name.
+/// Returns whether a title contains a qualified name, ignoring case, and not as a part of a name that begins earlier.
 fn is_qualified(title: &str, full: &str) -> bool {
     let (title, full) = (title.to_lowercase(), full.to_lowercase());
     title
@@ -135,6 +137,7 @@ fn is_qualified(title: &str, full: &str) -> bool {
         .any(|(at, _)| !title[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
+/// Returns the commits of a worktree whose date and author `admit` accepts.
 fn find_commits(
     reader: &IndexReader,
     worktree: WorktreeId,

@@ -1,4 +1,4 @@
-//! Shows how a hit was ranked.
+//! Explains how a hit was ranked.
 
 use memod_proto::{Arms, Explain, Factor, Signal};
 
@@ -16,7 +16,7 @@ pub fn ranks_by_arm(signals: &ArmSignals) -> Arms {
     }
 }
 
-/// Returns the parts of a score for display.
+/// Returns the signals and factors of a score for display.
 pub fn explain_score(signals: &ArmSignals, fused: f64, factors: &[(&'static str, f64)]) -> Explain {
     let symbol =
         signals.symbol.map(|rank| Signal { arm: "symbol".to_owned(), rank: Some(rank), value: None });
@@ -36,11 +36,12 @@ pub fn explain_score(signals: &ArmSignals, fused: f64, factors: &[(&'static str,
     Explain { signals: signals.collect(), fused, factors: factors.collect() }
 }
 
+/// Returns the signal of an arm with ranks by BM25; `None` without a rank.
 fn text_signal(arm: &str, place: Option<TextRank>) -> Option<Signal> {
     place.map(|place| Signal { arm: arm.to_owned(), rank: Some(place.rank), value: Some(place.bm25) })
 }
 
-/// Returns the signal of an arm without ranks; `None` for 0.
+/// Returns the signal of a value without a rank; `None` for a value of 0.
 fn share_signal(arm: &str, value: f64) -> Option<Signal> {
     (value > 0.0).then(|| Signal { arm: arm.to_owned(), rank: None, value: Some(value) })
 }

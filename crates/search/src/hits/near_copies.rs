@@ -1,7 +1,7 @@
-//! Compares hits to find copies: forks of a text, vendored copies of a definition, translations of a section.
+//! Finds hits that are copies of other hits: changed texts, vendored definitions, translated sections.
 //!
-//! Nearness is the share of sequences of three words that two texts have in common (Broder, "On the resemblance and
-//! containment of documents", 1997). A translation shares no words with its original, but its path and its position. Pure.
+//! Two texts are copies if most of their shingles, which are sequences of three words, are equal (Broder, "On the resemblance and
+//! containment of documents", 1997). A translation shares its path and position with the original, but no words. Pure.
 
 use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,13 +13,13 @@ use crate::paths::translation;
 
 /// Number of words in a shingle.
 const WORDS: usize = 3;
-/// Most shingles of a text that are compared: its first.
+/// Most shingles of a text that are compared. Later shingles of the text are ignored.
 const MOST_SHINGLES: usize = 2_000;
-/// Least share of common shingles of near copies.
+/// Least share of all shingles of two copies that both have.
 const LEAST_COMMON: f64 = 0.75;
-/// A shorter text, in words, is a copy only if it is equal but for blanks.
+/// Texts with fewer words are copies only if they are equal except for whitespace.
 const SHORT_WORDS: usize = 12;
-/// Largest difference of positions in two translations, as shares of the files.
+/// Largest difference between the positions of a section and its translation, as shares of their files.
 const MOST_MOVED: f64 = 0.12;
 
 /// A hit in a file, prepared for comparison.
@@ -28,13 +28,13 @@ pub struct HitPassage<'a> {
     kind: ChunkKind,
     name: Option<&'a str>,
     path: &'a str,
-    /// The path without its language.
+    /// The path without marks of a language.
     bare_path: String,
     is_translation: bool,
-    /// First line as a share of the file.
+    /// Position of the first line, as a share of the file, 0 to 1.
     position: f64,
     text: String,
-    /// The words of the text, computed when needed: most passages differ in their names already.
+    /// The words of the text, computed on demand, because most passages differ in their names already.
     words: OnceCell<PassageWords>,
 }
 
@@ -43,7 +43,7 @@ pub struct HitPassage<'a> {
 struct PassageWords {
     /// Hashes of the shingles, ascending.
     shingles: Vec<u64>,
-    /// The text without blanks, if it is short: its words leave out operators.
+    /// The text without whitespace, if it has few words. Words alone would leave out operators.
     short: Option<String>,
 }
 
@@ -69,18 +69,19 @@ impl<'a> HitPassage<'a> {
         }
     }
 
+    /// Returns the words of the text; the first call computes them.
     fn compared_words(&self) -> &PassageWords {
         self.words.get_or_init(|| PassageWords::from_text(&self.text))
     }
 
-    /// Returns whether a hit may be a copy, judged by kind, name and path. `bare_path` comes from
-    /// [`translation::without_language`].
+    /// Returns whether a hit may be a copy of this passage, judging by kind, name and path only. `bare_path` is the result of
+    /// [`translation::without_language`] for `path`.
     pub fn may_repeat(&self, kind: ChunkKind, name: Option<&str>, path: &str, bare_path: &str) -> bool {
         let has_name = name.is_some() && self.name == name;
         self.kind == kind && self.path != path && (has_name || self.bare_path == bare_path)
     }
 
-    /// Returns whether the other passage is a copy in another file. Definitions must also share their name.
+    /// Returns whether this passage and `other` are copies in different files. Definitions must have the same name.
     pub fn repeats_passage(&self, other: &Self) -> bool {
         if self.kind != other.kind || self.path == other.path {
             return false;
@@ -101,7 +102,7 @@ impl<'a> HitPassage<'a> {
         }
         let (n_own, n_of_other) = (own.shingles.len() as f64, of_other.shingles.len() as f64);
         if n_own.min(n_of_other) < LEAST_COMMON * n_own.max(n_of_other) {
-            return false; // even if one is a part of the other
+            return false; // the share is too small even if one text contains the other
         }
         let n_common = count_common(&own.shingles, &of_other.shingles) as f64;
         let n_all = n_own + n_of_other - n_common;
@@ -130,12 +131,12 @@ fn hash_word(word: &str) -> u64 {
     hasher.finish()
 }
 
-/// Combines the hashes of words, whose order counts. The factor is the prime of FNV.
+/// Returns one hash of several word hashes, in which their order counts. The factor is the prime of FNV-1a, 64 bits.
 fn combine_hashes(words: &[u64]) -> u64 {
     words.iter().fold(0, |hash: u64, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(29))
 }
 
-/// Returns how many numbers are in both lists, which ascend.
+/// Returns how many numbers are in both lists. Both lists must ascend.
 fn count_common(left: &[u64], right: &[u64]) -> usize {
     let mut right = right.iter().peekable();
     left.iter()

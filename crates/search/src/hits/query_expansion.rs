@@ -1,17 +1,17 @@
-//! Adds hits of other words to the hits of a query. Pure.
+//! Adds hits for other words, which a language model proposed, to the hits of a query. Pure.
 
 use memod_proto::{Factor, Hit};
 
-/// One in `EACH` hits may come from the other words alone.
+/// Every hit at a multiple of this position may be one that only the other words found.
 ///
-/// Of 38 questions about two repositories in words that their code does not use, 31 had an answer among the first five hits, and 34
-/// among ten. With words that suit the question, 37 and 38 had; with words of another question still 31 and 34, and the mean
-/// reciprocal rank fell from 0.715 to 0.705. Sorting by scores or ranks gained more with suiting words and lost up to a third of
-/// it with others.
+/// Measured with 38 questions about two repositories, in words that the code does not use: 31 had an answer among the first 5 hits,
+/// and 34 among the first 10. With fitting other words, these were 37 and 38. With the words of another question, they stayed at 31
+/// and 34, and the mean reciprocal rank fell from 0.715 to 0.705. Sorting by score gained more with fitting words, but lost more
+/// with wrong words (docs/src/benchmarks.md, Words of a language model).
 const EACH: usize = 3;
 
-/// Adds hits of a query with other words to the hits of the query as typed, which keep their order. At most a third of the
-/// answer is new unless there is room, so wrong words replace little.
+/// Inserts hits of a query with other words into the hits of the query as typed, which keep their order. At most a third of the
+/// `limit` hits are new unless the typed query has too few, so wrong words replace few hits.
 pub fn add_expanded_hits(hits: &mut Vec<Hit>, others: Vec<Hit>, limit: usize) {
     let mut others = others.into_iter();
     let mut at = 0;
@@ -19,7 +19,7 @@ pub fn add_expanded_hits(hits: &mut Vec<Hit>, others: Vec<Hit>, limit: usize) {
         at = (at + EACH - 1).min(hits.len());
         let other = others.by_ref().find(|other| !hits.iter().any(|hit| is_same(hit, other)));
         let Some(mut other) = other.filter(|_| at < limit) else { break };
-        // Hits are in the order of their scores, so a hit gets at most the score of the hit before it.
+        // Hits are sorted by score, so an inserted hit gets the score of the hit before it.
         let before = at.checked_sub(1).map_or(other.score, |before| hits[before].score);
         if let Some(explain) = &mut other.explain {
             let times = if other.score > 0.0 { before / other.score } else { 1.0 };
@@ -32,6 +32,7 @@ pub fn add_expanded_hits(hits: &mut Vec<Hit>, others: Vec<Hit>, limit: usize) {
     hits.truncate(limit);
 }
 
+/// Returns whether two hits are the same lines, memory or commit.
 fn is_same(left: &Hit, right: &Hit) -> bool {
     left.kind == right.kind
         && left.path == right.path

@@ -1,4 +1,4 @@
-//! Chooses the lines of a chunk to show.
+//! Chooses the lines of a chunk that a hit shows.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::query::QueryWord;
 /// Most lines of a snippet.
 const MAX_LINES: usize = 5;
 
-/// Returns the most lines of a snippet after `n_before` others: the first hits are read most often, and the last ones need
-/// only enough to judge whether to open them.
+/// Returns the most lines of the snippet of a hit after `n_before` other hits. Later hits are read less often, so they show only
+/// enough to judge whether to open them.
 fn max_lines(n_before: usize) -> usize {
     match n_before {
         0..3 => MAX_LINES,
@@ -20,24 +20,25 @@ fn max_lines(n_before: usize) -> usize {
     }
 }
 
-/// Most characters of a snippet, line ends and ellipses included.
+/// Most characters of a snippet, including line ends and ellipses.
 const MAX_CHARS: usize = 400;
 
-/// Most characters of one line, so that a long one leaves room for its neighbours.
+/// Most characters of one line, so that a long line leaves room for its neighbours.
 const LINE_CHARS: usize = 200;
 
-/// Characters kept before the first match of a line that is cut.
+/// Characters that are shown before the first match in a line that is cut.
 const BEFORE_CHARS: usize = 40;
 
-/// Length of the shortest word that has a plural: `gas` is no plural of `ga`.
+/// A singular must have more bytes than this: `gas` is no plural of `ga`.
 const MIN_SINGULAR: usize = 3;
 
+/// Marks a place where a line was cut.
 const ELLIPSIS: &str = "…";
 
-/// Lines of a chunk.
+/// The lines of a chunk that a hit shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// Whole lines joined with `\n`, long ones cut with `…`.
+    /// The lines, joined with `\n`. Long lines are cut, with `…` at the cuts.
     pub lines: String,
     /// Number of the first line in the file, 1-based.
     pub line: u32,
@@ -45,10 +46,10 @@ pub struct Snippet {
     pub text: Option<String>,
 }
 
-/// The extent of the text that is shown of a hit.
+/// How much of a hit's text is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SnippetExtent {
-    /// The lines that match best, with neighbours.
+    /// The lines that match best, filled up with neighbouring lines.
     #[default]
     Best,
     /// The lines that match best, with a number of lines before and after them.
@@ -58,7 +59,7 @@ pub enum SnippetExtent {
         /// Lines after the last that matches.
         after: usize,
     },
-    /// As `Best`, and the whole text as well.
+    /// The lines of `Best`, and the whole text in [`Snippet::text`].
     BestAndText,
     /// The whole text.
     Text,
@@ -68,7 +69,7 @@ pub enum SnippetExtent {
 #[derive(Debug)]
 pub struct SnippetCutter<'a> {
     words: &'a [QueryWord],
-    /// Finds the strings that a line with an ASCII word contains, in lower case and without underscores.
+    /// Finds singular forms of the ASCII words. A line (in lower case, without underscores) that contains none has no match.
     likely: Option<AhoCorasick>,
     extent: SnippetExtent,
 }
@@ -80,7 +81,7 @@ impl<'a> SnippetCutter<'a> {
         Self { words, likely: AhoCorasick::new(parts).ok(), extent }
     }
 
-    /// Returns the number of lines that are wanted before and after the text of a hit.
+    /// Returns the number of lines to show before and after the matching lines; `None` unless the extent is `Around`.
     pub fn lines_around(&self) -> Option<(usize, usize)> {
         match self.extent {
             SnippetExtent::Around { before, after } => Some((before, after)),
@@ -88,10 +89,11 @@ impl<'a> SnippetCutter<'a> {
         }
     }
 
-    /// Returns the first window of `text` with the most different words, for the hit after `n_before` others.
+    /// Returns the lines of `text` with the most different words of the query, for a hit after `n_before` other hits. Without a
+    /// match, returns the first lines.
     ///
-    /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
-    /// beginning. `around` has the lines of the file before and after `text`, where they are wanted.
+    /// `first_line` is the number of the first line of `text` in the file, 1-based. `around` contains the lines of the file before
+    /// and after `text`; it is used only for [`SnippetExtent::Around`].
     pub fn cut_snippet(
         &self,
         text: &str,
@@ -131,7 +133,7 @@ impl<'a> SnippetCutter<'a> {
         Snippet { lines: shown.join("\n"), line, text }
     }
 
-    /// Splits a line only if it may have a word.
+    /// Finds the matches in a line. Skips the search for words if the line cannot contain any.
     fn split_line<'t>(&self, text: &'t str, squeezed: &mut Vec<u8>) -> SnippetLine<'t> {
         let may_match = match &self.likely {
             Some(likely) if text.is_ascii() => {
@@ -146,11 +148,12 @@ impl<'a> SnippetCutter<'a> {
     }
 }
 
+/// A line with the words that match.
 struct SnippetLine<'a> {
     text: &'a str,
-    /// Byte range and number of each matching word; ascending and disjoint.
+    /// Byte range of each match, and index of its query word; ascending and disjoint.
     matches: Vec<(Range<usize>, usize)>,
-    /// The shown text.
+    /// Byte range of the text that is shown.
     shown: Range<usize>,
 }
 
@@ -173,7 +176,7 @@ impl<'a> SnippetLine<'a> {
         Self { text, matches, shown }
     }
 
-    /// Maximum length in the snippet, with line break and both ellipses.
+    /// Returns the most characters that the line takes in a snippet, including the line end and both ellipses.
     fn n_chars(&self) -> usize {
         self.text[self.shown.clone()].chars().count() + 3
     }
@@ -189,7 +192,7 @@ impl<'a> SnippetLine<'a> {
     }
 }
 
-/// Returns whether a token is a form of a word: plural and singular both show why a chunk was found.
+/// Returns whether a token matches a word of the query: it is equal, has the prefix, or is the plural or singular of the word.
 fn is_match(word: &QueryWord, token: &str) -> bool {
     if word.is_prefix {
         return token.starts_with(&word.text);
@@ -199,12 +202,12 @@ fn is_match(word: &QueryWord, token: &str) -> bool {
     token == word.text || is_plural(token, &word.text) || is_plural(&word.text, token)
 }
 
-/// Returns the part that singular and plural of a word share.
+/// Returns a word without the `s` of a plural: the part that singular and plural share.
 fn singular_form(word: &str) -> &str {
     word.strip_suffix('s').filter(|short| short.len() > MIN_SINGULAR).unwrap_or(word)
 }
 
-/// Returns the part of a long line around `at`.
+/// Returns the byte range of a line that is shown: all of a short line, and the part around `at` of a long line.
 fn shown_range(text: &str, at: usize) -> Range<usize> {
     if text.len() <= LINE_CHARS || text.chars().nth(LINE_CHARS).is_none() {
         return 0..text.len();
@@ -215,7 +218,7 @@ fn shown_range(text: &str, at: usize) -> Range<usize> {
     start..start + len
 }
 
-/// Returns the lines of the window with the most different words, from the first to the last with one.
+/// Returns the best window of at most `most` lines, from its first to its last line with a match; `None` without a match.
 fn matching_lines(lines: &[SnippetLine<'_>], words: &[QueryWord], most: usize) -> Option<Range<usize>> {
     let with_match = (0..lines.len()).filter(|&nth| !lines[nth].matches.is_empty());
     let mut best: Option<(f32, usize)> = None;
@@ -231,19 +234,19 @@ fn matching_lines(lines: &[SnippetLine<'_>], words: &[QueryWord], most: usize) -
     Some(start..last + 1)
 }
 
-/// Returns the first lines with text.
+/// Returns the first `most` lines, beginning at the first line that is not blank.
 fn first_lines(lines: &[SnippetLine<'_>], most: usize) -> Range<usize> {
     let start = lines.iter().position(|line| !line.text.trim().is_empty()).unwrap_or(0);
     start..lines.len().min(start + most)
 }
 
-/// Extends lines evenly to as many as a snippet has.
+/// Extends a range of lines in both directions to `most` lines.
 fn pad_window(lines: &[SnippetLine<'_>], Range { start, end }: Range<usize>, most: usize) -> Range<usize> {
     let start = start.saturating_sub((most - (end - start)) / 2);
     start..lines.len().min(start + most)
 }
 
-/// Returns the value of a window: each different word counts its weight, each repetition a tenth of it.
+/// Returns the value of some lines: the sum of the weights of their different words. Each repetition counts a tenth of the weight.
 fn window_value(window: &[SnippetLine<'_>], words: &[QueryWord]) -> f32 {
     let mut seen = vec![false; words.len()];
     let mut value = 0.0;
@@ -254,7 +257,7 @@ fn window_value(window: &[SnippetLine<'_>], words: &[QueryWord]) -> f32 {
     value
 }
 
-/// Shrinks a window to [`MAX_CHARS`] around its heaviest line, and drops blank lines at its ends.
+/// Shrinks a window to [`MAX_CHARS`] around the line with most matches, and drops blank lines at both ends.
 fn shrink_window(lines: &[SnippetLine<'_>], window: Range<usize>) -> Range<usize> {
     let heaviest = window
         .clone()

@@ -1,6 +1,6 @@
 //! Ranks memories.
 //!
-//! Fuses the results of the arms, multiplies them by small factors, and converts them to the scale of other hits. Pure.
+//! Fuses the values of the arms to one score, multiplies the score by factors, and converts it to the scale of other hits. Pure.
 
 use std::collections::HashMap;
 
@@ -14,47 +14,46 @@ use crate::candidates::arm_signals::{ArmSignals, COSINE_FLOOR};
 use crate::candidates::ranked::{RankedCandidate, ScoreFactor};
 use crate::ranking::rare_word::lower_wordless;
 
-// All factors except the last three are small: they decide among similar matches.
+// The factors up to `USE` are small, so that they only decide among similar matches.
 
-/// Full at priority 10, zero at 5, negative below.
+/// Strength: 1 at priority 10, 0 at 5, negative below 5.
 const PRIORITY: ScoreFactor = ScoreFactor::new("priority", 1.15);
-/// Full at confidence 0, zero at 1.
+/// Strength: 1 at confidence 0, 0 at confidence 1.
 const CONFIDENCE: ScoreFactor = ScoreFactor::new("confidence", 0.7);
-/// Full for `short`, half for `mid`, zero for `long`.
+/// Strength: 1 for the tier `short`, 0.5 for `mid`, 0 for `long`.
 const TIER: ScoreFactor = ScoreFactor::new("tier", 0.94);
-/// Zero right after a change, half after 69 days, as in memori: e^(-0.01 days).
+/// Strength: 0 right after the last change or access, 0.5 after 69 days, as in memori: e^(-0.01 days).
 const AGE: ScoreFactor = ScoreFactor::new("age", 0.9);
-/// Logarithmic, full from 50 recalls on.
+/// Strength: logarithmic in the number of recalls, 1 from 50 recalls on.
 const USE: ScoreFactor = ScoreFactor::new("use", 1.12);
-/// The memory is superseded; it never ranks above the one that supersedes it.
+/// Applies to a superseded memory, which never ranks above its successor either.
 const SUPERSEDED: ScoreFactor = ScoreFactor::new("superseded", 0.5);
-/// The code it is about has changed since.
+/// Applies if the code that the memory is about has changed since.
 const DRIFTED: ScoreFactor = ScoreFactor::new("drifted", 0.7);
-/// The code it is about is gone.
+/// Applies if the code that the memory is about is gone.
 const ORPHANED: ScoreFactor = ScoreFactor::new("orphaned", 0.5);
-/// A memory was written to be found, so it counts more than a section with the same words.
+/// Applies to every memory. A memory was written to be found, so it counts more than a section with the same words.
 const WRITTEN: ScoreFactor = ScoreFactor::new("written", 2.0);
-/// Smallest difference of a factor from 1 that is shown.
+/// Smallest difference from 1 at which a factor is applied.
 const LEAST_EFFECT: f64 = 5e-4;
 
-/// Half-life of [`AGE`], days.
+/// Days after which [`AGE`] has the strength 0.5.
 const HALF_LIFE_DAYS: f64 = 69.0;
-/// Recalls from which on [`USE`] is full.
+/// Number of recalls from which on [`USE`] has the strength 1.
 const MOST_USES: f64 = 50.0;
-/// Weight of KNN, relative to BM25 at 1.
+/// Weight of the vector arm. The weight of BM25 is 1.
 const KNN: f64 = 0.5;
-/// Weight of the similarity of words, relative to BM25 at 1.
+/// Weight of `maxsim`. The weight of BM25 is 1.
 const MAXSIM: f64 = 0.75;
-/// Share of a memory's match that its neighbours gain, which were written right before and after it: one conversation may
-/// spread an answer over several memories.
+/// Share of a memory's score that is added to the memories written right before and right after. One conversation may spread an
+/// answer over several memories.
 const NEIGHBOUR: f64 = 0.25;
-/// Longest time between neighbours, ms.
+/// Longest time between the creation of two neighbours, ms.
 const MOST_BETWEEN_MS: i64 = 3_600_000;
-/// Cosine at which a memory almost certainly matches: one in twenty related pairs has more (models/builtin/README.md).
+/// Cosine at which a memory almost certainly matches. One in twenty related pairs has a larger cosine (models/builtin/README.md).
 const COSINE_FULL: f64 = 0.75;
 
-/// Minimum cosine of a memory without any word of the query (models/builtin/README.md: a vector hit that no other arm
-/// supports).
+/// Least cosine of a clear match that has no word of the query (models/builtin/README.md: a vector hit that no other arm supports).
 const CLEARLY_NEAR: f32 = 0.5;
 
 /// A memory that some arm found.
@@ -62,22 +61,23 @@ const CLEARLY_NEAR: f32 = 0.5;
 pub struct RecallCandidate {
     /// The facts of the memory.
     pub facts: RankingFacts,
-    /// The rank in each arm.
+    /// The ranks and values in each arm.
     pub signals: ArmSignals,
-    /// Share of the query that its words cover, 0 to 1.
+    /// Share of the query's words that the memory contains, 0 to 1.
     pub covered: f64,
-    /// State of the code it is about; `None` if there is none, or the state is unknown.
+    /// State of the code that the memory is about; `None` if the memory has no anchors, or their state is unknown.
     pub state: Option<AnchorState>,
 }
 
 impl RecallCandidate {
-    /// Returns whether it has a word of the query, or is clearly near it.
+    /// Returns whether the memory has a word of the query, or a vector that is clearly near the query.
     pub fn is_clear_match(&self) -> bool {
         self.signals.bm25.is_some() || self.signals.cosine.is_some_and(|cosine| cosine >= CLEARLY_NEAR)
     }
 }
 
 impl RankedCandidate<RecallCandidate> {
+    /// Applies a factor at a strength, unless the effect is too small to be seen.
     fn apply_visible(&mut self, factor: ScoreFactor, strength: f64) {
         if (factor.at_strength(strength) - 1.0).abs() > LEAST_EFFECT {
             self.apply_at_strength(factor, strength);
@@ -85,7 +85,8 @@ impl RankedCandidate<RecallCandidate> {
     }
 }
 
-/// Orders candidates by score, then by newest id. If the query is one rare word, candidates with the word come first.
+/// Ranks candidates by score, and candidates with equal scores by id, newest first. If the query is one rare word, candidates with
+/// the word come first.
 pub(crate) fn rank_memories(
     candidates: Vec<RecallCandidate>,
     is_one_word: bool,
@@ -95,7 +96,7 @@ pub(crate) fn rank_memories(
     let neighbours = neighbour_matches(&candidates, &fused);
     let mut ranked = RankedCandidate::with_scores(candidates, fused);
     for (hit, neighbour) in ranked.iter_mut().zip(neighbours) {
-        // Several memories together answer only a question.
+        // Only the answer to a question is spread over several memories.
         if hit.candidate.signals.maxsim.is_some() && hit.fused > 0.0 {
             hit.apply_factor("beside", 1.0 + NEIGHBOUR * neighbour / hit.fused);
         }
@@ -118,6 +119,7 @@ fn compare_rank(
     right.score.total_cmp(&left.score).then_with(|| right.candidate.facts.id.cmp(&left.candidate.facts.id))
 }
 
+/// Applies the factors that follow from the facts and the state of a memory.
 fn apply_facts(hit: &mut RankedCandidate<RecallCandidate>, now_ms: i64) {
     let facts = hit.candidate.facts.clone();
     hit.apply_visible(PRIORITY, (f64::from(facts.priority) - 5.0) / 5.0);
@@ -156,10 +158,12 @@ impl Superseded for RankedCandidate<RecallCandidate> {
     }
 }
 
-/// Returns one score per candidate, `[n_candidates]`, 0 to 1. The score combines BM25 times the covered share of the query,
-/// relative to the best (BM25 alone prefers a short memory with one rare word), with cosines scaled between worst and
-/// best, and multiplies the sum by the quality of the best match. BM25 means nothing among few texts, where one memory is
-/// always the best, so the quality is the covered share of the query and the cosine of the nearest memory.
+/// Returns one score for each candidate, `[n_candidates]`, 0 to 1.
+///
+/// The score is a weighted sum, times the quality of the best match. The terms of the sum are: BM25 times the covered share of the
+/// query, relative to the best (BM25 alone prefers a short memory with one rare word); the cosine and `maxsim`, each scaled between
+/// worst and best. The quality is computed from the covered share of the query and the cosine of the nearest memory. It does not
+/// depend on BM25, because some memory always has the best BM25, even if none matches well.
 fn fuse_signals(candidates: &[RecallCandidate]) -> Vec<f64> {
     let first = candidates.iter().max_by(|left, right| text_score(left).total_cmp(&text_score(right)));
     let (best, covered) = first.map_or((0.0, 0.0), |first| (text_score(first), first.covered));
@@ -201,7 +205,7 @@ fn cosine_of(candidate: &RecallCandidate) -> Option<f64> {
     candidate.signals.cosine.map(f64::from)
 }
 
-/// Returns the score of the better neighbour of each candidate, `[n_candidates]`; 0 without a neighbour.
+/// Returns the larger score of the two neighbours of each candidate, `[n_candidates]`; 0 without a neighbour.
 fn neighbour_matches(candidates: &[RecallCandidate], fused: &[f64]) -> Vec<f64> {
     let places: HashMap<MemoryRow, usize> =
         candidates.iter().enumerate().map(|(nth, candidate)| (candidate.facts.row, nth)).collect();
@@ -217,6 +221,7 @@ fn neighbour_matches(candidates: &[RecallCandidate], fused: &[f64]) -> Vec<f64> 
         .collect()
 }
 
+/// Returns whether two memories with successive ids belong together: same container, and created within an hour.
 fn are_neighbours(one: &RankingFacts, other: &RankingFacts) -> bool {
     one.container == other.container && one.created.abs_diff(other.created) <= MOST_BETWEEN_MS.unsigned_abs()
 }

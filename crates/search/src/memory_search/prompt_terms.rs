@@ -1,7 +1,7 @@
-//! Extracts the terms of a prompt, without the text that is pasted into it.
+//! Extracts the words and names of a prompt, without pasted text.
 //!
-//! A prompt is prose with, perhaps, a stack trace, a log or code below. The question is in the prose; names of code count
-//! everywhere.
+//! A prompt consists of prose, and perhaps a pasted stack trace, log or code. Words are taken from the prose only, and names of
+//! code from the whole prompt.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,17 @@ use memod_text::words::{Form, joined, write_words};
 
 use crate::query::is_stop_word;
 
-/// Longest part of a prompt that is read, bytes.
+/// Bytes of a prompt that are read.
 const MAX_PROMPT_BYTES: usize = 64 << 10;
-/// Most words and names of a prompt that count; later ones are left out.
+/// Most words of a prompt. Later words are left out.
 const MOST_WORDS: usize = 40;
+/// Most names of a prompt. Later names are left out.
 const MOST_NAMES: usize = 32;
-/// Length of the shortest joined name; shorter ones mean nothing: `e.g.`, `x_1`.
+/// Bytes of the shortest name, in its joined form. Shorter names mean nothing: `e.g.`, `x_1`.
 const MIN_NAME: usize = 4;
-/// Least share of letters and spaces in a line of prose.
+/// Least share of letters and spaces among the characters of a line of prose.
 const PROSE_SHARE: f64 = 0.8;
-/// Starts of lines in a trace or a log.
+/// Beginnings of the lines of a trace, a log, a diff or a shell session.
 const PASTED_STARTS: [&str; 16] = [
     "at ",
     "File \"",
@@ -38,9 +39,9 @@ const PASTED_STARTS: [&str; 16] = [
     "@@",
     "caused by",
 ];
-/// Marks of a name of code in a word between spaces.
+/// Signs that make a word a name of code.
 const NAME_MARKS: [&str; 6] = ["_", "::", "()", "/", "#", "."];
-/// Words that most prompts to a coding agent have, regardless of their subject. Sorted.
+/// Words that prompts to a coding agent contain regardless of their subject. Sorted.
 const COMMON_WORDS: [&str; 133] = [
     "add", "added", "again", "another", "answer", "back", "bad", "best", "better", "break", "broken", "bug",
     "call", "change", "changed", "check", "clean", "code", "command", "comment", "compile", "continue",
@@ -56,14 +57,14 @@ const COMMON_WORDS: [&str; 133] = [
     "use", "used", "using", "want", "way", "yes",
 ];
 
-/// The terms of a prompt.
+/// The words and names of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptTerms {
-    /// The words of the prose that are not common, as typed, for a vector.
+    /// The words of the prose that are not common, as typed, to be embedded.
     pub topic: String,
-    /// The words of the prose in the form of the index, each once, without stop words.
+    /// The words of the prose in the form of the index, each once, without stop words, at most 40.
     pub words: Vec<String>,
-    /// Names of code in the whole prompt, as [`joined`] writes them, and short flags.
+    /// Names of code in the whole prompt, in the form of [`joined`], and flags of one letter; at most 32.
     pub names: Vec<String>,
 }
 
@@ -94,7 +95,7 @@ impl PromptTerms {
     }
 }
 
-/// Returns whether a word says little in a prompt.
+/// Returns whether a word of the index says little about the subject of a prompt.
 pub(super) fn is_common(token: &str) -> bool {
     is_listed_common(token)
         || token.strip_suffix('s').is_some_and(is_listed_common)
@@ -102,11 +103,12 @@ pub(super) fn is_common(token: &str) -> bool {
         || token == "difference"
 }
 
+/// Returns whether a word is in [`COMMON_WORDS`].
 fn is_listed_common(word: &str) -> bool {
     COMMON_WORDS.binary_search(&word).is_ok()
 }
 
-/// Returns the words of a text in the form of the index, each once, without stop words; a name gives the whole and its parts.
+/// Returns the words of a text in the form of the index, each once, without stop words. Of a name, returns the whole and the parts.
 pub(super) fn distinct_words(text: &str) -> Vec<String> {
     let mut stream = String::new();
     write_words(text, Form::Both, &mut stream);
@@ -115,7 +117,7 @@ pub(super) fn distinct_words(text: &str) -> Vec<String> {
     words.filter(|word| seen.insert(*word)).map(str::to_owned).collect()
 }
 
-/// Returns the names of code in a text: whole paths, flags and qualified names, and their last parts.
+/// Returns the names of code in a text, each once: paths, flags and qualified names as a whole, and their last parts.
 pub(super) fn find_code_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for raw in text.split(|c: char| c.is_whitespace() || c == '=' || c == ',') {
@@ -144,7 +146,7 @@ pub(super) fn find_code_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Returns whether a word is a flag of one letter: `-z`, also with a value, `-C1`.
+/// Returns whether a word is a flag of one letter: `-z`.
 fn is_short_flag(word: &str) -> bool {
     matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic())
 }
@@ -157,7 +159,7 @@ fn is_name(word: &str) -> bool {
     has_change || NAME_MARKS.iter().any(|mark| inner.contains(mark) || word.ends_with("()") && *mark == "()")
 }
 
-/// Returns the lines of prose; if there are none, the first and the last of the other lines.
+/// Returns the lines of prose. If they contain no words, adds the first and the last of the other lines.
 fn extract_prose(prompt: &str) -> String {
     let lines: Vec<&str> = prompt.lines().filter(|line| !line.trim().is_empty()).collect();
     if let [line] = lines.as_slice() {
@@ -181,6 +183,7 @@ fn extract_prose(prompt: &str) -> String {
     prose.join("\n")
 }
 
+/// Returns whether a line is prose rather than code or a line of a log or trace.
 fn is_prose(line: &str) -> bool {
     let text = line.trim();
     let is_indented = line.starts_with("    ") || line.starts_with('\t');

@@ -1,8 +1,9 @@
-//! Decides whether a memory helps with a prompt.
+//! Rates how relevant a memory is to a prompt.
 //!
-//! The score of a memory is a sum of shares, strength times weight, so that each can be shown. A memory is delivered if its
-//! score is at least 0. A needless text costs more than a missing one, and the weights are chosen accordingly:
-//! `benches/silence.py` fits them on the prompts of two repositories and reports on two others. Pure.
+//! The score of a memory is a sum of shares, one for each reason, so that each can be shown. A share is the strength of the reason
+//! times its weight. A memory is delivered if its score is at least 0. A needless memory costs more than a missing one, and the
+//! weights are chosen accordingly: `benches/silence.py` fits them on the prompts of two repositories and reports on two others.
+//! Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,7 @@ use memod_text::stems::stem;
 use super::prompt_terms::{PromptTerms, distinct_words, find_code_names, is_common};
 use crate::candidates::arm_signals::COSINE_FLOOR;
 
-/// The reasons for a memory with their weights; the last is constant.
+/// The names of the reasons with their weights. The last reason always has the strength 1.
 const WEIGHTS: [(&str, f64); 7] = [
     ("rare-words", 1.5),
     ("cosine", 3.1),
@@ -21,30 +22,30 @@ const WEIGHTS: [(&str, f64); 7] = [
     ("margin", 2.15),
     ("silence", -2.0),
 ];
-/// Factor of the rarity of a common word.
+/// Factor by which the rarity of a common word is lowered.
 const COMMON: f64 = 0.2;
-/// Sum of rarities that suffices.
+/// Sum of the rarities of matching words at which `rare-words` has the strength 1.
 const MOST_RARITY: f64 = 4.0;
-/// Sum of the rarities of names that suffices.
+/// Sum of the rarities of matching names at which `names` has the strength 1.
 const MOST_NAMES: f64 = 1.5;
 /// Rarity of a flag of one letter.
 const SHORT_FLAG: f64 = 0.5;
 /// Cosine at which a memory almost certainly matches (models/builtin/README.md).
 const COSINE_FULL: f32 = 0.75;
-/// Lead in the sum of rarities that counts in full.
+/// Lead in the sum of rarities at which `margin` has the strength 1.
 const FULL_MARGIN: f64 = 2.0;
-/// Length of the shortest word that may be misspelt; shorter words with an error are other words.
+/// Bytes of the shortest word that may be misspelt. A shorter word with an error would be another word.
 const MIN_MISSPELT: usize = 6;
-/// Share of a word with one error.
+/// Strength of a match with one typing error.
 const MISSPELT: f64 = 0.7;
 
-/// The rarity of each word in the repository, 0 to 1; a missing word has 1.
+/// The rarity of each word in the repository, 0 to 1. A word without an entry has the rarity 1.
 #[derive(Clone, Debug, Default)]
 pub struct WordRarity(HashMap<String, f64>);
 
 impl WordRarity {
-    /// Computes rarities from the number of chunks with each word, and of all chunks: the inverse document frequency (Spärck Jones,
-    /// "A statistical interpretation of term specificity", 1972), as a share of the highest.
+    /// Computes rarities from the number of chunks that contain each word, and the number of all chunks. The rarity is the inverse
+    /// document frequency (Spärck Jones, "A statistical interpretation of term specificity", 1972), divided by the highest one.
     pub fn new(counts: impl IntoIterator<Item = (String, u64)>, n_chunks: u64) -> Self {
         let all = (n_chunks as f64 + 1.0).ln().max(f64::EPSILON);
         let rarities = counts.into_iter().map(|(word, count)| {
@@ -54,6 +55,7 @@ impl WordRarity {
         Self(rarities.collect())
     }
 
+    /// Returns the rarity of a word or name, lowered for words that are common in prompts.
     fn rarity_of(&self, word: &str) -> f64 {
         let rarity =
             if word.starts_with('-') { SHORT_FLAG } else { self.0.get(word).copied().unwrap_or(1.0) };
@@ -64,21 +66,21 @@ impl WordRarity {
 /// The relevance of a memory to a prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relevance {
-    /// Name, strength and share of each reason.
+    /// Name, strength and share (strength times weight) of each reason.
     pub evidence: Vec<(&'static str, f64, f64)>,
     /// Sum of the shares.
     pub score: f64,
 }
 
 impl Relevance {
-    /// Adds a reason, at full strength.
+    /// Adds a reason of strength 1, and adds its share to the score.
     pub fn add_reason(&mut self, name: &'static str, share: f64) {
         self.evidence.push((name, 1.0, share));
         self.score += share;
     }
 }
 
-/// Returns the words and names whose rarity [`rate_memories`] needs.
+/// Returns the words and names of the prompt and the memories, whose rarities [`rate_memories`] needs.
 pub fn relevance_terms(asked: &PromptTerms, memories: &[(String, Option<f32>)]) -> Vec<String> {
     let own = memories.iter().flat_map(|(text, _)| distinct_words(text));
     let all: HashSet<String> = asked.words.iter().chain(&asked.names).cloned().chain(own).collect();
@@ -90,7 +92,7 @@ struct PromptWord<'a> {
     text: &'a str,
     stem: Option<String>,
     rarity: f64,
-    /// Whether it may be another word with an error.
+    /// Whether the word may be a misspelt form of another word.
     may_be_misspelt: bool,
 }
 
@@ -101,6 +103,7 @@ impl<'a> PromptWord<'a> {
         Self { text, stem: stem(text), rarity: rarity.rarity_of(text), may_be_misspelt }
     }
 
+    /// Returns whether this word may be a misspelt form of the word `own` of a memory.
     fn is_misspelt(&self, own: &str) -> bool {
         own.len() >= MIN_MISSPELT
             && own.get(..1) == self.text.get(..1)
@@ -108,10 +111,10 @@ impl<'a> PromptWord<'a> {
     }
 }
 
-/// The words of a memory.
+/// The words and names of a memory.
 struct MemoryText {
     words: Vec<String>,
-    /// Words and stems.
+    /// The words and their stems.
     forms: HashSet<String>,
     names: HashSet<String>,
 }
@@ -123,7 +126,8 @@ impl MemoryText {
         Self { words, forms, names: find_code_names(text).into_iter().collect() }
     }
 
-    /// Returns 1 if the text has the word in this or another form, less if it has it with one error, else 0.
+    /// Returns how well a word matches: 1 if the memory contains any form of the word, [`MISSPELT`] if it contains the word except
+    /// for one typing error, and 0 otherwise.
     fn match_word(&self, word: &PromptWord<'_>) -> f64 {
         if self.forms.contains(word.text) || word.stem.as_ref().is_some_and(|stem| self.forms.contains(stem))
         {
@@ -134,7 +138,8 @@ impl MemoryText {
     }
 }
 
-/// Returns the relevance of each memory, given its text and its cosine to the prompt's topic.
+/// Returns the relevance of each memory to the prompt. A memory is given by its text and, if known, its cosine to the prompt's
+/// topic.
 pub fn rate_memories(
     asked: &PromptTerms,
     rarity: &WordRarity,
@@ -163,17 +168,20 @@ pub fn rate_memories(
     rated.collect()
 }
 
+/// Returns the relevance for the strengths of all reasons, in the order of [`WEIGHTS`].
 fn weigh_strengths(strengths: [f64; WEIGHTS.len()]) -> Relevance {
     let shares = WEIGHTS.iter().zip(strengths);
     let evidence: Vec<_> = shares.map(|((name, weight), value)| (*name, value, value * weight)).collect();
     Relevance { score: evidence.iter().map(|(_, _, share)| share).sum(), evidence }
 }
 
+/// Returns `part / all`, at most 1; 0 if `all` is 0.
 fn capped_share(part: f64, all: f64) -> f64 {
     if all > 0.0 { (part / all).min(1.0) } else { 0.0 }
 }
 
-/// Returns the lead of a memory over the third best, 0 to 1: a prompt that many memories match means none of them.
+/// Returns by how much a memory leads the second best of the other memories, 0 to 1. If many memories match a prompt equally, it
+/// probably means none of them.
 fn lead_margin(covered: &[f64], nth: usize) -> f64 {
     let mut others: Vec<f64> =
         covered.iter().enumerate().filter(|(other, _)| *other != nth).map(|(_, sum)| *sum).collect();

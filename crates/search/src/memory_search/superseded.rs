@@ -1,18 +1,18 @@
-//! Finds the newest successors of a superseded memory, and ranks them right before it.
+//! Finds the newest successors of a superseded memory, and ranks them right before the memory.
 //!
-//! Both answer the same question, and need not share a word. Pure.
+//! A memory and its successor answer the same question, even if they share no word. Pure.
 
 use std::collections::{HashMap, HashSet};
 
 use memod_proto::Hit;
 
-/// An entry of a ranked list that may be a memory.
+/// An entry of a ranked list, which may be a superseded memory.
 pub trait Superseded {
-    /// Id of the memory; `None` for anything else.
+    /// Returns the id of the memory; `None` if the entry is no memory.
     fn id(&self) -> Option<&str>;
-    /// Ids of the living memories that supersede it.
+    /// Returns the ids of the living memories that supersede this memory.
     fn successors(&self) -> &[String];
-    /// Ranks it no lower than an entry that it supersedes.
+    /// Sets the score to the score of an entry that this memory supersedes.
     fn raise_to(&mut self, superseded: &Self);
 }
 
@@ -30,7 +30,8 @@ impl Superseded for Hit {
     }
 }
 
-/// Moves the successors of a memory before it, as far as they are in the list. In a circle the first stays.
+/// Moves the successors of each memory right before the memory, if they are in the list and rank lower. Memories that supersede
+/// each other in a circle keep their first entry in place.
 pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
     let n_hits = ranked.len();
     let mut at = 0;
@@ -56,17 +57,17 @@ pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
     }
 }
 
-/// Memories and their successors.
+/// The successors of memories, to follow chains of them.
 pub(crate) struct SuccessorChains {
-    /// Ids of the memories that supersede each memory.
+    /// By id of a memory: the ids of the memories that supersede it directly.
     pub(crate) successors: HashMap<String, Vec<String>>,
     /// Ids of the memories that pass a filter.
     pub(crate) passing: HashSet<String>,
 }
 
 impl SuccessorChains {
-    /// Returns the ends of the chains of a memory's successors, and the last successors that pass; in a circle the direct
-    /// successors.
+    /// Returns the newest direct and indirect successors of a memory: those without successors, and those that pass the filter
+    /// while none of their successors does. If there are none, because the chain is a circle, returns the direct successors.
     pub(crate) fn newest_successors(&self, id: &str) -> Vec<String> {
         let above = self.all_successors(id);
         let newest: Vec<String> = above
@@ -93,6 +94,7 @@ impl SuccessorChains {
         above
     }
 
+    /// Returns whether a direct or indirect successor of a memory passes the filter.
     fn has_passing_successor(&self, id: &str) -> bool {
         self.all_successors(id).into_iter().any(|id| self.passing.contains(id))
     }

@@ -1,4 +1,4 @@
-//! Classifies files by names, formats and contents, and weighs each class in the ranking.
+//! Classifies files by paths, formats and contents, and defines how each class lowers the score of a hit.
 
 use memod_base::types::{ClassSet, FileClass};
 use memod_extract::lang::LANGUAGES;
@@ -6,24 +6,24 @@ use memod_extract::lang::LANGUAGES;
 use super::path_words::PathWords;
 use crate::query::Query;
 
-/// How paths of a class look, and what the class counts.
+/// The signs of a class in paths and queries, and the factor of the class.
 struct ClassRule {
     class: FileClass,
-    /// Words of folder names.
+    /// Words of which a folder name contains one.
     folders: &'static [&'static str],
-    /// First or last word of the stem.
+    /// Words of which the file name (without extension) has one as its first or last word.
     stems: &'static [&'static str],
-    /// The whole stem, its words joined.
+    /// File names without extension, their words joined.
     names: &'static [&'static str],
-    /// Ends of the path.
+    /// Ends of paths.
     endings: &'static [&'static str],
-    /// Words of a query that ask for these files, besides those of `folders`, `stems` and `names`.
+    /// Words by which a query asks for files of the class, in addition to `folders`, `stems` and `names`.
     asked: &'static [&'static str],
-    /// Factor of the score where the query does not ask for the class.
+    /// Factor of the score of a hit in such a file, unless the query asks for the class.
     factor: f64,
 }
 
-/// A rule without signs and without effect.
+/// A rule without signs and without effect, as a base for others.
 const NONE: ClassRule = ClassRule {
     class: FileClass::Code,
     folders: &[],
@@ -34,10 +34,10 @@ const NONE: ClassRule = ClassRule {
     factor: 1.0,
 };
 
-/// Every class that has a sign in its path or a factor. Factors were chosen on repositories outside the quality sets
-/// (docs/src/benchmarks.md, Ranking); settings and data need none.
+/// The rules of all classes that have signs or a factor. The factors were chosen on repositories outside the quality sets
+/// (docs/src/benchmarks.md, Ranking). Settings and data need no factor.
 const RULES: [ClassRule; 14] = [
-    // A test has every name that its subject has, and more often.
+    // A test contains every name that the tested code contains, and more often.
     ClassRule {
         class: FileClass::Test,
         folders: &["test", "tests", "testsuite", "spec", "specs", "testing", "e2e"],
@@ -46,7 +46,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.5,
         ..NONE
     },
-    // Input and expected output of tests, which contain the words by chance.
+    // Input and expected output of tests, which contain words by chance.
     ClassRule {
         class: FileClass::Fixture,
         folders: &["fixture", "fixtures", "testdata", "mock", "mocks", "stubs"],
@@ -63,7 +63,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.6,
         ..NONE
     },
-    // Shows how something is used, not how it is implemented.
+    // Examples show how something is used, not how it is implemented.
     ClassRule {
         class: FileClass::Example,
         folders: &["example", "examples", "demo", "demos", "sample", "samples", "tutorial", "tutorials"],
@@ -85,7 +85,7 @@ const RULES: [ClassRule; 14] = [
         endings: &[".config.js", ".config.ts", ".config.mjs", ".config.cjs"],
         ..NONE
     },
-    // Third-party code, which is not edited here.
+    // Third-party code, which is not edited in this repository.
     ClassRule {
         class: FileClass::Vendored,
         folders: &[
@@ -101,7 +101,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.5,
         ..NONE
     },
-    // Written by tools from other sources.
+    // Files that tools write from other sources.
     ClassRule {
         class: FileClass::Generated,
         folders: &["dist", "generated"],
@@ -152,7 +152,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.5,
         ..NONE
     },
-    // Mentions every change, without saying how it works.
+    // A changelog mentions every change, without saying how the code works.
     ClassRule {
         class: FileClass::Changelog,
         folders: &["changelog", "changelogs", "changeset", "changesets", "releasenotes", "newsfragments"],
@@ -162,7 +162,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.25,
         ..NONE
     },
-    // Repeats its original in another language; `super::translation` finds these files.
+    // A translation repeats its original in another language. `super::translation` finds these files.
     ClassRule {
         class: FileClass::Translation,
         asked: &[
@@ -178,7 +178,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.5,
         ..NONE
     },
-    // Each repeats a piece of the schema.
+    // Each migration repeats a part of the schema.
     ClassRule {
         class: FileClass::Migration,
         folders: &["migration", "migrations", "migrate"],
@@ -207,11 +207,11 @@ const RULES: [ClassRule; 14] = [
     },
 ];
 
-/// Formats of text for people; also a file without a format, such as `LICENSE`.
+/// Formats of text for people.
 const PROSE: &[&str] = &["markdown", "asciidoc", "rst", "notebook", "org", "text", "latex"];
 /// Formats of settings and data.
 const DATA: &[&str] = &["json", "yaml", "toml", "ini", "xml", "csv"];
-/// Formats of code without a grammar.
+/// Formats of code for which there is no grammar.
 const OTHER_CODE: &[&str] = &[
     "batch",
     "clojure",
@@ -237,9 +237,9 @@ const OTHER_CODE: &[&str] = &[
     "vue",
 ];
 
-/// Classes that only prose has: `src/history.rs` is code.
+/// Classes that only prose can have: `src/history.rs` is code.
 const OF_PROSE: [FileClass; 2] = [FileClass::Licence, FileClass::Changelog];
-/// Classes of files that are no code of the project itself.
+/// Classes of files that do not count as code of the project itself.
 const NO_CODE: [FileClass; 9] = [
     FileClass::Test,
     FileClass::Fixture,
@@ -252,7 +252,7 @@ const NO_CODE: [FileClass; 9] = [
     FileClass::Translation,
 ];
 
-/// The group of a file's format, which decides on its class.
+/// The group of a file's format, which partly determines the classes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatGroup {
     /// Text for people.
@@ -261,12 +261,12 @@ pub enum FormatGroup {
     Data,
     /// Source code.
     Code,
-    /// Unknown, or neither.
+    /// An unknown format, or none, as of `LICENSE`.
     Other,
 }
 
 impl FormatGroup {
-    /// Returns the group of a format's name.
+    /// Returns the group of the format with this name.
     pub fn from_format(lang: &str) -> Self {
         match lang {
             _ if PROSE.contains(&lang) => Self::Prose,
@@ -279,7 +279,7 @@ impl FormatGroup {
     }
 }
 
-/// Returns the classes whose signs a path has.
+/// Returns the classes whose signs a path contains.
 pub fn classes_by_path(path: &str) -> ClassSet {
     let words = PathWords::from_path(path);
     let stem: Vec<&str> = words.stem().collect();
@@ -297,8 +297,8 @@ pub fn classes_by_path(path: &str) -> ClassSet {
         .collect()
 }
 
-/// Returns the classes of a file: the classes of its path that suit the format, the class of its content, and what they
-/// imply.
+/// Returns the classes of a file: the classes of its path that its format can have, the class of its content, and `Code`, `Docs` or
+/// `Config` if the format and the other classes imply it.
 pub(crate) fn classify_file(
     by_path: ClassSet,
     group: FormatGroup,
@@ -320,7 +320,7 @@ pub(crate) fn classify_file(
     classes
 }
 
-/// Returns the classes that a query asks for in its words.
+/// Returns the classes of files that the words of a query ask for.
 pub(crate) fn asked_classes(query: &Query) -> ClassSet {
     let mut asked: ClassSet = RULES
         .iter()
@@ -335,7 +335,7 @@ pub(crate) fn asked_classes(query: &Query) -> ClassSet {
     asked
 }
 
-/// Returns the factors of the classes that lower a file.
+/// Returns the name and factor of each of `classes` that lowers the score, except for the classes that the query asks for.
 pub(crate) fn lowering_factors(
     classes: ClassSet,
     asked: ClassSet,

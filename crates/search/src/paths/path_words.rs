@@ -2,7 +2,7 @@
 
 use memod_text::words as tokens;
 
-/// The words of a path, in the form of the index, without duplicates of whole and parts.
+/// The words of a path, in the form of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathWords {
     folders: String,
@@ -10,7 +10,7 @@ pub struct PathWords {
 }
 
 impl PathWords {
-    /// Splits a path with `/`.
+    /// Splits a path, whose separator is `/`.
     pub fn from_path(path: &str) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let stem =
@@ -21,17 +21,18 @@ impl PathWords {
         }
     }
 
-    /// Returns the words of all folders, with the joined name of each.
+    /// Returns the words of all folder names, and each name with its words joined.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
         self.folders.split_ascii_whitespace()
     }
 
-    /// Returns the words of the file name up to its last dot.
+    /// Returns the words of the file name without its extension.
     pub fn stem(&self) -> impl Iterator<Item = &str> {
         self.stem.split_ascii_whitespace()
     }
 }
 
+/// Returns the words of a name, separated by spaces. A hyphen joins the words of a name as an underscore does.
 fn split_words(name: &str, form: tokens::Form) -> String {
     let mut out = String::new();
     match name.contains('-') {

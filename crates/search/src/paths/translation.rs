@@ -1,14 +1,14 @@
-//! Finds the originals of translated files, by paths alone.
+//! Recognises translated files by paths alone.
 //!
-//! `docs/uk/a.md` is a translation where `docs/en/a.md` or `docs/a.md` is, and `README.zh-CN.md` where `README.md` is. A
-//! language code alone proves nothing: `tests/it` is no Italian.
+//! `docs/uk/a.md` is a translation if `docs/en/a.md` or `docs/a.md` exists, and `README.zh-CN.md` is one if `README.md` exists. A
+//! language code alone proves nothing: `tests/it` is not in Italian.
 
 use memod_base::types::file_name;
 
 use super::class_rules::FormatGroup;
 use crate::query::Query;
 
-/// Codes of languages, in the order of the names below. Some are no code, but are used as one: `cn`, `jp`, `kr`, `ua`.
+/// Language codes and the English names of the languages. Some are no official codes, but are used: `cn`, `jp`, `kr`, `ua`.
 const LANGUAGES: &[(&str, &str)] = &[
     ("ar", "arabic"),
     ("az", "azerbaijani"),
@@ -93,16 +93,16 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("zhtw", "chinese"),
 ];
 
-/// Marks of the English original.
+/// Folder names and suffixes that mark an English original.
 const ENGLISH: [&str; 8] = ["en", "en-US", "en_US", "en-us", "en_us", "en-GB", "en_GB", "english"];
 
-/// Folders below which a language code always names a language.
+/// Names of folders in which a folder with a language code always contains translations.
 const OF_LANGUAGES: [&str; 5] = ["i18n", "l10n", "locales", "translations", "translated"];
 
-/// Longest code with region and script: `zh-Hant-TW`.
+/// Bytes of the longest code with script and region: `zh-Hant-TW`.
 const MAX_CODE_BYTES: usize = 10;
 
-/// Returns the English name of the language of a code, with or without region: `pt-BR`, `zh_Hans`.
+/// Returns the English name of the language with a code, which may have a region or script: `pt-BR`, `zh_Hans`.
 fn language_of(code: &str) -> Option<&'static str> {
     if !(2..=MAX_CODE_BYTES).contains(&code.len()) || !code.is_ascii() {
         return None;
@@ -123,6 +123,7 @@ struct LanguageMark<'a> {
     before: &'a str,
     /// The path after the mark.
     after: &'a str,
+    /// English name of the language.
     language: &'static str,
 }
 
@@ -131,7 +132,8 @@ fn foreign_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
     language_marks(path).filter(|mark| mark.language != "english")
 }
 
-/// Returns the language marks of a path: a folder, a stem, or the end of either after `-`, `_` or `.`.
+/// Returns the language marks of a path. A mark is a folder name, a file name without extension, or the end of either after `-`,
+/// `_` or `.`.
 fn language_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
     let mut start = 0;
     let parts = path.split_inclusive('/').map(move |part| {
@@ -152,7 +154,7 @@ fn language_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
 }
 
 impl LanguageMark<'_> {
-    /// Returns the paths of an English original: the mark replaced.
+    /// Returns the paths that an English original may have: the path with the mark replaced.
     fn english_paths(&self) -> impl Iterator<Item = String> {
         ENGLISH.into_iter().chain(["Base"]).map(|code| format!("{}{code}{}", self.before, self.after))
     }
@@ -166,19 +168,20 @@ impl LanguageMark<'_> {
         }
     }
 
+    /// Returns whether the mark is a folder in one of [`OF_LANGUAGES`].
     fn is_in_folder_of_languages(&self) -> bool {
         let folder = self.before.strip_suffix('/').map(file_name);
         self.after.starts_with('/') && folder.is_some_and(|folder| OF_LANGUAGES.contains(&folder))
     }
 }
 
-/// Returns whether a path may belong to a translation, regardless of other paths.
+/// Returns whether a path contains a mark of a foreign language, so that the file may be a translation.
 pub(crate) fn may_be_translation(path: &str) -> bool {
     foreign_marks(path).next().is_some()
 }
 
-/// Returns whether a file is a translation of a file that `exists`. Code counts only beside an English original:
-/// `io/read.rs` is no Ido of `read.rs`.
+/// Returns whether a file is a translation. `exists` returns whether a file exists. Code is a translation only if there is an
+/// English original with a mark: `it/read.rs` is not the Italian version of `read.rs`.
 pub(crate) fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&str) -> bool) -> bool {
     let is_code = group == FormatGroup::Code;
     foreign_marks(path).any(|mark| {
@@ -187,10 +190,10 @@ pub(crate) fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&st
     })
 }
 
-/// Returns a path without its language marks, English included.
+/// Returns a path without its language marks, including marks of English.
 pub fn without_language(path: &str) -> String {
     let mut bare = path.to_owned();
-    // Each step shortens the path, so this ends.
+    // The loop ends, because each step shortens the path.
     loop {
         let shorter = language_marks(&bare).next().map(|mark| mark.without_mark());
         match shorter {
@@ -200,7 +203,8 @@ pub fn without_language(path: &str) -> String {
     }
 }
 
-/// Returns whether a query asks for the language of a path: by its English name, or because it is not in English itself.
+/// Returns whether a query asks for the language of a path: the query contains the English name of the language, or letters outside
+/// ASCII.
 pub(crate) fn asks_for_language(query: &Query, path: &str) -> bool {
     query.text().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
         || foreign_marks(path).any(|mark| query.has_any_word(&[mark.language]))

@@ -1,11 +1,11 @@
-//! Compares the words of paths and names with those of a query.
+//! Compares the words of paths and names with the words of a query.
 
-/// Returns the likeness of a word and the most similar of others, 0 to 1.
+/// Returns the likeness of a word to the most similar of `others`, 0 to 1.
 pub(crate) fn best_likeness<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> f64 {
     others.map(|other| word_likeness(word, other)).fold(0.0, f64::max)
 }
 
-/// Returns 1 for the same word, 0.6 for a likely form of it (`retry`, `retries`), and 0 otherwise.
+/// Returns the likeness of two words: 1 for equal words, 0.6 for likely forms of one word (`retry`, `retries`), and 0 otherwise.
 fn word_likeness(left: &str, right: &str) -> f64 {
     if left == right {
         return 1.0;

@@ -1,4 +1,4 @@
-//! Writes a query as an expression over the words of the index.
+//! Turns a query into expressions over the tokens of the index.
 
 use memod_base::types::{Expression, Phrase};
 use memod_text::scripts::is_unspaced;
@@ -13,19 +13,21 @@ pub(super) const MAX_TOKENS: usize = 64;
 /// Most unwanted tokens.
 const MAX_UNWANTED_TOKENS: usize = 64;
 
-/// Writes expressions within the limits on tokens.
+/// Writes expressions, within limits on the number of tokens.
 pub(super) struct ExpressionWriter {
+    /// Number of wanted tokens that may still be written.
     wanted: usize,
+    /// Number of unwanted tokens that may still be written.
     unwanted: usize,
     other_form: OtherForm,
-    /// Whether a limit cut the expression.
+    /// Whether tokens were left out because of a limit.
     pub(super) is_cut: bool,
 }
 
-/// Returns an alternative for a token that need not match exactly, if there is any.
+/// A function that returns another form of a token, which may match in its place.
 type OtherForm = fn(&str) -> Option<String>;
 
-/// The demands of operators on every hit, regardless of the arm that finds it.
+/// The expressions by which operators restrict the hits of all arms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueryRestriction {
     /// The expression that a hit must match.
@@ -39,7 +41,8 @@ impl ExpressionWriter {
         Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form, is_cut: false }
     }
 
-    /// Writes the demands of operators. Words side by side demand nothing, and beside `NOT` they only rank the remaining hits.
+    /// Writes the restriction of a query by its operators. Words side by side restrict nothing, and beside `NOT` they only rank the
+    /// remaining hits.
     pub(super) fn write_restriction(&mut self, any: &Alternatives) -> QueryRestriction {
         match any.0.as_slice() {
             [Requirements(bags)] if bags.len() == 1 || bags.iter().all(|bag| bag.wanted.is_empty()) => {
@@ -59,7 +62,7 @@ impl ExpressionWriter {
         }
     }
 
-    /// Writes the demands of words side by side: the phrases and groups among them, or any of them beside a prefix.
+    /// Writes what a bag requires of every hit: all its phrases and groups; or, if there are none but a prefix, any of its words.
     fn write_bag_requirement(&mut self, bag: &WordBag) -> Option<Expression> {
         let (required, _) = bag.by_requirement();
         let parts: Vec<Expression> =
@@ -71,13 +74,13 @@ impl ExpressionWriter {
         }
     }
 
-    /// Writes alternatives. With `is_strict` a compound counts as a whole, and otherwise any part of it.
+    /// Writes alternatives. A compound matches as a whole if `is_strict`; otherwise any part of it matches.
     pub(super) fn write_any(&mut self, any: &Alternatives, is_strict: bool) -> Option<Expression> {
         let parts = any.0.iter().filter_map(|all| self.write_all(all, is_strict)).collect();
         join_parts(parts, Expression::Any)
     }
 
-    /// Writes requirements. The words that a bag without a wanted item excludes are excluded from the other bags: `x AND NOT y`.
+    /// Writes requirements. Items of a bag that only excludes (`NOT y` in `x AND NOT y`) are excluded from the other bags.
     fn write_all(&mut self, all: &Requirements, is_strict: bool) -> Option<Expression> {
         let (bags, lone): (Vec<&WordBag>, Vec<&WordBag>) =
             all.0.iter().partition(|bag| !bag.wanted.is_empty());
@@ -88,8 +91,8 @@ impl ExpressionWriter {
         Some(self.write_without(wanted, &unwanted))
     }
 
-    /// Writes words side by side. Words beside a required item need not match, but count when they do. This needs the first
-    /// required item twice; in nested brackets it would double at each level, so its tokens count against the limit again.
+    /// Writes words side by side. Words beside a required item need not match, but improve the rank if they do. For this, the first
+    /// required item is written twice. In nested brackets it could double at each level, so its tokens count twice for the limit.
     fn write_bag(&mut self, bag: &WordBag, is_strict: bool) -> Option<Expression> {
         let (required, others) = bag.by_requirement();
         let mut parts: Vec<Expression> =
@@ -108,8 +111,7 @@ impl ExpressionWriter {
         Some(self.write_without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
     }
 
-    /// Excludes unwanted items from an expression. Without a wanted token there is no expression, because FTS5 has none for
-    /// "all except these".
+    /// Excludes unwanted items from an expression. The expression is needed because FTS5 cannot express "everything except these".
     fn write_without(&mut self, wanted: Expression, unwanted: &[&QueryItem]) -> Expression {
         match self.write_excluded(unwanted) {
             Some(unwanted) => Expression::Without(Box::new(wanted), Box::new(unwanted)),
@@ -117,7 +119,7 @@ impl ExpressionWriter {
         }
     }
 
-    /// Writes the items that must not match.
+    /// Writes the items that must not match, counting their tokens as unwanted.
     fn write_excluded(&mut self, unwanted: &[&QueryItem]) -> Option<Expression> {
         std::mem::swap(&mut self.wanted, &mut self.unwanted);
         let unwanted = self.write_items(unwanted, true);
@@ -125,6 +127,7 @@ impl ExpressionWriter {
         unwanted
     }
 
+    /// Writes an expression that matches any of the items.
     fn write_items(&mut self, items: &[&QueryItem], is_strict: bool) -> Option<Expression> {
         let mut parts: Vec<Expression> = Vec::new();
         for item in items {
@@ -150,23 +153,23 @@ impl ExpressionWriter {
     }
 }
 
-/// The phrases that a query wants; any may match.
+/// The phrases that a query wants, of which any may match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WantedPhrases {
     phrases: Vec<Phrase>,
-    /// For each phrase, the position of its word in the query: ascending.
+    /// For each phrase, the position in the query of the word it belongs to; ascending.
     word_of: Vec<usize>,
     n_words: usize,
     n_tokens: usize,
 }
 
 impl WantedPhrases {
-    /// Returns each phrase with the position of its word in the query; positions ascend.
+    /// Returns each phrase with the position in the query of the word it belongs to. Positions ascend.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Phrase, usize)> {
         self.phrases.iter().zip(self.word_of.iter().copied())
     }
 
-    /// Adds the phrases of the next word, as far as the limit on tokens allows.
+    /// Adds the phrases of the next word or phrase of the query, up to the limit on tokens.
     pub(super) fn add_item(&mut self, item: &QueryItem) {
         for phrase in item.to_phrases(false, other_number) {
             let n_tokens = phrase.tokens.split(' ').count();
@@ -180,6 +183,7 @@ impl WantedPhrases {
     }
 }
 
+/// Returns the only part, or the parts combined by `combine`; `None` if there are none.
 fn join_parts(
     mut parts: Vec<Expression>,
     combine: impl FnOnce(Vec<Expression>) -> Expression,
@@ -198,8 +202,8 @@ impl QueryItem {
     }
 }
 
-/// Returns the phrases for a word: the joined name, its spellings in parts, and, unless it must match exactly, each part
-/// and its other form.
+/// Returns the phrases for a word: the joined name, and its spellings in parts. With `other_form`, also each part and its other
+/// form.
 fn word_phrases(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Phrase> {
     let (whole, parts) = (word_stream(text, Form::Whole), word_stream(text, Form::Parts));
     let mut phrases = Vec::new();
@@ -220,10 +224,10 @@ fn word_phrases(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> V
     phrases
 }
 
-/// Returns the plural of an English singular with `s` or `ies`, or the singular of such a plural.
+/// Returns the regular plural of an English singular, or the singular of a plural in `s` or `ies`; `None` if there is none.
 ///
-/// The index of files has no stems, because they cost documents 3 points of nDCG. But names and questions often differ in
-/// number: the router is in `routers.rs`.
+/// The index of files has no stems, because stems cost 3 points of nDCG for documents. But the names in questions and in code often
+/// differ in number: the router is in `routers.rs`.
 pub(crate) fn other_number(token: &str) -> Option<String> {
     if token.len() < 4 || !token.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
@@ -241,22 +245,22 @@ pub(crate) fn other_number(token: &str) -> Option<String> {
     }
 }
 
-/// Returns adjacent tokens of the index for `text` as written and with separate parts: `"user getId"` matches `user getId`
-/// and `user get_id`, but also `user get id`.
+/// Returns the phrases for the spellings of `text`: as written, and with names split into parts. So `"user getId"` matches
+/// `user getId` and `user get_id`, but also `user get id`.
 fn phrase_spellings(text: &str, is_prefix: bool) -> Vec<Phrase> {
     let streams = [Form::Both, Form::Parts].map(|form| word_stream(text, form));
     let mut phrases: Vec<Phrase> =
         streams.iter().filter_map(|tokens| adjacent_phrase(tokens, is_prefix)).collect();
     phrases.dedup();
-    // With more letters the joined name would be different, so only the last part can be a prefix.
+    // Further letters would change the joined name, so only the last part can be a prefix.
     if is_prefix && phrases.len() > 1 {
         phrases.remove(0);
     }
     phrases
 }
 
-/// Returns the phrase for a stream. In the text, its last run of an unspaced script may continue, with full trigrams in place
-/// of the shorter ones of the stream.
+/// Returns the phrase for a stream of tokens; `None` for an empty stream. If the stream ends in an unspaced script, the text may
+/// continue there with full trigrams, so shorter tokens at the end are dropped.
 fn adjacent_phrase(stream: &str, is_prefix: bool) -> Option<Phrase> {
     let mut tokens: Vec<&str> = stream.split_ascii_whitespace().take(MAX_TOKENS).collect();
     while let [.., before, last] = tokens[..]
@@ -271,11 +275,12 @@ fn adjacent_phrase(stream: &str, is_prefix: bool) -> Option<Phrase> {
     Some(Phrase { tokens: tokens.join(" "), is_prefix })
 }
 
-/// Returns whether a token is shorter than a trigram, and so the start of one or the end of a run.
+/// Returns whether a token of an unspaced script is shorter than a trigram: it ends a run, or is the start of trigrams.
 pub(super) fn is_short_gram(token: &str) -> bool {
     token.starts_with(is_unspaced) && token.chars().nth(GRAM_CHARS - 1).is_none()
 }
 
+/// Returns the tokens of a text in one form, separated by spaces.
 fn word_stream(text: &str, form: Form) -> String {
     let mut out = String::new();
     tokens::write_words(text, form, &mut out);

@@ -1,4 +1,4 @@
-//! Reads the filters of a query: `path:src/**`, `-kind:doc`.
+//! Declares the filters of a query: `path:src/**`, `-kind:doc`.
 
 use std::fmt;
 
@@ -7,30 +7,30 @@ use std::fmt;
 pub enum FilterKey {
     /// A glob over the paths of files.
     Path,
-    /// Languages of files.
+    /// The format of files.
     Lang,
-    /// Kinds of hits.
+    /// The kind of hits.
     Kind,
-    /// Classes of files.
+    /// The class of files.
     Only,
     /// The name of a definition.
     Symbol,
-    /// Tags of memories.
+    /// A tag of memories.
     Tag,
     /// The container of memories.
     Container,
-    /// A part of the author of commits and memories.
+    /// A part of the author's name or address, of commits and memories.
     Author,
-    /// The first moment of commits and memories.
+    /// The earliest time of commits and memories.
     After,
-    /// The moment at which commits and memories are too late.
+    /// The time before which commits and memories must be.
     Before,
 }
 
 /// One filter of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterTerm {
-    /// The property that it restricts.
+    /// The property that the filter restricts.
     pub key: FilterKey,
     /// The value as typed, without quotes.
     pub value: String,
@@ -38,7 +38,7 @@ pub struct FilterTerm {
     pub is_negated: bool,
 }
 
-/// Checks the value of a filter; the error explains why it is invalid.
+/// A function that checks the value of a filter. The error says why the value is invalid.
 pub type FilterCheck<'a> = &'a dyn Fn(FilterKey, &str) -> Result<(), String>;
 
 impl FilterKey {
@@ -56,7 +56,7 @@ impl FilterKey {
         Self::Before,
     ];
 
-    /// Returns the word before the colon.
+    /// Returns the key as typed before the colon.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -72,7 +72,8 @@ impl FilterKey {
         }
     }
 
-    /// Splits `-path:rest` into negation, key and rest. `path::Path` and `path:` alone are no filters.
+    /// Splits `-path:rest` into whether it is negated, its key, and the rest. Returns `None` for texts that are no filters, such as
+    /// `path::Path` and `path:` without a value.
     pub(super) fn split_filter(text: &str) -> Option<(bool, Self, &str)> {
         let positive = text.strip_prefix('-');
         let (key, rest) = positive.unwrap_or(text).split_once(':')?;

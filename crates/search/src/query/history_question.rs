@@ -1,13 +1,13 @@
-//! Recognises questions about the history of code.
+//! Recognises queries about the history of code.
 
-/// Words that suffice alone.
+/// Words of which each makes a query a question about history.
 const WORDS: [&str; 8] =
     ["why", "who", "commit", "commits", "committed", "history", "introduced", "regressed"];
 
-/// `when is it done` asks for code, `when was it done` for a date.
+/// Words after `when` that make a query one about history: `when was it done` asks for a date, `when is it done` for code.
 const AFTER_WHEN: [&str; 3] = ["did", "was", "were"];
 
-/// Returns whether the words of a question, as typed, ask for history.
+/// Returns whether the words of a query, as typed, ask for history.
 pub(super) fn is_history_question(raw: &[&str]) -> bool {
     raw.iter().any(|word| is_one_of(word, &WORDS))
         || raw.windows(2).any(|pair| is_one_of(pair[0], &["when"]) && is_one_of(pair[1], &AFTER_WHEN))

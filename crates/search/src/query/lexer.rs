@@ -4,19 +4,19 @@ use super::filter_term::{FilterCheck, FilterKey, FilterTerm};
 use super::pasted_text;
 use super::query_tree::QueryItem;
 
-/// Longest part of a query that is read, in bytes.
+/// Bytes of a query that are read.
 const MAX_QUERY_BYTES: usize = 16 * 1024;
 
-/// Maximum depth of brackets; FTS5 limits the depth of an expression too.
+/// Largest depth of brackets. FTS5 limits the depth of an expression too.
 const MAX_DEPTH: usize = 8;
 
-/// Most notes on one query.
+/// Most notes on a query.
 const MAX_NOTES: usize = 8;
 
-/// Longest value of a filter in a note, bytes.
+/// Bytes of a filter's value that a note shows.
 const MAX_SHOWN_BYTES: usize = 60;
 
-/// A piece of a query.
+/// A lexeme of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Lexeme {
     Item(QueryItem),
@@ -27,16 +27,17 @@ pub(super) enum Lexeme {
     Not,
 }
 
-/// The pieces of a query, its filters, and notes on what was read otherwise than a user may have meant.
+/// The lexemes and filters of a query, and notes on parts that were read otherwise than the user may have meant.
 #[derive(Default)]
 pub(super) struct LexedQuery {
     pub(super) lexemes: Vec<Lexeme>,
     pub(super) filters: Vec<FilterTerm>,
     pub(super) notes: Vec<String>,
+    /// Number of open brackets.
     depth: usize,
 }
 
-/// Splits a query. Without `check` it has no filters.
+/// Splits a query into lexemes and filters. `check` tests the values of filters; without `check`, filters are read as words.
 pub(super) fn lex_query(input: &str, check: Option<FilterCheck<'_>>) -> LexedQuery {
     let mut lexed = LexedQuery::default();
     let mut rest = &input[..input.floor_char_boundary(MAX_QUERY_BYTES)];
@@ -44,7 +45,7 @@ pub(super) fn lex_query(input: &str, check: Option<FilterCheck<'_>>) -> LexedQue
         lexed.add_note(format!("only the first {MAX_QUERY_BYTES} bytes of the query are read"));
     }
     if pasted_text::is_pasted(rest) {
-        lexed.add_note("pasted text: all of it is words, without phrases, operators and filters".to_owned());
+        lexed.add_note("pasted text is read as words, without phrases, operators or filters".to_owned());
         lexed.lexemes = pasted_text::pasted_words(rest).into_iter().map(Lexeme::Item).collect();
         return lexed;
     }
@@ -65,7 +66,7 @@ pub(super) fn lex_query(input: &str, check: Option<FilterCheck<'_>>) -> LexedQue
         };
     }
     if lexed.depth > 0 {
-        lexed.add_note("a bracket that is not closed ends with the query".to_owned());
+        lexed.add_note("an open bracket is closed at the end of the query".to_owned());
     }
     lexed
 }
@@ -74,11 +75,12 @@ fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„')
 }
 
+/// Returns the length of the word at the start of `text`, bytes.
 fn word_end(text: &str) -> usize {
     text.find(|c: char| c.is_whitespace() || is_quote(c)).unwrap_or(text.len())
 }
 
-/// Splits the text after a quote at the next quote; `None` if there is none.
+/// Splits the text after a quote into the texts before and after the next quote; `None` if there is no other quote.
 fn split_quoted(inside: &str) -> Option<(&str, &str)> {
     let end = inside.find(is_quote)?;
     let quote = inside[end..].chars().next()?;
@@ -86,17 +88,17 @@ fn split_quoted(inside: &str) -> Option<(&str, &str)> {
 }
 
 impl LexedQuery {
-    /// Adds a note once.
+    /// Adds a note, unless it was added before or there are too many.
     pub(super) fn add_note(&mut self, note: String) {
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// Reads the phrase that starts with `inside`; returns the rest.
+    /// Reads the phrase that `inside` begins with, after its opening quote; returns the text after the closing quote.
     fn read_phrase<'a>(&mut self, inside: &'a str) -> &'a str {
         let Some((phrase, after)) = split_quoted(inside) else {
-            self.add_note("unbalanced quote taken as text".to_owned());
+            self.add_note("a quote without its other half is read as text".to_owned());
             return inside;
         };
         self.lexemes.push(Lexeme::Item(QueryItem::Phrase(phrase.to_owned())));
@@ -111,7 +113,7 @@ impl LexedQuery {
         self.lexemes.push(Lexeme::Open);
     }
 
-    /// Reads one word and the surplus brackets that it closes: `foo())` closes one.
+    /// Reads one word and the closing brackets behind it: `foo())` closes one bracket.
     fn read_word(&mut self, raw: &str) {
         let (text, n_closing) = self.without_closing(raw);
         match text {
@@ -127,7 +129,7 @@ impl LexedQuery {
         self.close_brackets(n_closing);
     }
 
-    /// Reads the filter at the start of `text`; returns the rest, or `None` if there is no filter.
+    /// Reads the filter at the start of `text`; returns the text after the filter, or `None` if there is no valid filter.
     fn read_filter<'a>(&mut self, text: &'a str, check: FilterCheck<'_>) -> Option<&'a str> {
         let (is_negated, key, rest) = FilterKey::split_filter(text)?;
         let first = rest.chars().next()?;
@@ -141,11 +143,11 @@ impl LexedQuery {
         };
         let shown = format!("{}:{}", key.as_str(), &value[..value.floor_char_boundary(MAX_SHOWN_BYTES)]);
         if let Err(why) = check(key, value) {
-            self.add_note(format!("{shown} taken as text: {why}"));
+            self.add_note(format!("{shown} is read as text: {why}"));
             return None;
         }
         if self.depth > 0 || self.lexemes.last() == Some(&Lexeme::Or) || starts_with_or(after) {
-            self.add_note(format!("{shown} holds for the whole query"));
+            self.add_note(format!("{shown} applies to the whole query"));
         }
         let is_after_not = self.lexemes.pop_if(|last| *last == Lexeme::Not).is_some();
         let value = value.to_owned();
@@ -154,7 +156,7 @@ impl LexedQuery {
         Some(after)
     }
 
-    /// Splits off the closing brackets at the end of a word that close open brackets before it.
+    /// Splits the closing brackets of outer brackets off the end of a word. Returns the word and the number of brackets.
     fn without_closing<'a>(&self, raw: &'a str) -> (&'a str, usize) {
         let n_trailing = raw.len() - raw.trim_end_matches(')').len();
         let n_closing =
@@ -168,6 +170,7 @@ impl LexedQuery {
     }
 }
 
+/// Returns whether the first word of a text is the operator `OR`.
 fn starts_with_or(text: &str) -> bool {
     text.split_whitespace().next() == Some("OR")
 }

@@ -1,22 +1,22 @@
-//! Reads a pasted text as words.
+//! Recognises pasted text, and splits it into words.
 //!
-//! Quotes and brackets of an error message or of code are no operators: a phrase would have to be in one chunk, word for
-//! word.
+//! Quotes and brackets in an error message or in code are not meant as operators. If they were read as phrases, each phrase would
+//! have to be in a hit word for word.
 
 use super::query_tree::QueryItem;
 
-/// Parts of the first lines of tracebacks, which a typed query rarely has.
+/// Texts of tracebacks, which a typed query rarely contains.
 const OF_TRACES: [&str; 4] =
     ["Traceback (most recent call last)", "panicked at ", "Exception in thread \"", "goroutine 1 [running]"];
 
-/// Returns whether a text was pasted rather than typed as a query: it has several lines, or one of a traceback.
+/// Returns whether a text was pasted rather than typed as a query: it has several lines, or contains a text of a traceback.
 pub(super) fn is_pasted(input: &str) -> bool {
     let mut lines = input.lines().filter(|line| !line.trim().is_empty());
     lines.nth(1).is_some() || OF_TRACES.iter().any(|sign| input.contains(sign))
 }
 
-/// Returns the words of a pasted text. The number of words of a query is limited, and the first and the last line usually
-/// name the error, so these come first, followed by the other lines from the end.
+/// Returns the words of a pasted text: of the first line, then of the other lines from the last to the second. Later words may be
+/// cut off, and the first and the last line usually name the error.
 pub(super) fn pasted_words(input: &str) -> Vec<QueryItem> {
     let mut lines: Vec<&str> = input.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.len() > 1 {
@@ -29,7 +29,7 @@ pub(super) fn pasted_words(input: &str) -> Vec<QueryItem> {
     words.map(|word| QueryItem::Word(lower_operator(word))).collect()
 }
 
-/// Returns a word in lower case if it would be an operator.
+/// Returns the word, in lower case if it is an operator.
 fn lower_operator(word: &str) -> String {
     if matches!(word, "AND" | "OR" | "NOT") { word.to_lowercase() } else { word.to_owned() }
 }

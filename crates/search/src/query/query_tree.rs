@@ -1,25 +1,26 @@
-//! Builds the tree of a query.
+//! Builds the tree of a query from its lexemes.
 
 use std::fmt;
 
 use super::lexer::Lexeme;
 use super::stop_words;
 
-/// Alternatives: any of these.
+/// Requirements joined by `OR`: any of them must be satisfied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Alternatives(pub(super) Vec<Requirements>);
 
-/// Requirements: each of these.
+/// Bags joined by `AND`: each of them must match.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Requirements(pub(super) Vec<WordBag>);
 
-/// Words side by side.
+/// Items side by side. Unwanted items are those after `NOT`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WordBag {
     pub(super) wanted: Vec<QueryItem>,
     pub(super) unwanted: Vec<QueryItem>,
 }
 
+/// A word, prefix, phrase, or a group in brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum QueryItem {
     Word(String),
@@ -28,12 +29,12 @@ pub(super) enum QueryItem {
     Group(Alternatives),
 }
 
-/// Builds the tree of all lexemes.
+/// Builds the tree of some lexemes. Operators without operands are ignored.
 pub(super) fn build_tree(lexemes: Vec<Lexeme>) -> Alternatives {
     TreeParser { rest: lexemes.into_iter().peekable() }.parse_alternatives()
 }
 
-/// Parses lexemes. The lexer bounds the recursion, because it limits the depth of brackets.
+/// Parses lexemes recursively. The depth is bounded, because the lexer limits the depth of brackets.
 struct TreeParser {
     rest: std::iter::Peekable<std::vec::IntoIter<Lexeme>>,
 }
@@ -48,7 +49,7 @@ impl TreeParser {
         Alternatives(any)
     }
 
-    /// Leaves out bags without items, beside which an operator has no operand.
+    /// Parses bags joined by `AND`. Leaves out bags without items, so that operators without operands are ignored.
     fn parse_requirements(&mut self) -> Requirements {
         let mut all = vec![self.parse_bag()];
         while self.rest.next_if_eq(&Lexeme::And).is_some() {
@@ -85,7 +86,7 @@ impl TreeParser {
 }
 
 impl WordBag {
-    /// Adds a group in brackets; adds its items alone when no operator binds them.
+    /// Adds a group in brackets. If the group has only wanted or only unwanted items side by side, adds the items instead.
     fn add_group(&mut self, mut any: Alternatives) {
         match any.0.as_mut_slice() {
             [] => {}
@@ -99,12 +100,12 @@ impl WordBag {
         }
     }
 
-    /// Returns whether every hit must have this item: a phrase, or a group with operators.
+    /// Returns whether every hit must match this item: a phrase, or a group with operators.
     fn is_required(item: &QueryItem) -> bool {
         matches!(item, QueryItem::Phrase(_) | QueryItem::Group(_))
     }
 
-    /// Returns the required items, and the others.
+    /// Returns the required wanted items, and the other wanted items.
     pub(super) fn by_requirement(&self) -> (Vec<&QueryItem>, Vec<&QueryItem>) {
         self.wanted.iter().partition(|item| Self::is_required(item))
     }
@@ -119,7 +120,7 @@ impl Alternatives {
         self.0.iter().flat_map(|all| all.0.iter())
     }
 
-    /// Returns whether an operator binds: the query is not only words side by side.
+    /// Returns whether the query has operators, phrases or prefixes, and is not only words side by side.
     pub(super) fn is_binding(&self) -> bool {
         self.bags().count() > 1
             || !self.bags().all(|bag| {
@@ -127,7 +128,7 @@ impl Alternatives {
             })
     }
 
-    /// Returns the wanted items that are no groups, in order.
+    /// Returns all wanted items in order. Groups are replaced by their items.
     pub(super) fn wanted_items(&self) -> Vec<&QueryItem> {
         let mut wanted = Vec::new();
         for item in self.bags().flat_map(|bag| &bag.wanted) {
@@ -139,7 +140,7 @@ impl Alternatives {
         wanted
     }
 
-    /// Returns the items after `NOT`, in order.
+    /// Returns all items after `NOT`, in order.
     pub(super) fn unwanted_items(&self) -> Vec<&QueryItem> {
         let mut unwanted = Vec::new();
         for bag in self.bags() {
@@ -153,7 +154,7 @@ impl Alternatives {
         unwanted
     }
 
-    /// Drops stop words beside other items; every operand of an operator stays.
+    /// Drops stop words that stand beside other items. A bag of only stop words stays, because it may be an operand.
     pub(super) fn drop_stop_words(&mut self) {
         for bag in self.bags_mut() {
             if !bag.wanted.iter().all(QueryItem::is_stop_word) {
@@ -167,7 +168,7 @@ impl Alternatives {
         }
     }
 
-    /// Replaces texts of wanted words and phrases.
+    /// Replaces the texts of wanted words and phrases for which `replace` returns another text.
     pub(super) fn replace_wanted(&mut self, replace: &mut dyn FnMut(&str) -> Option<String>) {
         for item in self.bags_mut().flat_map(|bag| bag.wanted.iter_mut()) {
             match item {
@@ -184,6 +185,7 @@ impl Alternatives {
 }
 
 impl QueryItem {
+    /// Returns the text of the item; `None` for a group.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Word(text) | Self::Prefix(text) | Self::Phrase(text) => Some(text),
@@ -196,7 +198,7 @@ impl QueryItem {
     }
 }
 
-/// Writes the items of an iterator with something between them.
+/// Writes items, with `between` between them.
 fn write_joined<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     items: impl Iterator<Item = T>,

@@ -1,12 +1,12 @@
-//! Finds the words of a query that name symbols.
+//! Finds the words of a query that may be names of symbols.
 
-/// Most names taken from one query.
+/// Most names that are taken from one query.
 const MAX_NAMES: usize = 8;
 
-/// Longest name, in bytes; longer words are data.
+/// Longest name, in bytes. Longer words are data.
 const MAX_NAME_BYTES: usize = 128;
 
-/// A dotted word with one of these endings is the name of a file or product, not a member access.
+/// A word with a dot and one of these endings is the name of a file or a product, not of a member.
 const FILE_ENDINGS: [&str; 45] = [
     "adoc", "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "ex", "exs", "go", "h", "hpp", "hs",
     "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php",
@@ -14,7 +14,7 @@ const FILE_ENDINGS: [&str; 45] = [
     "zig",
 ];
 
-/// How likely the spelling of a word names a symbol.
+/// The spelling of a word, in the order of how likely it names a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameShape {
     /// Any other identifier: `config`.
@@ -25,17 +25,18 @@ pub(crate) enum NameShape {
     Code,
 }
 
-/// A word that could be a symbol's name.
+/// A word that may be the name of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SymbolName<'a> {
     /// The name with its qualifiers: `Session::login`.
     pub(crate) full: &'a str,
     /// The last part: `login`.
     pub(crate) last: &'a str,
+    /// Spelling of the name.
     pub(crate) shape: NameShape,
 }
 
-/// Returns the name in a word between spaces, without its brackets and the punctuation around it.
+/// Returns the name in a word between spaces, without brackets and surrounding punctuation; `None` if the word cannot be a name.
 pub(crate) fn parse_name(word: &str) -> Option<SymbolName<'_>> {
     let start = word.find(is_identifier_char)?;
     let word = &word[start..];
@@ -55,8 +56,8 @@ pub(crate) fn parse_name(word: &str) -> Option<SymbolName<'_>> {
     Some(SymbolName { full, last, shape })
 }
 
-/// Returns the names worth an exact lookup, the likeliest first: names spelled like code, capitalized words after the first
-/// word, and a single word.
+/// Returns the names to look up exactly, the likeliest first. These are the names spelled like code, the capitalized words after
+/// the first word, and the only word of a query; each with and without qualifiers.
 pub(crate) fn symbol_candidates(words: &[&str]) -> Vec<String> {
     let mut names: Vec<SymbolName<'_>> = Vec::new();
     for (nth, word) in words.iter().enumerate() {
@@ -85,6 +86,7 @@ fn is_identifier_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
+/// Returns the spelling of a name without qualifiers.
 fn name_shape(name: &str) -> NameShape {
     let inner = name.trim_matches('_');
     let has_change = inner.chars().zip(inner.chars().skip(1)).any(|(left, right)| {

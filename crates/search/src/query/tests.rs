@@ -148,20 +148,20 @@ fn what_was_understood() {
     let note =
         |query: &str, expected: &[&str]| assert_eq!(understood(query).to_parsed().notes, expected, "{query}");
     note("plain words, 5 of them: a:b", &[]);
-    note("5\" disk", &["unbalanced quote taken as text"]);
-    note("(a AND b", &["a bracket that is not closed ends with the query"]);
-    note("kind:bad", &["kind:bad taken as text: it is bad"]);
-    note("(kind:doc) a", &["kind:doc holds for the whole query"]);
-    note("kind:doc OR a", &["kind:doc holds for the whole query"]);
-    note("a OR kind:doc", &["kind:doc holds for the whole query"]);
-    note("NOT a", &["the query has only NOT terms, which leave out hits: nothing was searched"]);
+    note("5\" disk", &["a quote without its other half is read as text"]);
+    note("(a AND b", &["an open bracket is closed at the end of the query"]);
+    note("kind:bad", &["kind:bad is read as text: it is bad"]);
+    note("(kind:doc) a", &["kind:doc applies to the whole query"]);
+    note("kind:doc OR a", &["kind:doc applies to the whole query"]);
+    note("a OR kind:doc", &["kind:doc applies to the whole query"]);
+    note("NOT a", &["the query has only NOT terms, which exclude hits: nothing was searched"]);
     note(
         &"(".repeat(9),
-        &["brackets deeper than 8 levels are ignored", "a bracket that is not closed ends with the query"],
+        &["brackets deeper than 8 levels are ignored", "an open bracket is closed at the end of the query"],
     );
     note(&"word1 ".repeat(99), &[]);
     let many: String = (0..99).map(|n| format!("word{n} ")).collect();
-    note(&many, &["only the first 64 words count"]);
+    note(&many, &["only the first 64 words are used"]);
     note(&"a ".repeat(16 << 10), &["only the first 16384 bytes of the query are read"]);
 }
 

@@ -2,10 +2,11 @@
 
 use crate::candidates::ranked::RankedCandidate;
 
-/// Share of the lowest exact hit that the best hit of a corrected query gets.
+/// Score of the best hit of a corrected query, as a share of the lowest exact score (before both are mapped to 0 to 1).
 const BELOW_EXACT: f64 = 0.99;
 
-/// Returns the factor that keeps the hits of a corrected query, whose best score is `best`, below every exact hit.
+/// Returns the factor that lowers the hits of a corrected query below every exact hit, at most 1. `best` is the best score of the
+/// corrected query, and `lowest_exact` the lowest score of an exact hit, if there are any.
 pub fn correction_factor(lowest_exact: Option<f64>, best: f64) -> f64 {
     match lowest_exact {
         Some(lowest) if best > 0.0 => (BELOW_EXACT * unbound_score(lowest) / unbound_score(best)).min(1.0),
@@ -13,12 +14,12 @@ pub fn correction_factor(lowest_exact: Option<f64>, best: f64) -> f64 {
     }
 }
 
-/// Returns the product of factors behind a final score, the inverse of [`RankedCandidate::bound_score`].
+/// Returns the score before [`RankedCandidate::bound_score`], given the score after it.
 fn unbound_score(score: f64) -> f64 {
     -(-score).ln_1p()
 }
 
-/// Applies the factor of a corrected query to a final score.
+/// Applies the factor of [`correction_factor`] to a hit whose score has been mapped by [`RankedCandidate::bound_score`].
 pub(crate) fn lower_corrected<C>(ranked: &mut RankedCandidate<C>, factor: f64) {
     let product = unbound_score(ranked.score);
     ranked.score = -(-product * factor).exp_m1();

@@ -1,58 +1,58 @@
-//! Fuses the ranked lists of the arms into one score.
+//! Fuses the values of the arms into one score.
 //!
-//! The score is a sum of weight × value: BM25 as a share of the best, and cosines scaled between worst and best. Summing
-//! reciprocal ranks instead ignores by how much a hit leads: on labelled queries for code, documents and memories it gave
-//! an nDCG@10 of 85.1, 67.4 and 50.1 instead of 87.0, 69.3 and 54.6.
+//! The score is a sum of weight × value. The value of BM25 is the share of the best BM25, and cosines are scaled between worst and
+//! best. A sum of reciprocal ranks would ignore by how much a hit leads: on labelled queries for code, documents and memories it
+//! gave an nDCG@10 of 85.1, 67.4 and 50.1 instead of 87.0, 69.3 and 54.6.
 
 use memod_base::types::{ChunkKind, RankingParts};
 
 use crate::candidates::arm_signals::{ArmSignals, COSINE_FLOOR, TextRank};
 use crate::query::Query;
 
-/// Damps the lead of the first ranks, as in reciprocal rank fusion (Cormack, Clarke, Buettcher, "Reciprocal Rank
+/// Constant that reduces the lead of the first ranks, as in reciprocal rank fusion (Cormack, Clarke, Buettcher, "Reciprocal Rank
 /// Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009).
 const RANK_DAMPING: f64 = 60.0;
 
-/// Number of signals.
+/// Number of the signals that are fused.
 const N_ARMS: usize = 9;
 
-/// Names of the signals in an explanation, in the order of their weights and values.
+/// Names of the signals in explanations, in the order of weights and values.
 pub(super) const ARMS: [&str; N_ARMS] =
     ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"];
 
-/// Weights of the arms.
+/// The weight of each signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ArmWeights {
-    /// BM25 over chunks.
+    /// Weight of BM25 over chunks.
     pub(crate) bm25: f64,
-    /// BM25 over path words.
+    /// Weight of BM25 over path words.
     pub(crate) path: f64,
-    /// Exact symbol.
+    /// Weight of the rank among symbols.
     pub(crate) symbol: f64,
-    /// Nearest vectors.
+    /// Weight of the cosine.
     pub(crate) knn: f64,
-    /// BM25 of the file as a whole.
+    /// Weight of BM25 of the whole file.
     pub(crate) file: f64,
-    /// Share of the query that the file has.
+    /// Weight of the share of the query's words that the file contains.
     pub(crate) covered: f64,
-    /// Similarity of the most similar words.
+    /// Weight of the similarity of the most similar words.
     pub(crate) maxsim: f64,
-    /// Similarity of the most similar words of names and first lines.
+    /// Weight of the same similarity, for names and first lines.
     pub(crate) maxsim_head: f64,
-    /// Similarity of the most similar words of the path.
+    /// Weight of the same similarity, for the path.
     pub(crate) maxsim_path: f64,
 }
 
-/// Weights of the arms by the kind of a hit.
+/// The weights for each kind of hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Weights {
-    /// Code, commits and other text.
+    /// Weights for code, commits and other text.
     pub(crate) code: ArmWeights,
-    /// Documents.
+    /// Weights for sections of documents.
     pub(crate) doc: ArmWeights,
 }
 
-/// The weights where words are not compared one by one. The vectors of documents count more than those of code.
+/// The weights if words are not compared one by one. The vectors of documents count more than the vectors of code.
 const BY_TEXT: Weights = {
     let code = ArmWeights {
         bm25: 1.0,
@@ -68,9 +68,8 @@ const BY_TEXT: Weights = {
     Weights { code, doc: ArmWeights { knn: 1.0, ..code } }
 };
 
-/// The weights where words are compared one by one, which counts more than all other signals for code. A section of a
-/// document has one subject, which its vector and BM25 find; the sum of its weights places documents among code as
-/// [`BY_TEXT`] does.
+/// The weights if words are compared one by one. For code, this comparison counts most. A section of a document has one subject,
+/// which its vector and BM25 find. The sum of the weights for documents ranks them relative to code as [`BY_TEXT`] does.
 const BY_WORD: Weights = Weights {
     code: ArmWeights {
         bm25: 0.3,
@@ -97,9 +96,9 @@ const BY_WORD: Weights = Weights {
 };
 
 impl Weights {
-    /// Returns the weights for a query. For a name the vector counts half, because its spelling matters.
+    /// Returns the weights for a query. For a single name the vector counts half, because the spelling of a name matters.
     ///
-    /// They were chosen on repositories outside the quality sets (docs/src/benchmarks.md, Ranking).
+    /// The weights were chosen on repositories outside the quality sets (docs/src/benchmarks.md, Ranking).
     pub(crate) fn new(query: &Query, has_maxsim: bool) -> Self {
         let mut weights = if has_maxsim { BY_WORD } else { BY_TEXT };
         if query.looks_like_symbol() {
@@ -109,7 +108,7 @@ impl Weights {
         weights
     }
 
-    /// Returns the weights with those of some parts set to 0.
+    /// Returns the weights, with 0 for the signals in `parts`.
     #[must_use]
     pub(crate) fn without_parts(mut self, parts: RankingParts) -> Self {
         for weights in [&mut self.code, &mut self.doc] {
@@ -119,6 +118,7 @@ impl Weights {
         self
     }
 
+    /// Returns the weights for hits of a kind.
     fn for_kind(&self, kind: ChunkKind) -> &ArmWeights {
         if kind == ChunkKind::Doc { &self.doc } else { &self.code }
     }
@@ -135,7 +135,8 @@ impl ArmWeights {
     }
 }
 
-/// Returns one score per candidate, `[n_candidates]`, 0 to 1; 1 is the first rank in every arm that found anything.
+/// Returns one score for each candidate, `[n_candidates]`, 0 to 1. A candidate has the score 1 if it is the best in every arm that
+/// found anything.
 pub(crate) fn fuse_scores(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights) -> Vec<f64> {
     let spread = SignalScale::from_candidates(candidates);
     let best = best_possible_score(candidates, weights);
@@ -147,11 +148,12 @@ pub(crate) fn fuse_scores(candidates: &[(ChunkKind, ArmSignals)], weights: &Weig
         .collect()
 }
 
+/// Returns the weighted sum of the values of a candidate.
 fn weigh_values(weights: &ArmWeights, values: [f64; N_ARMS]) -> f64 {
     values.iter().zip(weights.to_array()).map(|(value, weight)| value * weight).sum()
 }
 
-/// Returns the score of the first rank in every arm that found anything; never 0.
+/// Returns the weighted sum of a candidate that is the best in every arm that found anything; 1 if no arm found anything.
 fn best_possible_score(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights) -> f64 {
     let found = |has: fn(&ArmSignals) -> bool| {
         f64::from(u8::from(candidates.iter().any(|(_, signals)| has(signals))))
@@ -173,12 +175,12 @@ fn best_possible_score(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights
     if sum > 0.0 { sum } else { 1.0 }
 }
 
-/// Returns 1 for the first rank, less for later ones, 0 without a rank.
+/// Returns the value of a rank: 1 for the first rank, less for later ranks, 0 without a rank.
 fn reciprocal_rank(rank: Option<u32>) -> f64 {
     rank.map_or(0.0, |rank| (RANK_DAMPING + 1.0) / (RANK_DAMPING + f64::from(rank.max(1))))
 }
 
-/// The scale of the signals of a query's candidates.
+/// The best and worst values among the candidates of a query, by which values are scaled.
 struct SignalScale {
     best_bm25: f64,
     best_path: f64,
@@ -197,8 +199,8 @@ impl SignalScale {
         }
     }
 
-    /// Returns the values of the arms, each 0 to 1. The ranks of symbols make little difference, because the order of equal
-    /// names means nothing.
+    /// Returns the values of a candidate's signals, each 0 to 1. The values of successive symbol ranks differ little, because the
+    /// order of equal names means nothing.
     fn scale_signals(&self, signals: &ArmSignals) -> [f64; N_ARMS] {
         [
             text_share(signals.bm25, self.best_bm25),
@@ -213,6 +215,7 @@ impl SignalScale {
         ]
     }
 
+    /// Returns a cosine on the scale from the worst to the best; 0 for noise.
     fn scale_cosine(&self, cosine: f32) -> f64 {
         if cosine <= COSINE_FLOOR {
             return 0.0;
@@ -222,6 +225,7 @@ impl SignalScale {
     }
 }
 
+/// Returns the largest BM25 among the ranks that `place` selects.
 fn best_text_score(
     candidates: &[(ChunkKind, ArmSignals)],
     place: fn(&ArmSignals) -> Option<TextRank>,
@@ -229,6 +233,7 @@ fn best_text_score(
     candidates.iter().filter_map(|(_, signals)| place(signals)).map(|place| place.bm25).fold(0.0, f64::max)
 }
 
+/// Returns BM25 as a share of the best; 0 without a rank.
 fn text_share(place: Option<TextRank>, best: f64) -> f64 {
     place.filter(|_| best > 0.0).map_or(0.0, |place| (place.bm25 / best).max(0.0))
 }

@@ -1,15 +1,15 @@
-//! Ranks hits that have a rare word before hits that are only similar to it.
+//! Ranks hits that contain a rare word before hits that are only similar to the word.
 
 use crate::candidates::arm_signals::ArmSignals;
 use crate::candidates::ranked::RankedCandidate;
 
-/// Name of the factor, which follows from the scores.
+/// Name of the factor in explanations.
 pub(crate) const WORDLESS: &str = "wordless";
 
-/// Most hits with a rare word: all of them fit into an answer.
+/// A word is rare if at most this number of hits contain it, so that all of them fit into an answer.
 pub(crate) const MOST_WITH_RARE_WORD: usize = 10;
 
-/// Lowers the hits of a query of one word that lack it, if it is rare, below all that have it.
+/// If the only word of the query is rare, lowers the hits that lack the word below all hits that contain it.
 pub(crate) fn lower_wordless<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&C) -> &ArmSignals) {
     let has_words: Vec<bool> = ranked.iter().map(|hit| signals(&hit.candidate).has_word()).collect();
     let scores = ranked.iter().map(|hit| hit.score).zip(has_words.iter().copied());
@@ -21,8 +21,8 @@ pub(crate) fn lower_wordless<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&
     }
 }
 
-/// Returns the factor that lowers all hits without a word below those with it and keeps their order; `None` if they are below
-/// already, or the word is not rare. Takes the score of each hit and whether it has the word.
+/// Returns the factor that lowers all hits without a word below the hits with it. `None` if they are below already, or the word is
+/// not rare. `hits` gives the score of each hit, and whether the hit has the word.
 pub fn wordless_factor(hits: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
     let (mut n_with, mut least, mut most) = (0, f64::INFINITY, 0.0_f64);
     for (score, has_word) in hits {

@@ -1,8 +1,8 @@
-//! Reorders the fused candidates by explained factors.
+//! Multiplies the fused scores of candidates by factors, and sorts the candidates.
 //!
-//! The fused score is multiplied by small factors, each with a reason that a person would give. The size of a factor follows
-//! from the factors that it must outweigh, not from a search for the best figures. The `…_AMONG_WORDS` constants were chosen
-//! on training repositories (docs/src/benchmarks.md, Ranking).
+//! Each factor has a reason that a person would understand. Its size follows from the factors that it must outweigh, not from a
+//! search for the best benchmark results. The constants `…_AMONG_WORDS` were chosen on training repositories
+//! (docs/src/benchmarks.md, Ranking).
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,36 +18,36 @@ use crate::paths::word_likeness::best_likeness;
 use crate::paths::{class_rules, translation};
 use crate::query::Query;
 
-/// A query for a name wants its definition before its many uses, and before similar names. The factor must outweigh a file
-/// name and folder that match, and several matches in a file.
+/// For the definition of a name, if the query is this name: it ranks before uses and similar names. The factor must outweigh a
+/// matching file name and folder, and several matches in a file.
 const DEFINITION: ScoreFactor = ScoreFactor::new("definition", 6.0);
-/// In a query with other words, the name is only one of the words.
+/// For the definition of a name, if the query has other words too, of which the name is only one.
 const DEFINITION_AMONG_WORDS: ScoreFactor = ScoreFactor::new("definition", 1.4);
-/// Files are named after their content. Not applied where words are compared one by one: `maxsim_path` says the same for code,
-/// and for documents halves A and B of the questions (docs/src/benchmarks.md) give opposite results (nDCG@10 of sections -1.3 and
-/// +0.8).
+/// For a file name that matches the query, because files are named after their content. Not applied if words are compared one by
+/// one: for code, `maxsim_path` has the same effect. For documents, the halves A and B of the questions (docs/src/benchmarks.md)
+/// gave opposite results (nDCG@10 of sections -1.3 and +0.8).
 const STEM: ScoreFactor = ScoreFactor::new("stem", 1.6);
-/// Folders name an area, for many files at once.
+/// For folder names that match the query. A folder names the area of many files, so the factor is small.
 const FOLDER: ScoreFactor = ScoreFactor::new("folder", 1.2);
-/// A file about the subject mentions it in several places; only its best chunk gains.
+/// For the best chunk of a file with several matches, because a file about a subject mentions it in several places.
 const MATCHES: ScoreFactor = ScoreFactor::new("matches", 1.5);
-/// A question is answered by one good chunk, so many matches in a file say less.
+/// As [`MATCHES`], if words are compared one by one: one good chunk answers a question, so other matches mean less.
 const MATCHES_AMONG_WORDS: ScoreFactor = ScoreFactor::new("matches", 1.3);
-/// A map record repeats the definitions of its file with less detail.
+/// For a map record, which repeats the definitions of its file with less detail.
 const MAP: ScoreFactor = ScoreFactor::new("map", 0.8);
-/// The factor of map records for a question, which the many words of a map record match.
+/// For a map record, if words are compared one by one: its many words match every question.
 const MAP_AMONG_WORDS: ScoreFactor = ScoreFactor::new("map", 0.5);
-/// Text between definitions has no name that tells its subject.
+/// For text between definitions, which has no name that tells its subject.
 const TEXT: ScoreFactor = ScoreFactor::new("text", 0.7);
-/// A commit message describes former code with the same names; the worktree takes precedence.
+/// For a commit, whose message describes former code with the same names, so that current code ranks before it.
 const COMMIT: ScoreFactor = ScoreFactor::new("commit", 0.4);
-/// A second chunk of a file is worth less than the first of another, because there are only ten places.
+/// For each further chunk of a file, so that a second chunk ranks after the first chunks of other files.
 const FURTHER: ScoreFactor = ScoreFactor::new("further", 0.5);
-/// A definition answers a question, and the next best may be in the same file.
+/// As [`FURTHER`], if words are compared one by one: a definition answers a question, and the next best may be in the same file.
 const FURTHER_AMONG_WORDS: ScoreFactor = ScoreFactor::new("further", 0.8);
 
-/// Orders candidates by score, then by path, lines and key, which makes the order total. `wanted` has the classes of files
-/// that a filter asks for. The parts in `without` have no effect.
+/// Ranks candidates by score, and candidates with equal scores by path, lines and id. `wanted` are the classes of files that a
+/// filter asks for. The parts of the ranking in `without` have no effect.
 pub(crate) fn rank_chunks(
     query: &Query,
     wanted: ClassSet,
@@ -100,10 +100,13 @@ fn compare_rank(
 
 /// The names in a query.
 struct QueryTarget<'a> {
+    /// Possible names of symbols in the query, as typed.
     symbols: &'a [String],
+    /// The same names in their joined form.
     joined: Vec<String>,
+    /// All words of the query, joined to one name.
     joined_words: Option<String>,
-    /// Likelihood that the query means a name that differs in case or separators.
+    /// Likelihood that the query means a symbol whose name differs in case or separators.
     of_variant: f64,
 }
 
@@ -125,7 +128,7 @@ impl<'a> QueryTarget<'a> {
         }
         let title = candidate.title.as_deref().unwrap_or(symbol);
         if let Some(name) = self.symbols.iter().find(|name| title == **name || symbol == **name) {
-            // `login` of another type is worth less than `Session::login` if the query names that.
+            // If the query names `Session::login`, the method `login` of another type is worth less.
             let full =
                 self.symbols.iter().find(|full| full.len() > name.len() && full.ends_with(name.as_str()));
             return if full.is_none_or(|name| tokens::joined(title).ends_with(&tokens::joined(name))) {
@@ -142,7 +145,7 @@ impl<'a> QueryTarget<'a> {
     }
 }
 
-/// Lowers chunks without a name of their own, which hold many words on many subjects.
+/// Lowers map records and text between definitions, which contain many words on many subjects.
 fn lower_kinds(hit: &mut RankedCandidate<ChunkCandidate>) {
     match hit.candidate.kind {
         ChunkKind::Map => hit.apply_at_strength(MAP_AMONG_WORDS, 1.0),
@@ -151,7 +154,7 @@ fn lower_kinds(hit: &mut RankedCandidate<ChunkCandidate>) {
     }
 }
 
-/// How similar the names of a path are to the query, 0 to 1.
+/// How similar the file name and the folders of a path are to the query, each 0 to 1.
 #[derive(Clone, Copy)]
 struct PathShares {
     stem: f64,
@@ -167,6 +170,7 @@ impl PathShares {
     }
 }
 
+/// Applies the factors that follow from the path and the classes of a file.
 fn apply_path(
     query: &Query,
     asked: ClassSet,
@@ -191,7 +195,7 @@ fn apply_path(
     class_rules::lowering_factors(classes, asked).for_each(|(name, factor)| hit.apply_factor(name, factor));
 }
 
-/// Returns whether a definition is in a module of tests beside the code: `mod tests` of Rust.
+/// Returns whether a definition is in a Rust module `test` or `tests` within a source file.
 fn is_in_test_module(candidate: &ChunkCandidate) -> bool {
     candidate.path.ends_with(".rs")
         && candidate.title.as_deref().is_some_and(|title| {
@@ -201,8 +205,8 @@ fn is_in_test_module(candidate: &ChunkCandidate) -> bool {
         })
 }
 
-/// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name in the query and the share of
-/// the query in the name.
+/// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name's words that the query contains, and
+/// the share of the query's words that the name contains.
 fn shared_words(query: &Query, name: &[&str]) -> f64 {
     let asked: Vec<&str> =
         query.words().iter().map(|word| word.text.as_str()).filter(|w| w.len() > 1).collect();
@@ -214,7 +218,7 @@ fn shared_words(query: &Query, name: &[&str]) -> f64 {
     (of_name / name.len() as f64 + of_query / asked.len() as f64) / 2.0
 }
 
-/// Returns the indices of all hits, grouped by file, best first.
+/// Returns the indices of all hits, grouped by file; the hits of a file are in the order of their ranks.
 fn group_by_file(ranked: &[RankedCandidate<ChunkCandidate>]) -> Vec<usize> {
     let mut all: Vec<usize> = (0..ranked.len()).collect();
     all.sort_by(|&left, &right| {
@@ -224,8 +228,8 @@ fn group_by_file(ranked: &[RankedCandidate<ChunkCandidate>]) -> Vec<usize> {
     all
 }
 
-/// Moves map records below their definitions, and raises the best chunk of a file by its other matches, relative to the file
-/// with the most. `compares_words`: words were compared one by one, so map records keep their place.
+/// Lowers the map record of a file with a matching definition, unless `compares_words`. Raises the best chunk of each file by the
+/// scores of the other matches in the file, relative to the file with the largest sum.
 fn adjust_by_file(ranked: &mut [RankedCandidate<ChunkCandidate>], compares_words: bool) {
     let matches = if compares_words { MATCHES_AMONG_WORDS } else { MATCHES };
     let all = group_by_file(ranked);
@@ -250,14 +254,15 @@ fn adjust_by_file(ranked: &mut [RankedCandidate<ChunkCandidate>], compares_words
     }
 }
 
-/// Keeps the best piece of each definition.
+/// Sorts the hits, and removes all pieces of each definition but the best.
 fn merge_pieces(ranked: &mut Vec<RankedCandidate<ChunkCandidate>>) {
     ranked.sort_by(compare_rank);
     let mut seen = HashSet::new();
     ranked.retain(|hit| seen.insert(hit.candidate.definition));
 }
 
-/// Lowers each further chunk of a file again, except sections of a document, which have subjects of their own.
+/// Lowers the second chunk of a file by the factor `further`, the third by its square, and so on. Sections of documents are not
+/// lowered, because each has its own subject.
 fn lower_further_chunks(ranked: &mut [RankedCandidate<ChunkCandidate>], further: ScoreFactor) {
     let (mut times, mut last) = (1.0, None);
     for nth in group_by_file(ranked) {

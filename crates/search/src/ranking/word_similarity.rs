@@ -1,7 +1,7 @@
-//! Compares the words of a query with those of its candidates.
+//! Compares the words of a query with the words of its candidates.
 //!
-//! A definition is compared three times: by all its words, by the words of its head (its names and first lines, which tell
-//! its purpose), and by the words of its path (which tell its subject).
+//! A definition is compared three times: by all its words, by the words of its head (the names and first lines, which tell the
+//! purpose), and by the words of its path (which tell the subject).
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use crate::candidates::row_cache::CachedReader;
 use crate::query::Query;
 use crate::text_scores::maxsim::{LargestCosines, MaxSim};
 
-/// Sets the similarity of each definition's words and the words of the query, rare words counting more.
+/// Sets `maxsim`, `maxsim_head` and `maxsim_path` of each candidate: the similarities of its words to the words of the query. Rare
+/// words count more. Does nothing if the model knows too few words of the query.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -56,7 +57,7 @@ pub(crate) fn compare_words(
     Ok(())
 }
 
-/// Returns the wanted words with their weights, without repeated words and words beyond the limit, which have no phrases.
+/// Returns the wanted words with their weights. Leaves out words without phrases: repeated words, and words beyond the limit.
 fn weigh_words<'q>(query: &'q Query, idf_of_words: &[f64]) -> Vec<(&'q str, f64)> {
     let rarest = idf_of_words.iter().copied().reduce(f64::max).unwrap_or(1.0);
     let mut looked_for: Vec<usize> = query.wanted_phrases().iter().map(|(_, nth)| nth).collect();

@@ -1,19 +1,20 @@
 //! Compares each word of a query with the most similar word of a text.
 //!
-//! The vector of a long text is a mean, in which the few words that are asked for are lost. The sum of the largest
-//! similarities of each word is the late interaction of Khattab, Zaharia, "ColBERT: Efficient and Effective Passage Search via
-//! Contextualized Late Interaction over BERT", SIGIR 2020, here over the rows of the builtin model, without their context.
+//! The vector of a long text is a mean, in which the few relevant words are lost. So each word of the query is compared with each
+//! word of the text, and the largest similarities are added: the late interaction of Khattab, Zaharia, "ColBERT: Efficient and
+//! Effective Passage Search via Contextualized Late Interaction over BERT", SIGIR 2020. Here the vectors are the rows of the
+//! builtin model, which do not depend on the context of a word.
 
 use memod_embed::{BUILTIN_DIMS, Builtin};
 use memod_vectors::vector_index::dot_products;
 
-/// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.
+/// Number of pieces of a query from which on no further words are compared. Long pasted words have a thousand pieces.
 const MOST_PIECES: usize = 128;
 
-/// Number of cosines that are compared at once; the cosines of a piece fill a multiple of it.
+/// Number of cosines that the processor compares at once. The cosines of a piece are stored in groups of this size.
 const LANES: usize = 8;
 
-/// Number of rows of the vocabulary that are read at once: 16 KiB.
+/// Number of rows of the vocabulary that are copied together: 16 KiB.
 const ROWS_AT_ONCE: usize = 64;
 
 /// Number of pieces for which space is allocated at the start.
@@ -22,31 +23,33 @@ const USUAL_PIECES: usize = 2_048;
 /// The words of a query, and the cosines computed so far with pieces of texts.
 pub(crate) struct MaxSim<'a> {
     model: &'a Builtin,
-    /// `[n_pieces, dims]` of the query, row-major.
+    /// The rows of the query's pieces: `[n_pieces, dims]`, row-major.
     rows: Vec<i8>,
-    /// Share of each piece, `[n_pieces]`; their sum is 1.
+    /// The weight of each piece of the query, `[n_pieces]`; the sum is 1.
     shares: Vec<f64>,
-    /// Lengths of the rows, `[n_pieces]`.
+    /// The lengths of the vectors in `rows`, `[n_pieces]`.
     norms: Vec<f32>,
-    /// By piece of the vocabulary: the position of its cosines, from 1; 0 if they are not computed.
+    /// By piece of the vocabulary: the position of its cosines in `cosines`, counted from 1; 0 if they have not been computed.
     known: Vec<u32>,
-    /// `[n_known, n_pieces]` in groups of [`LANES`], the last filled up with zeros; row-major.
+    /// The cosines of known pieces with the pieces of the query: `[n_known, n_pieces]`, row-major. Each row consists of groups of
+    /// [`LANES`] cosines; the last group is filled up with zeros.
     cosines: Vec<[f32; LANES]>,
-    /// Buffers for the rows of new pieces, and for their products with `rows`.
+    /// Buffer for the rows of new pieces.
     new: Vec<Option<VocabularyRow>>,
+    /// Buffer for the dot products of a new piece with `rows`.
     products: Vec<i32>,
 }
 
 /// A row of the vocabulary.
 type VocabularyRow = [i8; BUILTIN_DIMS];
 
-/// The largest cosine of each piece of a query with any piece of a text, at least 0, in the layout of [`MaxSim::cosines`].
+/// For each piece of a query, the largest cosine with a piece of a text, at least 0; in the layout of a row of [`MaxSim::cosines`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LargestCosines(Vec<[f32; LANES]>);
 
 impl<'a> MaxSim<'a> {
-    /// Creates a comparison from the words of a query and their weights; `None` if the model knows less than half of the
-    /// weight.
+    /// Creates a comparison from the words of a query and their weights. Returns `None` if the words that the model knows have less
+    /// than half of the weight.
     pub(crate) fn new<'w>(
         model: &'a Builtin,
         words: impl IntoIterator<Item = (&'w str, f64)>,
@@ -84,28 +87,28 @@ impl<'a> MaxSim<'a> {
         })
     }
 
-    /// Returns the largest cosines with the pieces of a text.
+    /// Returns the largest cosine of each piece of the query with the pieces of a text.
     pub(crate) fn largest_cosines(&mut self, pieces: &[u16]) -> LargestCosines {
         let mut largest = LargestCosines(vec![[0.0; LANES]; self.n_groups()]);
         self.raise_cosines(&mut largest, pieces);
         largest
     }
 
-    /// Raises the largest cosines by further pieces of the text.
+    /// Raises the largest cosines of a text where further pieces of the text have larger ones.
     pub(crate) fn raise_cosines(&mut self, LargestCosines(largest): &mut LargestCosines, pieces: &[u16]) {
         self.compute_cosines(pieces);
         for piece in pieces {
             let place = (self.known[usize::from(*piece)] - 1) as usize * largest.len();
             for (largest, cosines) in largest.iter_mut().zip(&self.cosines[place..]) {
                 for (largest, cosine) in largest.iter_mut().zip(cosines) {
-                    // Not `f32::max`, which takes more instructions: none of them is NaN.
+                    // Not `f32::max`, which takes more instructions to handle NaN. No cosine is NaN.
                     *largest = if *cosine > *largest { *cosine } else { *largest };
                 }
             }
         }
     }
 
-    /// Returns the weighted mean of the largest cosines, 0 to 1.
+    /// Returns the mean of the largest cosines, weighted by the words of the query, 0 to 1.
     pub(crate) fn weighted_mean(&self, LargestCosines(largest): &LargestCosines) -> f64 {
         largest
             .as_flattened()
@@ -115,14 +118,15 @@ impl<'a> MaxSim<'a> {
             .sum()
     }
 
+    /// Returns the number of groups in a row of `cosines`.
     fn n_groups(&self) -> usize {
         self.shares.len().div_ceil(LANES)
     }
 
     /// Computes the missing cosines of the pieces of a text.
     ///
-    /// Rows are copied [`ROWS_AT_ONCE`] before the first is used. Most are not in the processor's cache, which can then load
-    /// several at once.
+    /// First copies [`ROWS_AT_ONCE`] rows, and then uses them. Most rows are not in the processor's cache, and in this way the
+    /// processor can load several rows at once.
     fn compute_cosines(&mut self, pieces: &[u16]) {
         let most = pieces.iter().max().map_or(0, |piece| usize::from(*piece) + 1);
         if self.known.len() < most {
@@ -144,7 +148,7 @@ impl<'a> MaxSim<'a> {
         self.new = new;
     }
 
-    /// Adds the cosines of the rows of pieces, zeros for a piece without a row.
+    /// Appends the cosines of the rows of pieces with the query; zeros for a piece without a row.
     fn add_rows(&mut self, rows: &[Option<VocabularyRow>]) {
         for row in rows {
             let first = self.cosines.len();
@@ -161,6 +165,7 @@ impl<'a> MaxSim<'a> {
     }
 }
 
+/// Returns the length of a vector. `products` is a buffer.
 fn row_norm(row: &[i8], products: &mut Vec<i32>) -> f32 {
     dot_products(row, row, row.len(), products);
     (products[0] as f32).sqrt()

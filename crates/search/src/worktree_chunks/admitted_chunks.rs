@@ -1,4 +1,4 @@
-//! Looks up the chunks of a worktree that a filter admits.
+//! Looks up chunks of a worktree, and whether a filter admits them.
 
 use memod_base::types::{ChunkId, ChunkKind, IdSet, Phrase};
 
@@ -33,22 +33,22 @@ pub(crate) struct AdmittedChunks<'a> {
     /// All chunks of the worktree.
     pub worktree: &'a WorktreeChunks,
     filter: &'a SearchFilter,
-    /// The first admitted path of each content; when absent all are admitted.
+    /// The first admitted path of each content, if any; `None` if the filter admits all contents.
     admitted: Option<AdmittedPaths>,
 }
 
 impl AdmittedChunks<'_> {
-    /// Returns whether the filter restricts nothing, or only to a set of chunks.
+    /// Returns whether the filter restricts nothing, or only the ids of chunks.
     pub(crate) fn are_all_or_listed(&self) -> bool {
         self.admitted.is_none() && self.filter.kinds.is_empty()
     }
 
-    /// Returns the set of chunks that the filter restricts to.
+    /// Returns the ids of chunks to which the filter is restricted; `None` if it does not restrict ids.
     pub(crate) fn listed_ids(&self) -> Option<&IdSet> {
         self.filter.chunks.as_ref()
     }
 
-    /// Returns the admitted chunks of files, by path and place.
+    /// Returns the admitted chunks of files, in the order of paths and of the text.
     pub(crate) fn file_chunks(&self) -> impl Iterator<Item = &WorktreeChunk> {
         let contents = (0..).zip(&self.worktree.paths).filter_map(|(nth, path)| {
             let listed = &self.worktree.contents[path.content as usize];
@@ -57,24 +57,24 @@ impl AdmittedChunks<'_> {
         contents.flatten().filter_map(|chunk| self.get(chunk.id))
     }
 
-    /// Returns whether only commits are admitted.
+    /// Returns whether the filter admits only commits.
     pub(crate) fn are_commits(&self) -> bool {
         self.filter.kinds == [ChunkKind::Commit]
     }
 
-    /// Returns whether a chunk is admitted.
+    /// Returns whether the filter admits a chunk of the worktree.
     pub(crate) fn admits_chunk(&self, chunk: &WorktreeChunk) -> bool {
         self.filter.admits_kind(chunk.chunk.kind)
             && self.filter.chunks.as_ref().is_none_or(|chunks| chunks.contains(chunk.chunk.id))
             && self.admitted.as_ref().is_none_or(|admitted| admitted[chunk.content as usize].is_some())
     }
 
-    /// Returns the chunk with an id, if it is admitted.
+    /// Returns the chunk with an id, if the worktree has the chunk and the filter admits it.
     pub(crate) fn get(&self, id: ChunkId) -> Option<&WorktreeChunk> {
         self.worktree.get(id).filter(|chunk| self.admits_chunk(chunk))
     }
 
-    /// Returns the ids of the admitted chunks of wanted kinds.
+    /// Returns the ids of the admitted chunks whose kind `is_wanted` accepts.
     pub(crate) fn ids_of_kinds(&self, is_wanted: impl Fn(ChunkKind) -> bool) -> IdSet {
         let chunks = self
             .worktree
@@ -84,8 +84,8 @@ impl AdmittedChunks<'_> {
         chunks.map(|chunk| chunk.chunk.id).collect()
     }
 
-    /// Returns the admitted paths that have some of the phrases, best first and then in order, with their BM25 and the first
-    /// admitted chunk of their contents.
+    /// Returns the admitted paths that contain some of the phrases, best first, and equal paths in order. Each path is given by its
+    /// BM25 and the first admitted chunk of its content.
     pub(crate) fn matching_paths<'b>(
         &'b self,
         phrases: impl Iterator<Item = &'b Phrase>,
@@ -94,6 +94,7 @@ impl AdmittedChunks<'_> {
         found.filter_map(|(path, bm25)| Some((bm25, self.first_chunk_at(path)?)))
     }
 
+    /// Returns the first admitted chunk of the content at a path, if the filter admits the path.
     fn first_chunk_at(&self, path: u32) -> Option<&WorktreeChunk> {
         let path = &self.worktree.paths[path as usize];
         let listed = &self.worktree.contents[path.content as usize];
@@ -112,12 +113,12 @@ impl AdmittedChunks<'_> {
         path.map(|path| &*self.worktree.paths[path as usize].path)
     }
 
-    /// Returns a number that orders contents by their first paths.
+    /// Returns a number by which contents are sorted in the order of their first paths.
     pub(crate) fn path_order_of(&self, content: u32) -> Option<u32> {
         self.worktree.contents[content as usize].paths.first().copied()
     }
 
-    /// Returns the path of an admitted content, if it has only one.
+    /// Returns the path of an admitted content, if the content has only one path.
     pub(crate) fn only_path(&self, content: u32) -> Option<&str> {
         match self.worktree.contents[content as usize].paths.as_slice() {
             [only] => Some(&self.worktree.paths[*only as usize].path),

@@ -1,4 +1,4 @@
-//! Caches the paths of a worktree that recent filters admit.
+//! Caches which paths of a worktree recent filters admit.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,15 +6,15 @@ use memod_base::threads::lock;
 
 use crate::filter::FileDemands;
 
-/// Most filters in the cache. Each takes eight bytes for each content of the worktree.
+/// Most filters in the cache. Each filter takes eight bytes for each content of the worktree.
 const MOST_FILTERS: usize = 4;
 
-/// The first admitted path of each content.
+/// By content: the index of its first admitted path; `None` if the content is not admitted.
 pub(super) type AdmittedPaths = Arc<[Option<u32>]>;
 
-/// The paths that recent filters admit; the filter used last is at the end.
+/// The paths that recent filters admit. The filter that was used last is at the end.
 ///
-/// A clone is empty: worktrees are cloned to be changed.
+/// A clone is empty, because a worktree is cloned only to be changed.
 #[derive(Default)]
 pub(super) struct FilterCache(Mutex<Vec<(FileDemands, AdmittedPaths)>>);
 
@@ -25,7 +25,7 @@ impl Clone for FilterCache {
 }
 
 impl FilterCache {
-    /// Returns the paths that a filter admits; calls `make` if they are not in the cache.
+    /// Returns the paths that a filter with these conditions admits. Calls `make` if they are not in the cache.
     pub(super) fn get_or_make(
         &self,
         demands: FileDemands,
@@ -36,7 +36,7 @@ impl FilterCache {
             let at = cached.iter().position(|(known, _)| *known == demands);
             at.map(|at| cached.remove(at).1)
         };
-        // Made without the lock, so that other searches need not wait.
+        // `make` is called without the lock, so that other searches need not wait.
         let admitted = known.unwrap_or_else(make);
         let mut cached = lock(&self.0);
         cached.retain(|(known, _)| *known != demands);

@@ -1,15 +1,16 @@
-//! Finds the position of an id in a sorted list, in constant time. Pure.
+//! Finds the position of an id in a sorted list of ids, in constant time. Pure.
 
-/// Sorted ids, one bit each, and the number of ids before every 64.
+/// A sorted list of ids, as one bit for each possible id, in words of 64 bits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IdPlaces {
-    /// The first id of the first word.
+    /// The id of the first bit; a multiple of 64.
     first: i64,
+    /// The bits of 64 ids, and the number of listed ids before them.
     words: Vec<(u64, u32)>,
 }
 
 impl IdPlaces {
-    /// Creates the set from ids that ascend.
+    /// Creates the list from ids, which must ascend.
     pub(super) fn new(ids: impl Iterator<Item = i64>) -> Self {
         let mut places = Self::default();
         for (place, id) in (0..).zip(ids) {
@@ -25,7 +26,7 @@ impl IdPlaces {
         places
     }
 
-    /// Returns the number of smaller ids, if the id is in the list.
+    /// Returns the position of an id (the number of smaller ids), if the id is in the list.
     #[inline]
     pub(super) fn get(&self, id: i64) -> Option<usize> {
         let distance = usize::try_from(id - self.first).ok()?;

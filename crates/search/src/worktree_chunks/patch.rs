@@ -1,4 +1,4 @@
-//! Changes a few paths of a worktree, without reading all others.
+//! Changes a few paths of a worktree without rebuilding all others.
 
 use memod_base::types::{ChunkId, ClassSet};
 use memod_index_db::IndexedContent;
@@ -9,14 +9,14 @@ use super::{
     ListedContent, ListedPath, WorktreeChunk, WorktreeChunks, class_rules, classify_paths, translation,
 };
 
-/// A path with the first chunk of its content; `None` if the path is gone.
+/// A changed path, with the first chunk of its new content; `None` if the path was deleted.
 pub type ChangedPath = (Box<str>, Option<ChunkId>);
 
 impl WorktreeChunks {
-    /// Updates the changed paths. `read` returns new contents.
+    /// Updates the changed paths. Calls `read` with the first chunk of each content that is not known.
     ///
     /// # Errors
-    /// When `read` fails; nothing is changed then.
+    /// When `read` fails. Nothing is changed then.
     pub fn patch<E>(
         &mut self,
         changed: Vec<ChangedPath>,
@@ -54,6 +54,7 @@ impl WorktreeChunks {
         Ok(())
     }
 
+    /// Computes everything that depends on the paths and contents. `former` has the former index of each path.
     fn finish_patch(&mut self, former: &[Option<u32>]) {
         self.filter_cache = FilterCache::default();
         classify_paths(&mut self.paths, &self.contents);
@@ -63,16 +64,18 @@ impl WorktreeChunks {
         self.size = self.measure_size();
     }
 
+    /// Returns the position of a chunk, or as an error the position at which it can be inserted.
     fn find_position(&self, id: ChunkId) -> Result<usize, usize> {
         self.chunks.binary_search_by_key(&id, |chunk| chunk.chunk.id)
     }
 
-    /// Returns the content that has a chunk.
+    /// Returns the number of the content that a chunk is part of.
     fn content_of_chunk(&self, chunk: ChunkId) -> u32 {
-        let place = self.find_position(chunk).expect("it was there, or has been added");
+        let place = self.find_position(chunk).expect("the chunk is known, or has been added");
         self.chunks[place].content
     }
 
+    /// Adds a content with its chunks.
     fn add_content(&mut self, listed: ListedContent) {
         let content = self.contents.len() as u32;
         let chunks = listed.content.chunks.iter().map(|chunk| WorktreeChunk { chunk: *chunk, content });
@@ -84,7 +87,7 @@ impl WorktreeChunks {
         self.contents.push(listed);
     }
 
-    /// Gives a path another content.
+    /// Gives the path with index `at` another content.
     fn move_path(&mut self, at: usize, content: u32) {
         let path = at as u32;
         let former = std::mem::replace(&mut self.paths[at].content, content);
@@ -92,12 +95,14 @@ impl WorktreeChunks {
         self.attach_path(path, content);
     }
 
+    /// Adds a path to the paths of a content, in order.
     fn attach_path(&mut self, path: u32, content: u32) {
         let paths = &mut self.contents[content as usize].paths;
         let at = paths.partition_point(|other| *other < path);
         paths.insert(at, path);
     }
 
+    /// Inserts a new path at index `at`.
     fn insert_path(&mut self, at: usize, path: Box<str>, content: u32) {
         self.renumber_paths(|other| if other >= at as u32 { other + 1 } else { other });
         let listed = ListedPath {
@@ -111,18 +116,21 @@ impl WorktreeChunks {
         self.attach_path(at as u32, content);
     }
 
+    /// Removes the path with index `at`.
     fn remove_path(&mut self, at: usize) {
         let ListedPath { content, .. } = self.paths.remove(at);
         self.contents[content as usize].paths.retain(|other| *other != at as u32);
         self.renumber_paths(|other| if other > at as u32 { other - 1 } else { other });
     }
 
+    /// Replaces the index of each path in all contents by `number` of it.
     fn renumber_paths(&mut self, number: impl Fn(u32) -> u32) {
         for path in self.contents.iter_mut().flat_map(|listed| &mut listed.paths) {
             *path = number(*path);
         }
     }
 
+    /// Removes contents without paths, and their chunks. The last content takes the number of a removed one.
     fn remove_unused_contents(&mut self) {
         while let Some(content) = self.contents.iter().position(|listed| listed.paths.is_empty()) {
             let removed = self.contents.swap_remove(content);

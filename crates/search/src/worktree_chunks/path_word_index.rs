@@ -1,6 +1,6 @@
 //! Scores the paths of a worktree by BM25 of the words of a query.
 //!
-//! The words of all paths are in memory: some words, such as the extension, are in nearly all paths. Pure.
+//! The words of all paths are in memory, because some words, such as extensions, are in nearly all paths. Pure.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -11,25 +11,27 @@ use memod_text::words;
 
 use crate::text_scores::text_statistics::TextStatistics;
 
-/// Most unused words before the index is rebuilt.
+/// Number of unused words above which the index is rebuilt.
 const MOST_UNUSED: usize = 10_000;
 
-/// The words of paths.
+/// An index of the words of all paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathWordIndex {
+    /// The number of each word.
     terms: Arc<HashMap<Box<str>, u32>>,
-    /// The terms of each path.
+    /// By path: the numbers of its words, in order.
     words: NumberRows,
-    /// The paths that have each term, ascending.
+    /// By word: the paths that contain it, ascending.
     paths: NumberRows,
+    /// Number and mean length of paths.
     statistics: TextStatistics,
 }
 
-/// Lists of numbers in one allocation.
+/// Rows of numbers of any length, in one allocation.
 #[derive(Clone, Debug)]
 struct NumberRows {
     numbers: Vec<u32>,
-    /// The start of each list, and the end of the last.
+    /// The start of each row in `numbers`, and the end of the last row.
     starts: Vec<u32>,
 }
 
@@ -49,11 +51,12 @@ impl NumberRows {
         &self.numbers[self.starts[nth] as usize..self.starts[nth + 1] as usize]
     }
 
+    /// Ends the current row.
     fn end_row(&mut self) {
         self.starts.push(self.numbers.len() as u32);
     }
 
-    /// Returns the rows that have each of `n` numbers.
+    /// Returns, for each number below `n`, the rows that contain it, ascending.
     fn invert_rows(&self, n: usize) -> Self {
         let mut starts = vec![0; n + 1];
         self.each_distinct(n, &mut |number, _| starts[number as usize + 1] += 1);
@@ -69,7 +72,7 @@ impl NumberRows {
         Self { numbers, starts }
     }
 
-    /// Calls `see` with each number and its row, once for numbers that a row repeats. Numbers are below `n`.
+    /// Calls `see` with each number and its row, once for each row that contains the number. All numbers must be below `n`.
     fn each_distinct(&self, n: usize, see: &mut dyn FnMut(u32, u32)) {
         let mut seen_in = vec![u32::MAX; n];
         for row in 0..self.len() as u32 {
@@ -87,9 +90,10 @@ impl NumberRows {
     }
 }
 
-/// Paths with their BM25, best first and then in the order of the index.
+/// Yields paths with their BM25, best first, and equal paths in order.
 pub(super) struct FoundPaths(BinaryHeap<(OrderedScore, Reverse<u32>)>);
 
+/// A score with a total order.
 #[derive(PartialEq)]
 struct OrderedScore(f64);
 
@@ -116,8 +120,8 @@ impl Iterator for FoundPaths {
 }
 
 impl PathWordIndex {
-    /// Returns an index of other paths, each with its position in this index if it has one; `None` takes a position without
-    /// words.
+    /// Returns an index of `paths`, reusing the words of known paths. Each path comes with its index in this index, if it is known;
+    /// `None` for an entry that has no words, such as a commit.
     pub(super) fn with_paths<'a>(&self, paths: impl Iterator<Item = Option<(&'a str, Option<u32>)>>) -> Self {
         let mut index = Self { terms: Arc::clone(&self.terms), ..Self::default() };
         let mut n_paths = 0;
@@ -140,6 +144,7 @@ impl PathWordIndex {
         index
     }
 
+    /// Appends a word to the current path.
     fn add_word(&mut self, word: &str) {
         let term = match self.terms.get(word) {
             Some(term) => *term,
@@ -152,12 +157,12 @@ impl PathWordIndex {
         self.words.numbers.push(term);
     }
 
-    /// Returns the number of paths, including paths without words.
+    /// Returns the number of entries, including entries without words.
     pub(super) fn n_paths(&self) -> usize {
         self.words.len()
     }
 
-    /// Returns whether the index should be rebuilt, because many of its words are in no path.
+    /// Returns whether the index should be rebuilt, because no path contains many of its words any more.
     pub(super) fn is_outgrown(&self) -> bool {
         let n_unused = self.paths.starts.windows(2).filter(|ends| ends[0] == ends[1]).count();
         n_unused > MOST_UNUSED.max(self.terms.len() / 2)
@@ -169,7 +174,7 @@ impl PathWordIndex {
         self.words.size() + self.paths.size() + terms
     }
 
-    /// Returns the paths that have some of the phrases.
+    /// Returns the paths that contain some of the phrases, with their BM25.
     pub(super) fn find_paths<'a>(&self, phrases: impl Iterator<Item = &'a Phrase>) -> FoundPaths {
         let mut scores = vec![0.0; self.words.len()];
         let mut found = Vec::new();
@@ -188,7 +193,7 @@ impl PathWordIndex {
         FoundPaths(scored.collect())
     }
 
-    /// Returns the paths with a phrase, and the counts.
+    /// Returns the paths that contain a phrase, and how often each contains it.
     fn phrase_counts(&self, phrase: &Phrase) -> Vec<(u32, u32)> {
         let tokens = self.terms_of(phrase);
         let Some(rarest) = tokens
@@ -209,7 +214,7 @@ impl PathWordIndex {
             .collect()
     }
 
-    /// Returns how often consecutive words of a path are among the terms of consecutive tokens.
+    /// Returns how often a path contains a phrase. `tokens` has the words that match each token of the phrase.
     fn count_phrase(&self, path: u32, tokens: &[Vec<u32>]) -> u32 {
         let windows = self.words.get(path).windows(tokens.len());
         let found = windows.filter(|terms| {
@@ -219,7 +224,7 @@ impl PathWordIndex {
         found.count() as u32
     }
 
-    /// Returns the terms of each token of a phrase, ascending: one term, or all terms that a prefix begins.
+    /// Returns the numbers of the words that match each token of a phrase, ascending: of one word, or of all words with a prefix.
     fn terms_of(&self, phrase: &Phrase) -> Vec<Vec<u32>> {
         let mut tokens = phrase.tokens.split(' ').peekable();
         let mut all = Vec::new();

@@ -1,6 +1,6 @@
-//! Holds a value that is written into a configuration, and renders it as JSON.
+//! Declares values that are written into settings, and renders them as JSON.
 
-/// A value with the order of its members.
+/// A value of settings. The members of an object keep their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConfigValue {
     /// A string.
@@ -15,16 +15,16 @@ pub(crate) enum ConfigValue {
     Map(Vec<(String, ConfigValue)>),
 }
 
-/// The layout of JSON.
+/// The layout of rendered JSON.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum JsonLayout<'a> {
-    /// All in one line.
+    /// Everything on one line.
     Compact,
-    /// One member a line.
+    /// Each member on a line of its own.
     Lines {
-        /// The indentation of the line that the value begins in.
+        /// The indentation of the line in which the value begins.
         indent: &'a str,
-        /// The text that one level adds to it.
+        /// The indentation that each level adds.
         unit: &'a str,
         /// `\n` or `\r\n`.
         eol: &'a str,
@@ -32,12 +32,12 @@ pub(crate) enum JsonLayout<'a> {
 }
 
 impl ConfigValue {
-    /// Returns a string.
+    /// Creates a string.
     pub(crate) fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 
-    /// Returns an object.
+    /// Creates an object.
     pub(crate) fn map<const N: usize>(members: [(&str, Self); N]) -> Self {
         Self::Map(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
@@ -74,11 +74,12 @@ impl ConfigValue {
     }
 }
 
-/// Returns a string as JSON.
+/// Returns a text as a JSON string, with quotes and escapes.
 pub(crate) fn quote_json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Renders an array or object between brackets; each of `items` renders one item in a layout.
 fn render_block<F: Fn(JsonLayout<'_>) -> String>(
     open: char,
     close: char,

@@ -1,4 +1,4 @@
-//! Decides whether an entry of ours is inserted into JSON with comments, updated there, or neither.
+//! Decides whether an entry of ours must be inserted into a JSON text or updated in it.
 
 use super::config_value::{ConfigValue, JsonLayout, quote_json};
 use super::json_insert::{InsertedPiece, insert_item, insert_member};
@@ -10,18 +10,18 @@ use crate::Refusal;
 /// The edit that brings an entry into a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum JsonEdit {
-    /// It is there already.
+    /// None: the text already has the entry.
     Nothing,
-    /// It is inserted.
+    /// Insert this piece.
     Insert(InsertedPiece),
-    /// An entry of ours had other values, and this text has the new ones.
+    /// Replace the whole text by this one, in which our entry has its new values.
     Update(String),
 }
 
 /// Returns the edit that brings an entry into a text.
 ///
 /// # Errors
-/// When the text does not parse, a value of another kind is in the way, or the entry is somebody else's.
+/// When the text does not parse, a value on the path has another type, or somebody else wrote an entry of our name.
 pub(crate) fn plan_edit(text: &str, part: &JsonPart) -> Result<JsonEdit, Refusal> {
     let root = JsonNode::parse(text)?;
     let root = root.as_ref();
@@ -57,7 +57,10 @@ pub(crate) fn plan_edit(text: &str, part: &JsonPart) -> Result<JsonEdit, Refusal
     }
 }
 
-/// Writes our values into an entry of our name; its other members stay.
+/// Returns the edit that writes our values into our server entry `own`; other members of the entry stay.
+///
+/// # Errors
+/// When somebody else wrote the entry.
 fn update_server(
     text: &str,
     own: &JsonNode,
@@ -84,11 +87,11 @@ fn update_server(
             }
         }
     }
-    // Arguments that somebody has added to ours stay.
+    // Nothing is changed if the entry only has more arguments than ours.
     Ok(if merged == text { JsonEdit::Nothing } else { JsonEdit::Update(merged) })
 }
 
-/// Writes the present command line into a hook of ours.
+/// Returns the edit that writes the current command line into our hook entry `own`.
 fn update_hook(text: &str, own: &JsonNode, command: &OurCommand, value: &ConfigValue) -> JsonEdit {
     let Some((key, own)) = command.value_in(own) else { return JsonEdit::Nothing };
     let Some(wanted) = find_text(value, key) else { return JsonEdit::Nothing };
@@ -101,7 +104,7 @@ fn update_hook(text: &str, own: &JsonNode, command: &OurCommand, value: &ConfigV
     JsonEdit::Update([before, &quote_json(&wanted), after].concat())
 }
 
-/// Replaces a value by ours. Items that somebody has added to the end of a list stay.
+/// Replaces the value `own` in the text by `wanted`. Items that somebody has added to the end of a list stay.
 fn replace_value(text: &mut String, own: &JsonNode, wanted: &ConfigValue) {
     let ConfigValue::List(items) = wanted else {
         return text.replace_range(own.range.clone(), &wanted.render(JsonLayout::Compact));
@@ -109,7 +112,7 @@ fn replace_value(text: &mut String, own: &JsonNode, wanted: &ConfigValue) {
     if !own.is_array() || own.items().len() < items.len() {
         return text.replace_range(own.range.clone(), &wanted.render(JsonLayout::Compact));
     }
-    // From the end, because the places of those before stay valid.
+    // From the end, so that the byte ranges of earlier items stay valid.
     for (item, own) in items.iter().zip(own.items()).rev() {
         if !own.node.holds(item) {
             text.replace_range(own.range.clone(), &item.render(JsonLayout::Compact));
@@ -117,7 +120,7 @@ fn replace_value(text: &mut String, own: &JsonNode, wanted: &ConfigValue) {
     }
 }
 
-/// Returns the string value of a member of this name, at any depth.
+/// Returns the string value of the first member with this key, at any depth.
 fn find_text<'a>(value: &'a ConfigValue, key: &str) -> Option<&'a str> {
     match value {
         ConfigValue::Map(members) => members.iter().find_map(|(name, value)| match value {

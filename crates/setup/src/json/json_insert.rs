@@ -1,29 +1,29 @@
-//! Computes the text that puts an entry into JSON, in the layout of the text around it.
+//! Computes the piece of text that inserts an entry into JSON, in the layout of the text around it.
 //!
-//! An entry goes to the start of its object or array, so that one contiguous piece is inserted and no line of others is
-//! touched: not even the one before, which would need a comma. Removing that piece again restores every byte.
+//! An entry is inserted at the start of its object or array. So one contiguous piece is inserted and no other line changes; at
+//! the end, the line before would need a comma. Removing the piece restores every byte.
 
 use super::config_value::{ConfigValue, JsonLayout, quote_json};
 use super::json_tree::JsonNode;
 use crate::Refusal;
 use crate::text_lines::{detect_eol, indent_unit, line_indent};
 
-/// A text that was inserted.
+/// A piece of text that was inserted into a file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub(crate) struct InsertedPiece {
-    /// First byte of it, once all pieces before it are in.
+    /// Byte offset of the piece in the text that already has all earlier pieces.
     pub(crate) at: usize,
-    /// The bytes.
+    /// The inserted text.
     pub(crate) text: String,
-    /// The object or array that it was inserted into, which was there before.
+    /// Keys that lead to the object or array into which the piece was inserted, and which existed before.
     pub(crate) inside: Vec<String>,
 }
 
-/// Returns the piece that puts a member into a document, with the objects around it that are not there; without a root a new
-/// document.
+/// Returns the piece that inserts a member at a path, together with missing objects on the path. Without a root, the piece is a
+/// whole document.
 ///
 /// # Errors
-/// When a value that is not an object is in the way.
+/// When a value on the path is not an object.
 pub(crate) fn insert_member(
     text: &str,
     root: Option<&JsonNode>,
@@ -45,7 +45,7 @@ pub(crate) fn insert_member(
     Ok(insert_item(text, container, inside, |layout| render_member(missing, value, layout)))
 }
 
-/// Returns the piece that puts an item first into an object or an array.
+/// Returns the piece that inserts an item at the start of an object or array; `item` renders the item in a layout.
 pub(crate) fn insert_item(
     text: &str,
     container: &JsonNode,
@@ -79,7 +79,7 @@ pub(crate) fn insert_item(
     InsertedPiece { at, text: piece, inside: inside.iter().map(|&key| key.to_owned()).collect() }
 }
 
-/// Returns the piece that makes a document of a text that holds no value.
+/// Returns the piece that adds a document to a text without a JSON value.
 fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> InsertedPiece {
     let eol = detect_eol(text);
     let inner = render_member(path, value, JsonLayout::Lines { indent: "  ", unit: "  ", eol });
@@ -87,18 +87,18 @@ fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> InsertedPiece
     InsertedPiece { at: text.len(), text: format!("{gap}{{{eol}  {inner}{eol}}}{eol}"), inside: Vec::new() }
 }
 
-/// Returns a member, with the objects around it that are not there.
+/// Renders the member at a path, together with the missing objects on the path.
 fn render_member(path: &[&str], value: &ConfigValue, layout: JsonLayout<'_>) -> String {
     let inner = path[1..].iter().rev().fold(value.clone(), wrap_value);
     format!("{}: {}", quote_json(path[0]), inner.render(layout))
 }
 
-/// Returns an object with only this member.
+/// Returns an object with this value as its only member.
 fn wrap_value(value: ConfigValue, key: &&str) -> ConfigValue {
     ConfigValue::Map(vec![((*key).to_owned(), value)])
 }
 
-/// Returns the end of a comment that follows on the same line and ends it, or the place itself.
+/// Returns the end of a comment that is alone on the rest of the line after `at`; `at` itself if there is none.
 fn past_comment(text: &str, at: usize) -> usize {
     let line = text[at..].lines().next().unwrap_or_default();
     let rest = line.trim();

@@ -1,4 +1,4 @@
-//! Declares our entries in JSON, and finds them in a document.
+//! Declares our entries in JSON settings, and finds them in a document.
 
 use super::config_value::ConfigValue;
 use super::json_tree::JsonNode;
@@ -7,37 +7,37 @@ use super::our_command::OurCommand;
 /// An entry of ours in a JSON file.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonPart {
-    /// A member that starts our server.
+    /// The member that starts our MCP server.
     Server {
-        /// The objects around it.
+        /// Keys of the objects around the member.
         path: &'static [&'static str],
-        /// Its name.
+        /// The key.
         key: &'static str,
-        /// Its value.
+        /// The value.
         value: ConfigValue,
     },
-    /// A hook in an array.
+    /// A hook, as an element of an array.
     Hook {
-        /// The objects around the array, and its own name.
+        /// Key of the object around the array, and key of the array.
         path: [&'static str; 2],
-        /// The element.
+        /// The value of the element.
         value: ConfigValue,
         /// The command in the element.
         command: OurCommand,
     },
-    /// A member that the format requires; an existing one stays, whatever it holds.
+    /// A member that the format requires. An existing member stays, whatever its value.
     Needed {
-        /// Its name.
+        /// The key.
         key: &'static str,
-        /// Its value.
+        /// The value.
         value: ConfigValue,
     },
 }
 
-/// The containers on the way to an item, each with the index of the item in it; never empty.
+/// The objects and arrays that lead to an item, outermost first, each with the index of the next in it; never empty.
 pub(crate) type NodeChain<'a> = Vec<(&'a JsonNode, usize)>;
 
-/// Finds an entry of ours. Members that the format requires never count as ours.
+/// Finds an entry of ours. `None` if it is missing; a member that the format requires never counts as ours.
 pub(crate) fn find_part<'a>(root: &'a JsonNode, part: &JsonPart) -> Option<NodeChain<'a>> {
     let mut chain = NodeChain::new();
     match part {
@@ -54,7 +54,7 @@ pub(crate) fn find_part<'a>(root: &'a JsonNode, part: &JsonPart) -> Option<NodeC
     }
 }
 
-/// Extends the chain to a member of an object.
+/// Adds a member of an object to the chain and returns it; `None` if there is no such member.
 fn step_into<'a>(chain: &mut NodeChain<'a>, node: &'a JsonNode, key: &str) -> Option<&'a JsonNode> {
     if !node.is_object() {
         return None;
@@ -64,7 +64,7 @@ fn step_into<'a>(chain: &mut NodeChain<'a>, node: &'a JsonNode, key: &str) -> Op
     Some(&node.items()[index].node)
 }
 
-/// Extends the chain to the object with our command, which may be in a group of hooks.
+/// Adds the object with our command, which may be in a group of hooks, to the chain; returns whether there is one.
 fn find_command<'a>(node: &'a JsonNode, command: &OurCommand, chain: &mut NodeChain<'a>) -> bool {
     if !node.is_array() {
         return false;

@@ -1,12 +1,12 @@
-//! Removes our entries from JSON with comments, also when others have changed the text since.
+//! Removes our entries from JSON with comments, even if others have changed the text since.
 
 use super::json_part::{JsonPart, NodeChain, find_part};
 use super::json_tree::{JsonItem, JsonNode};
 use crate::Refusal;
 use crate::text_lines::{line_start, strip_eol};
 
-/// Returns the text without one entry of ours; `None` when there is none. Objects and arrays that are empty then go too,
-/// unless they are `kept`.
+/// Returns the text without one entry of ours; `None` if there is none. Objects and arrays that become empty are removed too,
+/// unless their path is in `kept`.
 ///
 /// # Errors
 /// When the text does not parse.
@@ -25,7 +25,7 @@ pub(crate) fn remove_part(
     Ok(Some(remove_item(text, container, index)))
 }
 
-/// Returns whether the container at this place of the chain is removed together with its only item.
+/// Returns whether the container at index `at` of the chain is removed together with the item in it.
 fn is_removed_with_item(text: &str, chain: &NodeChain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
     let (container, index) = chain[at];
     let (parent, place) = chain[at - 1];
@@ -36,12 +36,12 @@ fn is_removed_with_item(text: &str, chain: &NodeChain<'_>, at: usize, kept: &[Ve
     if kept.iter().any(|kept| *kept == path) {
         return false;
     }
-    // A group of hooks without commands is useless, even if it has a matcher.
+    // A group of hooks without commands has no use, even if it has a matcher.
     let is_group = container.is_object() && container.items()[index].key == "hooks" && parent.is_array();
     container.items().len() == 1 || is_group
 }
 
-/// Returns whether a container has a comment outside of its items. We write none.
+/// Returns whether a container has a comment outside of its items. Such a comment is somebody else's, since we write none.
 fn has_own_comment(text: &str, container: &JsonNode) -> bool {
     let mut at = container.range.start;
     let between = container.items().iter().any(|item| {
@@ -57,7 +57,7 @@ fn has_comment_before_value(text: &str, item: &JsonItem) -> bool {
     text[item.key_end..item.node.range.start].contains('/')
 }
 
-/// Returns the text without an item of a container.
+/// Returns the text without one item of a container, with the comma and the line that belong to the item.
 fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
     let items = container.items();
     let item = &items[index];
@@ -68,7 +68,7 @@ fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
     let has_comma = text[after..].starts_with(',');
     let rest =
         if has_comma { [&text[end..after], &text[after + 1..]].concat() } else { text[end..].to_owned() };
-    // The line end before the item goes too, if one follows: it may end a comment.
+    // The line end before the item is removed only if another follows, because it may end a comment.
     let ends_line = rest.trim_start_matches([' ', '\t']).starts_with(['\r', '\n']);
     let start = if has_own_line && ends_line { strip_eol(&text[..line]).len() } else { item.range.start };
     let rest = if has_own_line && ends_line { rest.as_str() } else { rest.trim_start_matches([' ', '\t']) };
@@ -90,7 +90,7 @@ fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
     }
 }
 
-/// Returns the first byte after white space and comments.
+/// Returns the offset of the first byte at or after `from` that is not in white space or a comment.
 fn past_trivia(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {

@@ -1,4 +1,4 @@
-//! Parses JSON with comments into a tree that knows the place of each value in the text.
+//! Parses JSON with comments into a tree that records the byte range of each value.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::config_value::ConfigValue;
 use crate::Refusal;
 
-/// A value and its place.
+/// A value and its byte range.
 #[derive(Debug)]
 pub(crate) struct JsonNode {
-    /// Bytes of the value, brackets included.
+    /// Byte range of the value, including brackets or quotes.
     pub(crate) range: Range<usize>,
     /// The value.
     pub(crate) kind: JsonKind,
@@ -34,21 +34,21 @@ pub(crate) enum JsonKind {
 /// A member of an object, or an element of an array.
 #[derive(Debug)]
 pub(crate) struct JsonItem {
-    /// The name; empty in an array.
+    /// The key; empty in an array.
     pub(crate) key: String,
-    /// Bytes of name and value.
+    /// Byte range of key and value.
     pub(crate) range: Range<usize>,
-    /// The end of the name; in an array the start of the value.
+    /// Byte offset of the end of the key; in an array, of the start of the value.
     pub(crate) key_end: usize,
     /// The value.
     pub(crate) node: JsonNode,
 }
 
 impl JsonNode {
-    /// Parses a text; `None` if it holds no value.
+    /// Parses a text; `None` if the text has no value.
     ///
     /// # Errors
-    /// When the text does not parse; gives line and column.
+    /// When the text does not parse; the error names line and column.
     pub(crate) fn parse(text: &str) -> Result<Option<Self>, Refusal> {
         let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let options = ParseOptions {
@@ -76,17 +76,17 @@ impl JsonNode {
         }
     }
 
-    /// Returns whether it is an object.
+    /// Returns whether the value is an object.
     pub(crate) fn is_object(&self) -> bool {
         matches!(self.kind, JsonKind::Object(_))
     }
 
-    /// Returns whether it is an array.
+    /// Returns whether the value is an array.
     pub(crate) fn is_array(&self) -> bool {
         matches!(self.kind, JsonKind::Array(_))
     }
 
-    /// Returns a member of an object.
+    /// Returns the value of a member; `None` if there is none, or the value is not an object.
     pub(crate) fn get(&self, key: &str) -> Option<&JsonNode> {
         if !self.is_object() {
             return None;
@@ -94,12 +94,12 @@ impl JsonNode {
         self.items().iter().rev().find(|item| item.key == key).map(|item| &item.node)
     }
 
-    /// Returns the value at the end of a path of members.
+    /// Returns the value to which a path of keys leads.
     pub(crate) fn get_path(&self, path: &[&str]) -> Option<&JsonNode> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    /// Returns the string that it is.
+    /// Returns the text of a string; `None` for another value.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.kind {
             JsonKind::Text(text) => Some(text),
@@ -107,7 +107,7 @@ impl JsonNode {
         }
     }
 
-    /// Returns whether it holds a value; members of an object that the value lacks do not count.
+    /// Returns whether the node equals `value`. Objects of the node may have more members than those of `value`.
     pub(crate) fn holds(&self, value: &ConfigValue) -> bool {
         match (value, &self.kind) {
             (ConfigValue::Text(text), JsonKind::Text(own)) => text == own,
@@ -124,7 +124,7 @@ impl JsonNode {
     }
 }
 
-/// Returns a parsed value as a node; `bom` is the length of the byte order mark before the parsed text.
+/// Converts a parsed value into a node; `bom` is the length of the byte order mark before the parsed text.
 fn build_node(value: &Value<'_>, bom: usize) -> JsonNode {
     let kind = match value {
         Value::Object(object) => {
@@ -160,7 +160,7 @@ fn build_node(value: &Value<'_>, bom: usize) -> JsonNode {
     JsonNode { range: shift_range(value.range(), bom), kind }
 }
 
-/// Returns a range of the parsed text as one of the whole text.
+/// Converts a range in the parsed text into one in the text with its byte order mark.
 fn shift_range(range: jsonc_parser::common::Range, bom: usize) -> Range<usize> {
     range.start + bom..range.end + bom
 }

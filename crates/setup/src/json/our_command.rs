@@ -1,8 +1,8 @@
-//! Recognizes the commands that we write into configurations.
+//! Recognizes the commands that we write into settings.
 
 use super::json_tree::{JsonKind, JsonNode};
 
-/// A command of ours.
+/// A command that we write into settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OurCommand {
     /// `memo mcp`.
@@ -11,13 +11,13 @@ pub(crate) enum OurCommand {
     Hook(&'static str),
 }
 
-/// The keys under which agents keep a command line.
+/// The keys whose values are command lines in the settings of agents.
 const COMMAND_KEYS: [&str; 2] = ["command", "bash"];
-/// The verb between our program and the event.
+/// The verb that stands between our program and the event, with its spaces.
 const HOOK: &str = " hook ";
 
 impl OurCommand {
-    /// Returns whether an entry runs it, from whatever directory.
+    /// Returns whether an entry runs this command, whatever the directory of `memo`.
     pub(crate) fn is_run_by(&self, entry: &JsonNode) -> bool {
         match self {
             Self::Server => is_server(entry),
@@ -25,7 +25,7 @@ impl OurCommand {
         }
     }
 
-    /// Returns the member of an entry that holds the command line of our hook.
+    /// Returns the key and value of the member of an entry with the command line of our hook.
     pub(crate) fn value_in<'a>(&self, entry: &'a JsonNode) -> Option<(&'static str, &'a JsonNode)> {
         let Self::Hook(event) = self else { return None };
         let values = COMMAND_KEYS.into_iter().filter_map(|key| Some((key, entry.get(key)?)));
@@ -34,9 +34,10 @@ impl OurCommand {
     }
 }
 
+/// Returns whether an entry starts our MCP server.
 fn is_server(entry: &JsonNode) -> bool {
     let Some(command) = entry.get("command") else { return false };
-    // opencode: one array with the program and its arguments.
+    // In opencode, `command` is one array with the program and its arguments.
     let words: Vec<&str> = match &command.kind {
         JsonKind::Text(program) => {
             let args = entry.get("args").map(JsonNode::items).unwrap_or_default();
@@ -48,18 +49,19 @@ fn is_server(entry: &JsonNode) -> bool {
     matches!(words.as_slice(), [program, "mcp", ..] if is_memo(program))
 }
 
+/// Returns whether a command line runs our hook for an event.
 fn is_hook(line: &str, event: &str) -> bool {
     split_hook(line).is_some_and(|(_, args)| args.split_whitespace().next() == Some(event))
 }
 
-/// Returns the program of a command line that runs a hook of ours, as it is quoted, and what follows `hook`.
+/// Splits a command line that runs a hook of ours: returns the program with its quotes, and the arguments after `hook`.
 fn split_hook(line: &str) -> Option<(&str, &str)> {
-    // The path of the program may hold the word as well.
+    // The path of the program may contain the word `hook` too.
     let mut splits = line.match_indices(HOOK).map(|(at, _)| (&line[..at], &line[at + HOOK.len()..]));
     splits.find(|(program, _)| is_memo(program.trim_matches(['"', '\''])))
 }
 
-/// Returns the `wanted` command line of a hook, with the arguments that somebody has added to the existing one, `own`.
+/// Returns the command line `wanted` of a hook, with the arguments that somebody has added to the existing command line `own`.
 pub(crate) fn merge_command_line(own: &str, wanted: &str) -> String {
     let (Some((_, own)), Some((program, ours))) = (split_hook(own), split_hook(wanted)) else {
         return wanted.to_owned();

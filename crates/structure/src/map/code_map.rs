@@ -1,4 +1,4 @@
-//! Holds the definitions and uses of all files of a worktree across requests.
+//! Keeps the definitions and uses of all files of a worktree across requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::file_edges::FileEdges;
 use super::graph::UseGraph;
 use super::map_file::{CodeFile, FileSymbols, MapFile, NumberedFile, NumberedSymbol, contains_path};
 
-/// Growth of the number of names, since the map was built, at which the map is rebuilt to drop names of removed files.
+/// Factor by which the number of names may grow before the map is rebuilt, to drop the names of removed files.
 const MOST_GROWTH: usize = 2;
 
 /// The files of a worktree, and the graph of the names that they use.
 ///
-/// A content is read once: [`Self::update`] reads only new contents.
+/// A content is read only once: [`Self::update`] reads only new contents.
 #[derive(Clone, Default)]
 pub struct CodeMap {
     /// Names by number.
@@ -26,10 +26,11 @@ pub struct CodeMap {
 }
 
 impl CodeMap {
-    /// Replaces the files by a list, each path once; `read` returns the definitions and used names of a content.
+    /// Replaces the files of the map by `list`, which has each path once. `read` returns the definitions and used names of a
+    /// content by its id; it is called only for new contents.
     ///
     /// # Errors
-    /// When `read` fails; the map must not be used then.
+    /// Returns an error of `read`; the map must not be used after it.
     pub fn update<E>(
         &mut self,
         list: Vec<CodeFile>,
@@ -88,12 +89,13 @@ impl CodeMap {
         &self.files[file].listed
     }
 
-    /// Returns the number of symbols of a file.
+    /// Returns the number of symbols of the file at a position of the list.
     pub fn n_symbols(&self, file: usize) -> usize {
         self.files[file].symbols().len()
     }
 
-    /// Returns the name, qualifier and first line of a symbol of a file.
+    /// Returns the name, the qualifier and the first line (1-based) of a symbol, by the positions of the file and of the
+    /// symbol in it.
     pub fn symbol_at(&self, file: usize, symbol: usize) -> (&str, &str, u32) {
         let NumberedSymbol { name, qualifier, line } = self.files[file].numbered.symbols[symbol];
         (self.name_at(name), self.name_at(qualifier), line)
@@ -108,14 +110,14 @@ impl CodeMap {
         self.names.len()
     }
 
-    /// Returns whether a path is a file of the map, or a folder with one.
+    /// Returns whether a path is a file of the map, or a folder with such a file.
     pub fn has_path(&self, path: &str) -> bool {
         self.files.iter().any(|file| contains_path(path, file.path()))
     }
 
-    /// Returns the approximate size of the map in memory, bytes.
+    /// Returns the approximate size of the map in memory, in bytes.
     pub fn size(&self) -> usize {
-        /// A name in its set, and a file, without their texts.
+        /// Bytes of a name in its set, and of a file, without their texts.
         const NAME: usize = 48;
         const FILE: usize = size_of::<MapFile>() + size_of::<NumberedFile>() + 48;
         const SYMBOL: usize = size_of::<NumberedSymbol>();

@@ -2,10 +2,10 @@
 
 use super::graph::UseGraph;
 
-/// Uses between files, summed, as shares of all uses in a file.
+/// The uses of each file, summed by the files that define the names, as shares of all its uses.
 #[derive(Clone, Default)]
 pub(super) struct FileEdges {
-    /// Definer and share; those of file `n` are `ends[starts[n]..starts[n + 1]]`.
+    /// Defining files with their shares; those of file `n` are `ends[starts[n]..starts[n + 1]]`.
     ends: Vec<(u32, f64)>,
     starts: Vec<usize>,
 }
@@ -36,7 +36,7 @@ impl FileEdges {
         &self.ends[self.starts[user]..self.starts[user + 1]]
     }
 
-    /// Returns the size in memory, bytes.
+    /// Returns the size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.ends) + size_of_val(&*self.starts)
     }

@@ -5,22 +5,22 @@ use memod_base::types::is_compound;
 
 use super::map_file::MapFile;
 
-/// Most files that may define a name: a more common name (`new`, `main`, `test`) says nothing about them. This also limits
-/// the number of edges.
+/// Most files that may define a name: uses of a more common name (`new`, `main`, `test`) do not relate files. This also
+/// limits the number of edges.
 const MAX_DEFINERS: usize = 24;
 
-/// A use in one file of a name that another defines.
+/// A use in one file of a name that another file defines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WeightedUse {
     /// Index of the defining file.
     pub(super) definer: u32,
-    /// Index of its first symbol with that name.
+    /// Index of the first symbol with that name in the defining file.
     pub(super) symbol: u32,
     /// Weight of the use, above 0.
     pub(super) weight: f64,
 }
 
-/// Uses by file, in the order of its names.
+/// The uses of each file, in the order of the names that the file uses.
 #[derive(Clone, Default)]
 pub(super) struct UseGraph {
     /// All uses; those of file `n` are `uses[starts[n]..starts[n + 1]]`.
@@ -29,8 +29,8 @@ pub(super) struct UseGraph {
 }
 
 impl UseGraph {
-    /// Follows each use to the files that define its name. In a file that defines the name itself, uses mean its own
-    /// definition.
+    /// Connects each use with the files that define its name. In a file that defines the name itself, a use means the file's
+    /// own definition.
     pub(super) fn from_files(files: &[MapFile], names: &IndexSet<Box<str>>) -> Self {
         let names = list_definers(files, names);
         let mut uses = Vec::new();
@@ -56,7 +56,7 @@ impl UseGraph {
         &self.uses[self.starts[user]..self.starts[user + 1]]
     }
 
-    /// Returns the size in memory, bytes.
+    /// Returns the size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.uses) + size_of_val(&*self.starts)
     }
@@ -96,8 +96,8 @@ fn list_definers(files: &[MapFile], names: &IndexSet<Box<str>>) -> Vec<NameDefin
 
 /// Returns the weight of one use of `name` for each file that defines it.
 ///
-/// A use is divided among the definers and counts less the more there are, as in inverse document frequency, because it is
-/// also less certain that the name is theirs. A short name is probably local, a compound name is rarely ambiguous, and a
+/// A use is divided among the defining files. It counts less the more of them there are, as in inverse document frequency,
+/// because it is less certain which file is meant. A short name is probably local, a compound name is rarely ambiguous, and a
 /// leading underscore marks a private name.
 fn use_weight(name: &str, n_definers: usize, n_files: usize) -> f64 {
     let rarity = (1.0 + n_files as f64 / n_definers as f64).ln() / (1.0 + n_files as f64).ln();

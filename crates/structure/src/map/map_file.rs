@@ -5,22 +5,22 @@ use std::sync::Arc;
 /// A file as the worktree lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFile {
-    /// Worktree-relative, with `/`.
+    /// Worktree-relative path, with `/`.
     pub path: String,
-    /// blake3 of the file.
+    /// BLAKE3 hash of the file.
     pub hash: [u8; 32],
-    /// Id of its content, which is never used again for another.
+    /// Id of the file's content; an id is never used again for another content.
     pub content: i64,
-    /// Whether it ranks after all other files: a test, or generated or vendored code.
+    /// Whether the file ranks after all others, because it is a test, or generated or vendored.
     pub is_aside: bool,
 }
 
-/// A definition.
+/// A definition in a file of the code map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MapSymbol {
     /// Its own name.
     pub name: String,
-    /// The part of the qualified name before its own name, such as `Session::`; empty at the top of a file.
+    /// The part of the qualified name before the own name, such as `Session::`; empty at the top of a file.
     pub qualifier: String,
     /// Its first line, 1-based.
     pub line: u32,
@@ -35,21 +35,21 @@ pub struct FileSymbols {
     pub uses: Vec<(String, u32)>,
 }
 
-/// One source file.
+/// A file of the code map, as the worktree lists it, and with its symbols.
 #[derive(Clone)]
 pub(super) struct MapFile {
     pub(super) listed: CodeFile,
     pub(super) numbered: Arc<NumberedFile>,
 }
 
-/// A [`FileSymbols`] with numbers for names.
+/// A [`FileSymbols`] with numbers in place of names.
 #[derive(Default)]
 pub(super) struct NumberedFile {
     pub(super) symbols: Box<[NumberedSymbol]>,
     pub(super) uses: Box<[(u32, u32)]>,
 }
 
-/// A [`MapSymbol`] with numbers for its texts.
+/// A [`MapSymbol`] with numbers in place of its texts.
 #[derive(Clone, Copy)]
 pub(super) struct NumberedSymbol {
     pub(super) name: u32,
@@ -72,7 +72,7 @@ impl MapFile {
     }
 }
 
-/// Returns whether `path` is `focus` or inside of it.
+/// Returns whether `path` is `focus` or inside of the folder `focus`.
 pub fn contains_path(focus: &str, path: &str) -> bool {
     let focus = focus.trim_start_matches("./").trim_end_matches('/');
     let rest = path.strip_prefix(focus);

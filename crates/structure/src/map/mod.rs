@@ -1,8 +1,8 @@
 //! Selects the symbols of the code map.
 //!
-//! Pure: takes files with their symbols and uses, and returns text. `code_map` holds them, with numbers for names;
-//! `graph` connects files by the symbols they use, [`rank_files`] computes the importance of files and symbols, and [`render_map`]
-//! prints what fits.
+//! Pure: takes files with their symbols and uses, and returns text. `code_map` holds the files, with numbers in place of
+//! names; `graph` connects files by the symbols they use, [`rank_files`] computes the importance of files and symbols, and
+//! [`render_map`] prints what fits.
 
 mod code_map;
 mod file_edges;

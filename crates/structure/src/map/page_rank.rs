@@ -4,18 +4,19 @@ use super::file_edges::FileEdges;
 use super::map_file::contains_path;
 use super::{CodeFile, CodeMap};
 
-/// Share of a file's rank that follows its uses; the rest restarts.
-/// Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998.
+/// Share of a file's rank that goes to the files that it uses; the rest restarts. Brin and Page, "The anatomy of a
+/// large-scale hypertextual Web search engine", 1998.
 const DAMPING: f64 = 0.85;
 
-/// Maximum number of rounds. Each multiplies the error by [`DAMPING`], to 1 % in total.
+/// Maximum number of rounds. Each round multiplies the error by [`DAMPING`]; all of them reduce it to 1 %.
 const MAX_ROUNDS: usize = 30;
 
 /// Sum of changes of the ranks, which sum to 1, below which iteration stops.
 const CONVERGED: f64 = 1e-6;
 
-/// Share of restarts in the focused files and their neighbours; the rest is uniform.
+/// Share of the restarts that begin at a file in focus.
 const FOCUS_SHARE: f64 = 0.7;
+/// Share of the restarts that begin at a neighbour of a file in focus; the remaining restarts are uniform.
 const NEIGHBOUR_SHARE: f64 = 0.2;
 
 /// An order of files and of their symbols.
@@ -28,10 +29,11 @@ pub struct Ranking {
     starts: Vec<usize>,
 }
 
-/// Orders files by PageRank over their uses, then by path; files that are aside come last, unless they are in focus.
+/// Orders files by PageRank over their uses, then by path. Tests and generated or vendored files come last, unless they are
+/// in focus.
 ///
-/// `focus` has worktree-relative paths of files or folders to favour. Paths that match nothing are ignored; without any, all
-/// files are equal.
+/// `focus` has worktree-relative paths of files or folders to favour. Paths that match no file are ignored; without focus, no
+/// file is favoured.
 pub fn rank_files(map: &CodeMap, focus: &[&str]) -> Ranking {
     let (scores, ranks) = score_files(map, focus);
     let (uses, starts) = uses_by_symbol(map, &ranks);
@@ -45,13 +47,14 @@ pub fn rank_files(map: &CodeMap, focus: &[&str]) -> Ranking {
     Ranking { files, uses, starts }
 }
 
-/// Returns whether a file comes last: it is aside, and not in focus.
+/// Returns whether a file comes after the others: it is a test, or generated or vendored, and not in focus.
 fn is_last(map: &CodeMap, file: usize, focus: &[&str]) -> bool {
     let CodeFile { path, is_aside, .. } = map.file_at(file);
     *is_aside && !focus.iter().any(|at| contains_path(at, path))
 }
 
-/// Returns the score of each file, half its PageRank and half its share of the focus, and its PageRank; both sum to 1.
+/// Returns the score of each file, which is half its PageRank and half its restart probability, and the PageRank of each
+/// file. The scores sum to 1, and so do the PageRanks.
 pub(super) fn score_files(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>) {
     let start = start_shares(map, focus);
     let ranks = page_rank(&map.edges, &start);
@@ -62,7 +65,7 @@ pub(super) fn score_files(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>)
 }
 
 impl Ranking {
-    /// Returns the order without the files outside of `paths`; all files if `paths` is empty.
+    /// Returns the ranking without the files outside of `paths`; with all files if `paths` is empty.
     pub fn retain_below(mut self, map: &CodeMap, paths: &[String]) -> Self {
         self.files.retain(|file| {
             paths.is_empty() || paths.iter().any(|path| contains_path(path, map.files()[*file].path()))
@@ -70,7 +73,8 @@ impl Ranking {
         self
     }
 
-    /// Returns the positions of a file's symbols: by uses, then by line; symbols without uses in other files come last.
+    /// Returns the positions of a file's symbols, ordered by the weight of their uses, then by line; symbols that no other
+    /// file uses come last.
     pub fn ordered_symbols(&self, map: &CodeMap, file: usize) -> Vec<usize> {
         let lines = map.files()[file].symbols();
         let uses = &self.uses[self.starts[file]..];
@@ -82,7 +86,7 @@ impl Ranking {
     }
 }
 
-/// Returns the restart probabilities, `[n_files]`, summing to 1.
+/// Returns the restart probability of each file, `[n_files]`, summing to 1.
 fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
     let n_files = map.n_files();
     let is_focused: Vec<bool> =
@@ -109,7 +113,7 @@ fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the ranks, `[n_files]`, summing to 1. The rank of files without uses restarts.
+/// Returns the PageRank of each file, `[n_files]`, summing to 1. The rank of a file without uses restarts.
 fn page_rank(edges: &FileEdges, start: &[f64]) -> Vec<f64> {
     let mut ranks = start.to_vec();
     for _ in 0..MAX_ROUNDS {
@@ -135,8 +139,8 @@ fn page_rank(edges: &FileEdges, start: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Returns the weight of each symbol, and the start of each file's symbols. The weight is the sum over the users of their
-/// rank times the share of the use.
+/// Returns the weight of each symbol, and the position of each file's first symbol. The weight of a symbol is the sum, over
+/// the files that use it, of the file's rank times the share of the use.
 fn uses_by_symbol(map: &CodeMap, ranks: &[f64]) -> (Vec<f64>, Vec<usize>) {
     let mut n_symbols = 0;
     let starts: Vec<usize> = map

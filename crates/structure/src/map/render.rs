@@ -8,7 +8,7 @@ use memod_base::types::{self, TOKEN_CHARS, escape, own_part};
 use super::signature::{NumberedLines, find_word};
 use super::{CodeMap, Ranking};
 
-/// Symbols of a file that are shown before the next file, because a map should cover many files.
+/// Most symbols of a file that are shown before the next file, because a map should cover many files.
 const FIRST_SYMBOLS: usize = 6;
 
 /// Longest signature, in characters.
@@ -19,18 +19,18 @@ const SIGNATURE_CHARS: usize = 120;
 pub struct RenderedMap {
     /// One line per file, each followed by one line per symbol, ending with `\n`.
     pub text: String,
-    /// Files in `text`.
+    /// Number of files in `text`.
     pub n_files: usize,
-    /// Tokens of `text`, at most the budget.
+    /// Number of tokens of `text`, at most the budget.
     pub n_tokens: usize,
 }
 
-/// Returns the tokens of a text: four characters each, rounded up.
+/// Returns the number of tokens of a text: one for four characters, rounded up.
 pub(super) fn count_tokens(text: &str) -> usize {
     text.chars().count().div_ceil(TOKEN_CHARS)
 }
 
-/// Renders files in order, each with its most used symbols sorted by line, within the budget.
+/// Renders files in the order of `ranking`, each with its most used symbols sorted by line, within the budget.
 ///
 /// Items that do not fit are skipped in favour of shorter ones, so that small budgets are used well. The remaining budget
 /// after the last file goes to further symbols of the first ones.
@@ -75,7 +75,7 @@ const MIN_HEADING_CHARS: usize = 2;
 /// Length of the line of a symbol without its signature.
 const MIN_SYMBOL_CHARS: usize = "    1: \n".len();
 
-/// Takes the characters of `text` from the budget, if they fit.
+/// Takes the characters of `text` from the budget if they fit; returns whether they do.
 fn take_budget(left: &mut usize, text: &str) -> bool {
     let n_chars = text.chars().count();
     let fits = n_chars <= *left;
@@ -83,7 +83,7 @@ fn take_budget(left: &mut usize, text: &str) -> bool {
     fits
 }
 
-/// A file with its shown symbols.
+/// A file of the rendered map, with its shown symbols.
 struct FileEntry {
     /// The position of the file.
     file: usize,
@@ -92,7 +92,7 @@ struct FileEntry {
     lines: Option<NumberedLines>,
     /// Positions of the remaining symbols, the most used first.
     rest: std::vec::IntoIter<usize>,
-    /// Number and text of each line.
+    /// Line number and text of each shown symbol.
     shown: BTreeSet<(u32, String)>,
 }
 
@@ -120,8 +120,8 @@ impl FileEntry {
     }
 }
 
-/// Returns a signature with the qualified name in place of the own name, unless it names the type already:
-/// `fn Session::verify(&self)`, but `func (s *Session) Verify()`.
+/// Returns a signature with the qualified name in place of the own name, unless the signature names the type already: `fn
+/// Session::verify(&self)`, but `func (s *Session) Verify()`.
 fn qualify_signature(signature: &str, name: &str, qualifier: &str) -> String {
     let owner = own_part(types::qualifier(qualifier).unwrap_or_default());
     match find_word(signature, name) {

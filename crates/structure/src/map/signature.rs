@@ -1,6 +1,6 @@
 //! Finds the signature of a definition: the line with its name, and the lines that end its parameters.
 
-/// Most lines besides comments that are searched.
+/// Most lines of code that are searched.
 const MOST_LINES: usize = 60;
 /// Most lines of a signature.
 const MOST_SIGNATURE_LINES: usize = 20;
@@ -22,13 +22,14 @@ impl NumberedLines {
         Self { text, starts }
     }
 
-    /// Returns a line by its 1-based number, without blanks around it; an empty one behind the end.
+    /// Returns a line by its 1-based number, without blanks around it; an empty line after the end of the text.
     pub fn line_at(&self, number: u32) -> &str {
         let start = (number as usize).checked_sub(1).and_then(|nth| self.starts.get(nth));
         start.and_then(|start| self.text[*start..].lines().next()).map_or("", str::trim)
     }
 
-    /// Returns the first line, from a 1-based number on, that is neither a comment nor an attribute.
+    /// Returns the first line, from a 1-based number on, that is neither blank, a comment nor an attribute; an empty text if
+    /// there is none.
     pub fn first_code_line(&self, first: u32) -> &str {
         let mut lines = (first..).map(|number| self.line_at(number)).take(MOST_LINES);
         lines.find(|line| !line.is_empty() && !is_comment(line)).unwrap_or_default()
@@ -37,9 +38,9 @@ impl NumberedLines {
     /// Returns the signature of a definition as one line, with its 1-based number: from the line with the name until its
     /// brackets are closed. `first` is the first line of the definition, which may begin with documentation.
     pub fn find_signature(&self, name: &str, first: u32) -> Option<(u32, String)> {
-        let rest = &self.text[*self.starts.get(first as usize - 1)?..];
+        let rest = &self.text[*self.starts.get(usize::try_from(first.checked_sub(1)?).ok()?)?..];
         let lines = || (first..).zip(rest.lines().map(str::trim));
-        // Brackets of an annotation that are open: it goes on in the next line.
+        // Number of open brackets of an annotation; while there are any, the annotation continues on the next line.
         let mut n_open = 0;
         let code = lines()
             .filter(|(_, line)| {
@@ -52,7 +53,7 @@ impl NumberedLines {
             })
             .take(MOST_LINES)
             .find(|(_, line)| has_word(line, name));
-        // Some definitions begin as annotations do: `@interface Stone`, `@max_size 100`.
+        // Some definitions begin like annotations: `@interface Stone`, `@max_size 100`.
         let (number, _) = code.or_else(|| {
             lines()
                 .take(MOST_LINES)
@@ -67,7 +68,7 @@ fn is_comment(line: &str) -> bool {
     COMMENT_STARTS.iter().any(|start| line.starts_with(start))
 }
 
-/// Joins lines until the brackets that are opened are closed; only the first if they are not.
+/// Joins lines until all opened brackets are closed; returns only the first line if they are not closed.
 fn join_until_closed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut all = String::new();
     let mut first_len = 0;
@@ -95,7 +96,7 @@ pub fn has_word(line: &str, word: &str) -> bool {
     self::find_word(line, word).is_some()
 }
 
-/// Returns the first byte of an identifier as a whole word.
+/// Returns the byte offset at which an identifier first occurs as a whole word.
 pub(super) fn find_word(line: &str, word: &str) -> Option<usize> {
     let is_whole =
         |at: usize| !line[..at].ends_with(is_word_char) && !line[at + word.len()..].starts_with(is_word_char);

@@ -1,20 +1,20 @@
-//! Names how certain a resolution is.
+//! Defines how certain it is that a use means a definition.
 
 /// How certain it is that a use means a definition, most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
-    /// Scope, package or an import prove it.
+    /// The scope, the package or an import proves it.
     Exact,
-    /// The type of the value is inferred, or the name is a compound one that a single definition has.
+    /// The type of the value is inferred, or the name is compound and has a single definition.
     Likely,
     /// Only the name is the same.
     ByName,
-    /// Not even the name: only the words of both are alike.
+    /// Not even the name is the same; only the words of the use and the definition are alike.
     Similar,
 }
 
 impl Certainty {
-    /// Returns the word for it in answers.
+    /// Returns the word for the certainty in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",

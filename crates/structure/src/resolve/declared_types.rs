@@ -9,7 +9,7 @@ use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
 
 impl<S: StructureStore> Resolver<'_, S> {
-    /// Returns the declarations of a type: those that its name means in its place, or otherwise the only type of that name.
+    /// Returns the declarations of a type: those that the name means in its place, or otherwise the only type with that name.
     pub(super) fn find_declarations(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
         let named = self.types_with_name(type_name);
         let seen = self.visible_types(type_name, &named);
@@ -20,7 +20,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
     }
 
-    /// Returns the types with the name of a type, in files of its language.
+    /// Returns the declared types with the name of `type_name`, in files of the same language family.
     pub(super) fn types_with_name(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
         let mut named = self.structures.definitions_named(&type_name.name);
@@ -32,7 +32,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         named
     }
 
-    /// Returns the candidates in files that a type's name can mean.
+    /// Returns the candidates in files whose type the name of `type_name` can mean in its place.
     pub(super) fn visible_types(
         &self,
         type_name: &TypeName,
@@ -46,7 +46,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let files = self.files_of_module(type_name, &place);
         let visible = candidates.iter().filter(|found| match &files {
             Some(files) => files.contains(&found.file),
-            // In these languages the text names the module of a type, if it has one.
+            // In Go and Python, the text names the module of a type unless the type is imported by name.
             None if matches!(place.family, LanguageFamily::Go | LanguageFamily::Python) => {
                 self.sees_unqualified_type(&place, found.file, &type_name.name)
             }
@@ -55,8 +55,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         visible.copied().collect()
     }
 
-    /// Returns the files that may declare a qualified type: the files of its module, and the files from which the module
-    /// exports the name again; `None` if no module of this worktree or of another library is known to be meant.
+    /// Returns the files that may declare a qualified type: the files of its module, and the files whose definitions the
+    /// module exports again. Returns no files for a module of another library, and `None` if it is not known which module is
+    /// meant.
     fn files_of_module(&self, type_name: &TypeName, place: &UsePlace<'_>) -> Option<HashSet<FileNumber>> {
         let module = type_name.module.as_ref()?;
         let own = self.module_files(place, module)?;
@@ -108,7 +109,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         bases
     }
 
-    /// Returns a place inside of a definition of a file, without a use.
+    /// Returns a place inside of a definition of a file, or at the top of the file, without a use.
     pub(super) fn place_within<'b>(
         &self,
         file: FileNumber,
@@ -120,7 +121,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 }
 
-/// Returns whether a place is directly in a type, or in a scope with the title of the type.
+/// Returns whether `within` is the type itself, or a scope with the title of the type, such as an `impl` block.
 fn is_declared_within(structure: &FileStructure, declared: DefinitionCandidate, within: Option<u32>) -> bool {
     let title = &declared.declared_in(structure).title;
     within == Some(declared.declared)

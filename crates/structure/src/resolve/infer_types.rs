@@ -1,4 +1,5 @@
-//! Infers the type of a value from the types that the text writes for it, or for the functions and fields it comes from.
+//! Infers the type of a value from the types that the text writes for the value, or for the functions and fields that it
+//! comes from.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,16 +8,16 @@ use memod_base::types::{DeclaredRole, TypedValue, own_part};
 use super::use_place::UsePlace;
 use super::{Certainty, DefinitionCandidate, FileNumber, LanguageFamily, Resolver, StructureStore};
 
-/// Most values, functions and levels of bases that are followed to one type.
+/// Most values, functions and levels of bases that are followed to find one type.
 pub(super) const MOST_STEPS: u32 = 12;
 
 /// Functions that return the value of an `Option` or a `Result`.
 const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
-/// Functions that return the same type, if it has no function of that name.
+/// Functions that return the type of their receiver, unless the type has its own function of that name.
 const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
-/// Most types of one name that are distinguished.
+/// Most types of one name that are told apart.
 const MOST_TYPES: usize = 50;
-/// Names of the type around in a signature.
+/// Names that mean the enclosing type in a signature.
 const OWN_TYPES: [&str; 2] = ["Self", "this"];
 
 /// A type, by its name in a place.
@@ -25,18 +26,20 @@ pub(super) struct TypeName {
     pub(super) name: String,
     /// The module or package that qualifies the name: `http` of `http.Server`.
     pub(super) module: Option<String>,
-    /// Whether it is in an `Option` or a `Result`.
+    /// Whether the type is in an `Option` or a `Result`.
     pub(super) is_wrapped: bool,
-    /// Whether the text writes it; otherwise it is the type whose function creates the value, which may return another type.
+    /// Whether the text writes the type; otherwise it is the type whose function creates the value, and that function may
+    /// return another type.
     pub(super) is_written: bool,
-    /// The file with the name.
+    /// The file in which the name is written.
     pub(super) file: FileNumber,
+    /// Index of the definition around the name in that file; `None` at the top.
     pub(super) within: Option<u32>,
 }
 
 impl<S: StructureStore> Resolver<'_, S> {
-    /// Returns the type of an expression: names joined by `.`, with `()` after calls, and `?` after tried values; `None` if the
-    /// text does not show it.
+    /// Returns the type of an expression, given as names joined by `.`, with `()` after calls and `?` after tried values;
+    /// `None` if the text does not show the type.
     pub(super) fn type_of(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
         let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
         if !self.structures.may_step() {
@@ -51,7 +54,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         Some(TypeName { is_wrapped, ..type_name })
     }
 
-    /// Returns the members of a type, or of its bases, with the resolver's name, and whether they certainly belong to the type.
+    /// Returns the members with the resolver's name of a type, or else of its bases, and whether it is certain that they
+    /// belong to the type.
     pub(super) fn members_of(&self, type_name: &TypeName, steps: u32) -> (bool, Vec<DefinitionCandidate>) {
         if !self.structures.may_step() {
             return (false, Vec::new());
@@ -79,18 +83,19 @@ impl<S: StructureStore> Resolver<'_, S> {
             .into_iter()
             .flat_map(|(steps, bases)| bases.into_iter().map(move |base| self.members_of(&base, steps)));
         let of_bases: Vec<_> = of_bases.filter(|(_, found)| !found.is_empty()).collect();
-        // Which of several bases comes first is a rule of each language.
+        // Each language has its own rule for which of several bases comes first.
         let is_one = of_bases.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let is_certain = is_one && of_bases.iter().all(|(is_certain, _)| *is_certain);
         let mut found: Vec<DefinitionCandidate> = of_bases.into_iter().flat_map(|(_, found)| found).collect();
-        // Two bases may have one base.
+        // Two bases may have the same base.
         let mut known = HashSet::new();
         found.retain(|found| known.insert(*found));
         (is_certain, found)
     }
 
-    /// Splits the members of types with one name into members of the meant type, and members whose type is not known. An `impl`
-    /// block may be in any file, so the declarations that the name means there are compared.
+    /// Returns those of `members` that belong to the meant type, and those whose type is not known; members of another type
+    /// with the same name are dropped. An `impl` block may be in any file, so the declarations that the name means in that
+    /// file are compared.
     fn members_of_same_type(
         &self,
         type_name: &TypeName,
@@ -120,7 +125,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         (same, unknown)
     }
 
-    /// Returns the type around a place.
+    /// Returns the type that encloses a place, if any.
     pub(super) fn type_around(place: &UsePlace<'_>) -> Option<TypeName> {
         let (file, within) = (place.file, place.within);
         Some(TypeName {
@@ -188,8 +193,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         }))
     }
 
-    /// Returns the type of a field of a type or of its bases; a base that Go embeds is a field too. A field whose type the text
-    /// does not show may hide the field of a base.
+    /// Returns the type of a field of a type or of its bases; a base that Go embeds is a field too. The type of a base's
+    /// field is uncertain, because a field of the type, whose type the text does not show, may hide it.
     fn type_of_field(&self, place: &UsePlace<'_>, type_name: &TypeName, field: &str) -> Option<TypeName> {
         if type_name.is_wrapped {
             return None;
@@ -230,7 +235,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         })
     }
 
-    /// Returns the type of all values, if the text shows the same for each.
+    /// Returns the type of all values, if the text shows the same type for each.
     fn common_type(&self, place: &UsePlace<'_>, values: &[&TypedValue]) -> Option<TypeName> {
         let (first, rest) = values.split_first()?;
         if !rest.iter().all(|value| value.of == first.of && value.is_written == first.is_written) {
@@ -245,6 +250,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
     }
 
+    /// Returns the type that the text writes at a place; `Self` means the enclosing type.
     fn written_type(place: &UsePlace<'_>, type_name: &str) -> TypeName {
         let name = type_name.trim_end_matches('?');
         let own = place.owner_name().filter(|_| OWN_TYPES.contains(&name));
@@ -304,7 +310,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         Some(TypeName { is_written: found.is_written && type_name.is_written && is_certain, ..found })
     }
 
-    /// Returns the type that all functions return, or the type itself for types; `None` if they differ.
+    /// Returns the type that all of the definitions return, where a type returns itself; `None` if they differ.
     fn returned_type(&self, place: &UsePlace<'_>, meant: &[DefinitionCandidate]) -> Option<TypeName> {
         agreed_type(meant.iter().map(|meant| {
             let structure = self.structures.structure_of(meant.file);
@@ -327,7 +333,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }))
     }
 
-    /// Returns the members of bases that a member of a type overrides, given a definition with the resolver's name.
+    /// Returns the members of base types that `member` overrides; `member` must have the resolver's name.
     pub fn overridden_members(&self, member: DefinitionCandidate) -> Vec<DefinitionCandidate> {
         let structure = self.structures.structure_of(member.file);
         let place = self.place_within(member.file, &structure, Some(member.declared));
@@ -346,7 +352,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 }
 
-/// Returns the type that all have; `None` if they differ, or one is not known.
+/// Returns the type that is the same for all; `None` if the types differ, or one is not known.
 fn agreed_type(mut types: impl Iterator<Item = Option<TypeName>>) -> Option<TypeName> {
     let first = types.next()??;
     types

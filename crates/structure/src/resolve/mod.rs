@@ -1,7 +1,7 @@
 //! Resolves a use of a name to the definition that it means, as far as syntax and imports show.
 //!
-//! Pure: the structures of files in, definitions with a certainty out. The rules follow the languages as far as syntax
-//! shows them: scope, imports, package, and the written types of values, fields and return values.
+//! Pure: takes the structures of files, and returns definitions with a certainty. The rules are those of the languages, as
+//! far as syntax shows them: scope, imports, packages, and the written types of values, fields and return values.
 
 mod certainty;
 mod declared_types;
@@ -41,12 +41,12 @@ const MOST_ALIASES: usize = 16;
 pub trait StructureStore {
     /// Returns the structure of a file; empty where none is known.
     fn structure_of(&self, file: FileNumber) -> Arc<FileStructure>;
-    /// Returns the definitions in all files that have a name.
+    /// Returns the definitions in all files that have the name `name`.
     fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate>;
-    /// Resets the number of steps for the next use.
+    /// Resets the number of counted steps, for the next use.
     fn begin_use(&self);
-    /// Counts a step for the current use; returns false if there were too many. Types that extend each other, or values that are
-    /// set to each other, have more paths than there is time for.
+    /// Counts a step for the current use, and returns whether more steps are allowed. Without a limit, types that extend each
+    /// other, or values that are set to each other, would take too long to follow.
     fn may_step(&self) -> bool;
 }
 
@@ -72,9 +72,9 @@ pub struct Resolver<'a, S> {
     structures: &'a S,
     name: &'a str,
     candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
-    /// Other names under which files export it.
+    /// Other names under which files export the name.
     aliases: Vec<String>,
-    /// By file: the definitions that it imports without naming them.
+    /// The definitions that each file imports without naming them, such as `use a::*`.
     wildcards: RefCell<HashMap<FileNumber, Vec<DefinitionCandidate>>>,
 }
 
@@ -100,7 +100,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         structure.uses.iter().filter(move |used| written.contains(structure.name(used.name)))
     }
 
-    /// Learns the aliases under which a file imports the name, so that [`Self::find_uses`] finds them in other files; returns
+    /// Adds the aliases under which a file imports the name, so that [`Self::find_uses`] finds them in other files; returns
     /// the new aliases.
     pub fn learn_aliases(&mut self, structure: &FileStructure) -> Vec<String> {
         let new = self.aliases_in(structure).map(|import| import.local.clone());
@@ -143,8 +143,8 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         if !resolved.1.is_empty() {
             return self.with_constructors(resolved, n_arguments);
         }
-        // No definition takes so many arguments. An exact result is right where a macro expands to several arguments; a call of
-        // Java means an overload that is inherited from another library.
+        // No definition takes this number of arguments. An exact result is still right if a macro expands to several
+        // arguments, but a call in Java then means an overload that is inherited from another library.
         let (certainty, found) = self.resolve_any_arity(file, structure, used);
         let is_kept = certainty == Certainty::Exact
             && LanguageFamily::from_path(self.paths.path_of(file)) != LanguageFamily::Java;
@@ -213,9 +213,9 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             return (Certainty::Exact, wildcards);
         }
         match place.family {
-            // The linker knows one function of a name, regardless of its declarations.
+            // The linker knows only one function of a name, wherever it is declared.
             LanguageFamily::C => match self.visible_non_members(place) {
-                // A `static` definition may be brought in by a file that includes both.
+                // A third file may include both this file and the file with the `static` definition.
                 none if none.is_empty() => (
                     Certainty::ByName,
                     self.candidates_of_family(place, |_, found| {
@@ -236,7 +236,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             let own_file = self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
             let found = own_file.filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
-                // Without a call, the name means a field.
+                // A name that is not called means a field, not a method.
                 let is_called = place.is_call || declared.arity.is_none();
                 let is_visible = declared.role != DeclaredRole::Member
                     || place.family.has_implicit_self() && !is_constructor(structure, declared) && is_called;
@@ -250,18 +250,19 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         Vec::new()
     }
 
-    /// Returns the files that a module means when `from` names it; none if it is of another library.
+    /// Returns the files of the module that the text of `from` names; none if the module is of another library.
     fn files_of(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let mut files = self.paths.files_of(family, module, from);
         files.retain(|file| LanguageFamily::from_path(self.paths.path_of(*file)) == family);
         if family == LanguageFamily::Go && self.paths.packages.go_module(module).is_none() {
-            // A directory is found by the end of an import path only, and the path of another library may end alike.
+            // Only the end of an import path was compared with directories, and the path of another library may have the same
+            // end.
             files.retain(|file| is_package_of(module, &self.structures.structure_of(*file).package));
         }
         files
     }
 
-    /// Resolves a member of the type around.
+    /// Resolves a member of the enclosing type.
     fn resolve_own(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         let Some(around) = Self::type_around(place) else {
             return only_by_name(self.all_members(place), self.name);
@@ -274,12 +275,12 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         if !same_file.is_empty() {
             return (Certainty::Exact, same_file);
         }
-        // A base may be of another library.
+        // Otherwise the member may be of a base, which may be in another library.
         self.resolve_in_type(&around, place.steps)
             .unwrap_or_else(|| only_by_name(self.all_members(place), self.name))
     }
 
-    /// Resolves a member of a type or of its bases; `None` if they are not known to have one.
+    /// Resolves a member of a type or of its bases; `None` if no such member is known.
     fn resolve_in_type(
         &self,
         type_name: &TypeName,
@@ -295,7 +296,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         Some((certainty, found))
     }
 
-    /// Resolves a name without a receiver by the bases of the type around.
+    /// Resolves a name without a receiver to a member of the bases of the enclosing types.
     fn resolve_inherited(&self, place: &UsePlace<'_>) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
         if !place.family.has_implicit_self() || !place.is_call {
             return None;
@@ -315,7 +316,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         (!found.is_empty()).then_some((certainty, found))
     }
 
-    /// Resolves a name taken from another name: a module, a type, or a value.
+    /// Resolves a name whose receiver is the path of a module, a type or a value.
     fn resolve_named(&self, place: &UsePlace<'_>, path: &str) -> (Certainty, Vec<DefinitionCandidate>) {
         if place.family == LanguageFamily::JavaScript && matches!(path, "exports" | "module.exports") {
             return self.resolve_alone(place);
@@ -343,7 +344,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             1 => return (Certainty::Likely, of_type),
             _ => return (Certainty::ByName, of_type),
         }
-        // A type of another library.
+        // The path names a type of another library.
         let is_type = type_name.starts_with(char::is_uppercase) && place.family != LanguageFamily::Go;
         if is_type { (Certainty::ByName, Vec::new()) } else { self.resolve_untyped_value(place) }
     }
@@ -356,7 +357,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             && member.is_some_and(|(value, _)| self.module_files(place, value).is_none())
     }
 
-    /// Resolves a name of the module that a path means; `None` if it means none that is known to have it.
+    /// Resolves a name in the module that a path means; `None` if the path means no module that is known to have the name.
     fn resolve_in_modules(
         &self,
         place: &UsePlace<'_>,
@@ -385,7 +386,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             (1, false) => (Certainty::Likely, found),
             (2.., false) => (Certainty::ByName, found),
             (0, _) if self.is_of_another_library(type_name) => (Certainty::Exact, Vec::new()),
-            // A type parameter, or a member of an interface or of a base in another library.
+            // The type is a type parameter, or the member is of an interface or of a base in another library.
             (0, _) if type_name.name.len() == 1 || self.has_type(&type_name.name) => {
                 self.resolve_untyped_value(place)
             }
@@ -405,7 +406,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         match place.family {
             // Any object may have a method of any name.
             LanguageFamily::JavaScript => (Certainty::ByName, self.all_members(place)),
-            // It may be a field of that name, which is no definition.
+            // The name may be a field, which is no definition here.
             LanguageFamily::Go | LanguageFamily::Rust if !place.is_call => {
                 (Certainty::ByName, self.all_members(place))
             }
@@ -417,7 +418,8 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         self.candidates_of_family(place, |_, found| found.role == DeclaredRole::Member)
     }
 
-    /// Returns the files of the module that a path means in this place; `None` if it means no module.
+    /// Returns the files of the module that a path means in this place: none for a module of another library; `None` if the
+    /// path means no module.
     fn module_files(&self, place: &UsePlace<'_>, path: &str) -> Option<Vec<FileNumber>> {
         let is_type = place.family == LanguageFamily::Rust && own_part(path).starts_with(char::is_uppercase);
         if is_type || path.contains("()") {
@@ -467,12 +469,13 @@ fn is_package_of(module: &str, package: &str) -> bool {
     last.contains(package) || package.contains(last)
 }
 
-/// Returns whether an import binds a name, or imports it under another name.
+/// Returns whether an import binds a name, or imports a definition of that name under another name.
 fn imports_name(import: &ImportedName, name: &str) -> bool {
     import.name == name || import.local == name
 }
 
-/// Returns candidates that only the name supports. Short names of one word belong to other libraries, too: `get`, `close`.
+/// Returns candidates of which only the name is known, with their certainty. Names of one word, such as `get` and `close`,
+/// occur in other libraries too.
 fn only_by_name(found: Vec<DefinitionCandidate>, name: &str) -> (Certainty, Vec<DefinitionCandidate>) {
     let is_rare = is_compound(name);
     let certainty = if found.len() == 1 && is_rare { Certainty::Likely } else { Certainty::ByName };

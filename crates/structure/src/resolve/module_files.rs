@@ -7,25 +7,26 @@ use super::path_index::PathIndex;
 use super::split_path::split_path;
 use super::use_place::{C_SOURCES, LanguageFamily};
 
-/// Endings of modules of JavaScript and TypeScript that an import may leave out.
+/// File endings of JavaScript and TypeScript that an import may leave out.
 const JAVASCRIPT_ENDINGS: [&str; 9] = [".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"];
 
 impl PathIndex {
-    /// Returns whether an import of one file brings in another file, or a name of it.
+    /// Returns whether an import in the file `importer` means the file `exporter`, or a name in it.
     pub fn imports_file(&self, importer: FileNumber, import: &ImportedName, exporter: FileNumber) -> bool {
         let family = LanguageFamily::from_path(self.path_of(importer));
         self.files_of(family, &import.module, importer).contains(&exporter)
             || self.files_of(family, &import.full_module(), importer).contains(&exporter)
     }
 
-    /// Returns whether a path in the text of one file means the module of another, without an import: `crate::a` of Rust.
+    /// Returns whether a path in the text of the file `from` means the file `module` without an import, as `crate::a` does in
+    /// Rust.
     pub fn names_file(&self, from: FileNumber, path: &str, module: FileNumber) -> bool {
         let family = LanguageFamily::from_path(self.path_of(from));
         family == LanguageFamily::Rust
             && self.files_of(family, &path.replace('.', "::"), from).contains(&module)
     }
 
-    /// Returns the files that a module means when `from` names it; none if it is of another library.
+    /// Returns the files of the module that the text of `from` names; none if the module is of another library.
     pub(super) fn files_of(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
         if module.is_empty() {
             return Vec::new();
@@ -66,7 +67,7 @@ impl PathIndex {
             .collect()
     }
 
-    /// Returns whether the directory in which a module path begins is in no package itself.
+    /// Returns whether the directory in which the path of a Python module begins is in no package itself.
     fn is_root_of_packages(&self, path: &str, module: &str) -> bool {
         let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
         let root = bare.strip_suffix(module).unwrap_or_default().trim_end_matches('/');
@@ -82,8 +83,8 @@ impl PathIndex {
         files.iter().zip(&n_shared).filter(|(_, n)| Some(*n) == most).map(|(file, _)| *file).collect()
     }
 
-    /// Returns the file of a relative path with or without an ending, of a directory's `index`, or of a package of the same
-    /// repository.
+    /// Returns the file that an import means: a relative path with or without an ending, the `index` of a directory, or a
+    /// package of the same repository.
     fn javascript_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         if let Some(path) =
             module.starts_with('.').then(|| resolve_relative(self.dir_of(from), module)).flatten()
@@ -111,9 +112,9 @@ impl PathIndex {
         files.filter_map(|path| self.number_of(&path)).take(1).collect()
     }
 
-    /// Returns the files of an import path in a module of the repository, or in `vendor`. Outside of known modules it returns
-    /// those of the directory that the longest end of the path names; there, a first part without a dot is the standard
-    /// library.
+    /// Returns the files of an import path in a module of the repository, or in `vendor`. In a file outside of known modules,
+    /// returns the files of the directory that the longest end of the path names, unless the first part has no dot, as in the
+    /// standard library.
     fn go_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         if let Some((dir, rest)) = self.packages.go_module(module) {
             return self.go_files_in(&join_path(dir, rest));
@@ -131,7 +132,7 @@ impl PathIndex {
             if !found.is_empty() || end.is_empty() {
                 return found;
             }
-            // The module itself is the top directory, whose name is empty.
+            // The last end that is tried is empty: the module itself may be the top directory.
             end = end.split_once('/').map_or("", |(_, rest)| rest);
         }
     }
@@ -181,10 +182,11 @@ impl PathIndex {
         [own, self.rust_module(base, &parts)].concat()
     }
 
-    /// Returns the file of a module below a directory: the deepest existing file, because a file may hold modules and types.
+    /// Returns the file of a module below a directory: the deepest one that exists, because the last part of the path may be
+    /// a module or type inside of a file.
     fn rust_module(&self, dir: &str, parts: &[&str]) -> Vec<FileNumber> {
         for n_parts in (0..=parts.len()).rev() {
-            // One remaining part may be a module inside of the file, or a type; more may not.
+            // One remaining part may be a module or type inside of the file; two may not.
             if parts.len() - n_parts > 1 {
                 break;
             }
@@ -199,7 +201,7 @@ impl PathIndex {
         Vec::new()
     }
 
-    /// Returns the directory with the `lib.rs` or `main.rs` above a file.
+    /// Returns the nearest directory above a file that has a `lib.rs` or `main.rs`; the top directory if none has.
     fn crate_root(&self, from: FileNumber) -> &str {
         let mut dir = self.dir_of(from);
         loop {
@@ -230,8 +232,8 @@ impl PathIndex {
         if found.is_empty() { self.files_in_dirs(&path) } else { found }
     }
 
-    /// Returns the headers of this name nearest to the including file, and the sources of the same name nearest to these:
-    /// `dict.h` of a vendored library is a different header.
+    /// Returns the header of this name nearest to the including file, and the sources of the same name nearest to the header:
+    /// `dict.h` of a vendored library is a different header. Returns no files if several headers are equally near.
     fn c_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let name = file_name(module);
         let (mut headers, sources): (Vec<_>, Vec<_>) =
@@ -240,7 +242,7 @@ impl PathIndex {
         let beside = resolve_relative(self.dir_of(from), module).and_then(|path| self.number_of(&path));
         let mut files = beside.map_or_else(|| self.nearest_files(&headers, from), |file| vec![file]);
         if files.len() > 1 {
-            return Vec::new(); // options of the compiler decide
+            return Vec::new(); // the options of the compiler decide which header is meant
         }
         let sources = self.nearest_files(&sources, files.first().copied().unwrap_or(from));
         files.extend(sources);
@@ -248,7 +250,7 @@ impl PathIndex {
         files
     }
 
-    /// Returns whether a file of C or C++ is meant to be included: `.h`, `.hpp`, `.inl`.
+    /// Returns whether a file of C or C++ is meant to be included, by its ending: `.h`, `.hpp`, `.inl`.
     pub(super) fn is_header(&self, file: FileNumber) -> bool {
         is_header(self.path_of(file))
     }
@@ -259,7 +261,7 @@ impl PathIndex {
     }
 }
 
-/// Returns whether a path of C or C++ is meant to be included, see [`PathIndex::is_header`].
+/// Returns whether a file of C or C++ is meant to be included, by its path; see [`PathIndex::is_header`].
 pub(super) fn is_header(path: &str) -> bool {
     !C_SOURCES.contains(&path.rsplit_once('.').map_or("", |(_, ending)| ending))
 }

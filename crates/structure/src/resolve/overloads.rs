@@ -1,4 +1,4 @@
-//! Selects the definitions of one name that a call may mean: by the number of arguments, and without types in C.
+//! Selects the definitions of one name that a call may mean: by the number of arguments and, in C, without types.
 
 use std::cell::RefCell;
 
@@ -7,14 +7,14 @@ use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure};
 use super::use_place::CPP;
 use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
 
-/// Returns whether the language of a file allows a type several functions of one name.
+/// Returns whether the language of a file allows several functions of one name in a type.
 pub fn has_overloads(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default();
-    // A header `.h` is of C as well, where one name has one function.
+    // A header `.h` may be of C, where one name has only one function.
     ending == "java" || CPP.contains(&ending)
 }
 
-/// Returns whether a definition has the name of the type around it. That name alone means the type.
+/// Returns whether a definition has the name of the type around it. A use of that name alone means the type.
 pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem) -> bool {
     let parent = structure.find_declared(declared.parent);
     parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
@@ -50,16 +50,17 @@ impl<S: StructureStore> Resolver<'_, S> {
             .collect()
     }
 
-    /// Returns a resolver with only the candidates that a call with `n_arguments` may mean; `None` if it may mean all.
+    /// Returns a resolver with only the candidates that a call with `n_arguments` may mean; `None` if the call may mean all
+    /// of them.
     pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Self> {
         self.restrict_candidates(|declared| declared.arity.is_none_or(|arity| arity.accepts(n_arguments)))
     }
 
-    /// Returns a resolver with only the candidates that a call in a file may mean; `None` if it may mean all. C has separate names
-    /// for types and functions, and a type is not called.
+    /// Returns a resolver without the types, for a call in a file of C, where a type cannot be called; `None` if a call may
+    /// mean all candidates.
     pub(super) fn without_types(&self, path: &str) -> Option<Self> {
         if !path.ends_with(".c") {
-            return None; // C++ makes a value by calling the type, also in a header
+            return None; // C++ creates a value by calling its type, also in a header
         }
         self.restrict_candidates(|declared| declared.role != DeclaredRole::Type)
     }
@@ -75,7 +76,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             .filter(|(candidate, structure)| may_be_meant(candidate.declared_in(structure)))
             .cloned()
             .collect();
-        // Aliases only select the uses.
+        // Aliases are not needed, because they only select the uses.
         let (aliases, wildcards) = (Vec::new(), RefCell::default());
         Some(Self { candidates, aliases, wildcards, ..*self })
     }

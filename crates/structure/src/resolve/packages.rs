@@ -21,8 +21,8 @@ impl Packages {
         MANIFESTS.contains(&split_path(path).1)
     }
 
-    /// Adds the packages that a manifest names; ignores a manifest that cannot be parsed or names none. Of two packages with one
-    /// name the first counts.
+    /// Adds the packages that a manifest names; ignores a manifest that cannot be parsed or names none. Of two packages with
+    /// the same name, the first counts.
     pub fn add_manifest(&mut self, path: &str, text: &str) {
         let (dir, name) = split_path(path);
         match name {
@@ -50,7 +50,7 @@ impl Packages {
         }
     }
 
-    /// Returns the directory of a crate.
+    /// Returns the directory of a crate, by its name in code.
     pub(super) fn crate_dir(&self, name: &str) -> Option<&str> {
         self.crates.get(name).map(String::as_str)
     }
@@ -81,7 +81,7 @@ fn longest_prefix<'d, 'p>(dirs: &'d HashMap<String, String>, path: &'p str) -> O
     known.next_back().map(|(dir, rest)| (dir, rest.trim_start_matches('/')))
 }
 
-/// Returns the names of the package and of its library.
+/// Returns the names of the package and of its library in the text of a `Cargo.toml`.
 fn crate_names(text: &str) -> Vec<String> {
     let Ok(manifest) = text.parse::<toml_edit::DocumentMut>() else { return Vec::new() };
     ["package", "lib"]

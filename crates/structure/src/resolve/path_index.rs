@@ -13,9 +13,9 @@ pub type FileNumber = u32;
 pub struct PathIndex {
     paths: Vec<String>,
     numbers: HashMap<String, FileNumber>,
-    /// Files by their name without its last ending.
+    /// Files by their name without the last ending.
     stems: HashMap<String, Vec<FileNumber>>,
-    /// Files by the last part of their directory; files at the top by an empty part.
+    /// Files by the last part of their directory's path, which is empty for files at the top.
     dirs: HashMap<String, Vec<FileNumber>>,
     pub(super) packages: Packages,
 }
@@ -35,7 +35,7 @@ impl PathIndex {
         index
     }
 
-    /// Returns the index with the packages that the manifests among the files name.
+    /// Returns the index with the packages that the repository's manifests name.
     #[must_use]
     pub fn with_packages(self, packages: Packages) -> Self {
         Self { packages, ..self }
@@ -56,7 +56,7 @@ impl PathIndex {
         self.numbers.get(path).copied()
     }
 
-    /// Returns the directory of a file; empty at the top.
+    /// Returns the directory of a file; empty for a file at the top.
     pub(super) fn dir_of(&self, file: FileNumber) -> &str {
         split_path(self.path_of(file)).0
     }

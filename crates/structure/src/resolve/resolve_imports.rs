@@ -7,12 +7,13 @@ use memod_base::types::{DeclaredRole, ImportedName, own_part};
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
 
-/// Most files that are followed from one import: each may export the names of others again, as `__init__.py` of Python and
-/// headers of C do.
+/// Most files that are followed from one import, because a file may export the names of other files again, as `__init__.py`
+/// of Python and headers of C do.
 const MOST_REEXPORTS: usize = 512;
 
 impl<S: StructureStore> Resolver<'_, S> {
-    /// Returns the definitions that the file imports without naming them, which are the same for all of its uses.
+    /// Returns the definitions that the file of `place` imports without naming them, such as `use a::*`. They are the same
+    /// for all uses in the file.
     pub(super) fn resolve_wildcards(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
         if let Some(known) = self.wildcards.borrow().get(&place.file) {
             return known.clone();
@@ -32,7 +33,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         for import in place.structure.imports.iter().filter(|import| is_wanted(import)) {
             let name =
                 if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
-            // `import a.b.C` names a file in some languages.
+            // In some languages, `import a.b.C` names a file.
             for module in [import.module.clone(), import.full_module()] {
                 let files = self.files_of(place.family, &module, place.file);
                 from.extend(files.into_iter().map(|file| (file, name.to_owned())));
@@ -45,7 +46,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         self.resolve_imported_members(place, is_wanted)
     }
 
-    /// Returns the members of types that `import static a.Type.f` of Java brings in.
+    /// Returns the members of types that `import static a.Type.f` of Java imports.
     fn resolve_imported_members(
         &self,
         place: &UsePlace<'_>,
@@ -64,7 +65,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         members.collect()
     }
 
-    /// Returns the definitions that files export under names, their own and those that they import.
+    /// Returns the definitions that files export under the given names: their own, and those that they import.
     pub(super) fn resolve_exported(&self, mut open: Vec<(FileNumber, String)>) -> Vec<DefinitionCandidate> {
         let mut found: Vec<DefinitionCandidate> = Vec::new();
         // Files may import each other.

@@ -4,11 +4,11 @@ use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, own_part};
 
 use super::path_index::FileNumber;
 
-/// Endings of files of C++ alone.
+/// Endings of files that are of C++ and not of C.
 pub(super) const CPP: [&str; 15] =
     ["C", "c++", "cc", "cpp", "cu", "cuh", "cxx", "h++", "hh", "hpp", "hxx", "inl", "ino", "ipp", "tpp"];
 
-/// Endings of files of C and C++ that are compiled, and not included by others.
+/// Endings of files of C and C++ that are compiled, and not included by other files.
 pub(super) const C_SOURCES: [&str; 8] = ["C", "c", "c++", "cc", "cpp", "cu", "cxx", "ino"];
 
 /// A group of languages whose files can use each other.
@@ -37,7 +37,7 @@ impl LanguageFamily {
         }
     }
 
-    /// Returns whether members need no receiver inside of their type.
+    /// Returns whether a use of a member needs no receiver inside of its type.
     pub(super) fn has_implicit_self(self) -> bool {
         matches!(self, Self::Java | Self::C)
     }
@@ -57,8 +57,9 @@ pub(super) struct UsePlace<'a> {
     pub(super) file: FileNumber,
     pub(super) structure: &'a FileStructure,
     pub(super) family: LanguageFamily,
-    /// The name as it is written there.
+    /// The name as the text writes it at the use.
     pub(super) written: &'a str,
+    /// Index of the innermost definition around the use; `None` at the top of the file.
     pub(super) within: Option<u32>,
     /// Whether the use is a call.
     pub(super) is_call: bool,
@@ -67,12 +68,12 @@ pub(super) struct UsePlace<'a> {
 }
 
 impl UsePlace<'_> {
-    /// Returns the definitions around, innermost first.
+    /// Returns the indices of the definitions around the place, innermost first.
     pub(super) fn definitions_around(&self) -> impl Iterator<Item = u32> {
         self.structure.enclosing_ids(self.within)
     }
 
-    /// Returns whether a function of JavaScript has methods: `View.prototype.lookup = function () {}`.
+    /// Returns whether a JavaScript function has methods: `View.prototype.lookup = function () {}`.
     fn has_methods(&self, function: &DeclaredItem) -> bool {
         self.family == LanguageFamily::JavaScript
             && self
@@ -82,7 +83,7 @@ impl UsePlace<'_> {
                 .any(|other| other.role == DeclaredRole::Member && other.owner() == function.names)
     }
 
-    /// Returns the own name of the type around.
+    /// Returns the own name of the enclosing type.
     pub(super) fn owner_name(&self) -> Option<String> {
         let around = self.structure.declared_around(self.within);
         let mut owners = around.filter_map(|around| match around.role {

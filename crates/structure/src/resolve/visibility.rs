@@ -7,7 +7,7 @@ use super::use_place::UsePlace;
 use super::{DefinitionCandidate, FileNumber, LanguageFamily, Resolver, StructureStore};
 
 impl<S: StructureStore> Resolver<'_, S> {
-    /// Returns the definitions in any file that are visible here, without members.
+    /// Returns the definitions in any file that are visible in a place and are no members.
     pub(super) fn visible_non_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
         self.visible_from(
             place,
@@ -15,8 +15,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         )
     }
 
-    /// Drops definitions that other places cannot see: definitions inside of functions, and `static` definitions in other sources
-    /// of C, unless the source is included.
+    /// Returns `found` without definitions that are not visible in a place: definitions inside of functions, and `static`
+    /// definitions in other sources of C, unless this file includes the source.
     pub(super) fn visible_from(
         &self,
         place: &UsePlace<'_>,
@@ -39,21 +39,21 @@ impl<S: StructureStore> Resolver<'_, S> {
         found
     }
 
-    /// Returns whether an included source of C means a file.
+    /// Returns whether the path of an included C source means a file.
     fn means_source(&self, place: &UsePlace<'_>, source: &str, file: FileNumber) -> bool {
         file_name(source) == file_name(self.paths.path_of(file))
             && self.files_of(place.family, source, place.file).contains(&file)
     }
 
-    /// Returns whether a type's name in this place means a type of `file`: by scope, package or import, of the type or of its
-    /// module.
+    /// Returns whether the name of a type in this place can mean a type in `file`: by scope or package, or by an import of
+    /// the type or of its module.
     pub(super) fn sees_type(&self, place: &UsePlace<'_>, file: FileNumber, type_name: &str) -> bool {
         let mut modules = place.structure.imports.iter().filter(|import| import.name.is_empty());
         self.sees_unqualified_type(place, file, type_name)
             || modules.any(|import| self.is_module_file(place, &import.module, file))
     }
 
-    /// As [`Self::sees_type`], for a name that no module qualifies.
+    /// Returns the same as [`Self::sees_type`], for a name that no module qualifies.
     pub(super) fn sees_unqualified_type(
         &self,
         place: &UsePlace<'_>,
@@ -74,7 +74,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         self.files_of(place.family, module, place.file).contains(&file)
     }
 
-    /// Returns whether a file belongs to the same package, whose names are visible without an import.
+    /// Returns whether a file belongs to the package of a place, so that its names are visible without an import.
     pub(super) fn shares_package(&self, place: &UsePlace<'_>, file: FileNumber) -> bool {
         match place.family {
             LanguageFamily::Go | LanguageFamily::Java => {

@@ -11,19 +11,19 @@ use super::ScalarField;
 use crate::rows_args::RowFormat;
 use crate::text::escape;
 
-/// The data that is known before the first row.
+/// The names and scalars that are known before the first row is written.
 pub(super) struct RowHeader<'a> {
-    /// Name of the rows.
+    /// Name of the list of rows.
     pub(super) rows: &'a str,
     /// Name of one row.
     pub(super) row: &'a str,
     /// Names of the values of a row, in order.
     pub(super) names: &'a [&'a str],
-    /// Scalars next to the rows.
+    /// Scalars beside the rows.
     pub(super) scalars: &'a [ScalarField],
 }
 
-/// The rows; each has one value per name.
+/// The rows; each has one value for each name of the header.
 type Rows<'a> = &'a mut dyn Iterator<Item = Vec<Value>>;
 
 /// Writes all rows in a format.
@@ -94,7 +94,7 @@ fn write_json_lines(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -
     Ok(())
 }
 
-/// Returns a row as a JSON object. The names are ours and need no escaping.
+/// Returns a row as a JSON object. The names come from a schema and need no escaping.
 fn json_object(head: &RowHeader<'_>, row: &[Value]) -> String {
     let pairs: Vec<_> = head.names.iter().zip(row).map(|(name, cell)| format!("\"{name}\":{cell}")).collect();
     format!("{{{}}}", pairs.join(","))
@@ -173,7 +173,7 @@ fn xml_cell(cell: &Value) -> String {
     }
 }
 
-/// Escapes a text for XML 1.0. Section 2.2 allows most control characters not even as references; they are written as `\u{1b}`.
+/// Escapes a text for XML 1.0. Section 2.2 forbids most control characters, even as references; they are written as `\u{1b}`.
 fn xml_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -182,7 +182,7 @@ fn xml_text(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // A parser would turn them into spaces in an attribute, and a carriage return into a line feed.
+            // A parser would turn these into spaces in an attribute, and a carriage return into a line feed elsewhere.
             '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", u32::from(c))),
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_unicode()),
             c => out.push(c),
@@ -205,7 +205,8 @@ fn write_toon(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// Returns a value as a TOON cell. TOON has two escapes, none for the backslash. A trailing backslash would hide the next `|`, so a space separates them.
+/// Returns a value as a TOON cell. TOON has two escapes, and none for the backslash. A backslash at the end of a cell would hide
+/// the next `|`, so a space follows it.
 fn toon_cell(cell: &Value) -> String {
     let text = match cell {
         Value::Bool(is) => u8::from(*is).to_string(),

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::{RowListing, RowSchema, ScalarField};
 
-/// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title, and `trust`, which every answer has.
+/// Memories. TOON has the fields and names of ai-memory 0.6, in which each memory has a title, and `trust`, which is in every
+/// format.
 pub const MEMORIES: RowSchema = RowSchema {
     rows: "memories",
     row: "memory",
@@ -71,7 +72,7 @@ pub const MEMORIES: RowSchema = RowSchema {
     compact_aliases: &[],
 };
 
-/// Returns the caveats of an answer about memories; a fresh answer has none.
+/// Returns the caveats of an answer about memories as scalars; those of a fresh answer are null.
 fn caveat_fields(caveats: &Caveats) -> [ScalarField; 2] {
     let fresh = if caveats.fresh { Value::Null } else { json!(false) };
     [("fresh", fresh), ("reason", json!(caveats.reason))]
@@ -301,7 +302,7 @@ impl RowListing for ReachResult {
     }
 }
 
-/// Definitions of a file, or sections.
+/// Definitions of a file, or sections of a document.
 pub const OUTLINE_ITEMS: RowSchema = RowSchema {
     rows: "items",
     row: "item",
@@ -441,7 +442,7 @@ impl RowListing for LinksResult {
     }
 }
 
-/// Memories that are related to one.
+/// Memories that are related to another memory.
 pub const RELATED_MEMORIES: RowSchema = RowSchema {
     rows: "memories",
     row: "memory",

@@ -12,9 +12,9 @@ use crate::daemon::shared::Shared;
 
 /// A file in a worktree of this repository, not necessarily the caller's.
 pub(super) struct EditedFile {
-    /// The top of the worktree.
+    /// Top directory of the worktree.
     pub(super) root: String,
-    /// The path from there.
+    /// Path of the file, relative to `root`.
     pub(super) path: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn find_edited_files(
     .await
 }
 
-/// Finds a file that may not exist yet, by the nearest directory above it that does.
+/// Finds the worktree of a file, which may not exist yet, from the nearest existing path above the file.
 fn find_edited_file(shared: &Shared, path: &Path) -> Option<EditedFile> {
     let (above, there) = path.ancestors().find_map(|above| Some((above, canonical(above).ok()?)))?;
     let real = match path.strip_prefix(above) {
@@ -45,7 +45,7 @@ fn find_edited_file(shared: &Shared, path: &Path) -> Option<EditedFile> {
     let dir = if there.is_dir() { &*there } else { there.parent()? };
     let layout = RepoLayout::locate(dir, &shared.engine.env).ok()?;
     if layout.state_dir != shared.engine.layout.state_dir {
-        return None; // of another repository
+        return None; // the file is in another repository
     }
     let path = CallerDir::new(&layout, &layout.root).resolve_path(real.to_str()?).ok()?;
     let root = layout.root.to_str()?.to_owned();

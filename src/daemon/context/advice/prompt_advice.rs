@@ -21,18 +21,18 @@ use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
 
-/// Number of memories that are weighed.
+/// Number of memories whose relevance is computed.
 const N_WEIGHED: usize = 12;
-/// Longest part of a memory that is weighed, bytes.
+/// Length of the part of a memory's content that its relevance depends on, bytes.
 const MOST_TEXT: usize = 8 << 10;
-/// Additions to a memory's score by its state. A memory that may be wrong must be more relevant to be shown.
+/// Additions to the score of a memory in one of these states. A memory that may be wrong must be more relevant to be shown.
 const SUPERSEDED: f64 = -1.5;
 const DRIFTED: f64 = -0.3;
 const ORPHANED: f64 = -1.0;
-/// Largest distance from the best score. Memories beside a clear answer are rarely needed.
+/// Largest distance from the best score at which a memory is delivered: next to a clear answer, others are rarely needed.
 const MOST_BEHIND: f64 = 0.8;
 
-/// A memory that was weighed.
+/// A memory with its relevance to the prompt.
 struct WeighedMemory {
     memory: Memory,
     relevance: Relevance,
@@ -44,7 +44,7 @@ impl AdviseCall {
         locate_worktree(request, &self.params.cwd, self.until).await?;
         let asked = parse_prompt(&self.params.prompt);
         if asked.is_empty() {
-            return Ok(silent_result("the prompt has no word to go by"));
+            return Ok(silent_result("the prompt has no word to search for"));
         }
         if let Some(why) = request.caveats.find_caveat(AnswerPart::Memories) {
             return self.deliver_unread_note(request, UnreadPart::Memories(why)).await;
@@ -62,7 +62,8 @@ impl AdviseCall {
             .await
     }
 
-    /// Sets the states of memories that may be delivered.
+    /// Sets the anchor states of memories that may be delivered, and lowers the scores of memories whose code has changed or is
+    /// gone.
     async fn set_states(
         &self,
         request: &Arc<RequestContext>,
@@ -93,7 +94,7 @@ impl AdviseCall {
     }
 }
 
-/// Returns the candidates with their relevance. Blocks.
+/// Returns the memories that may be relevant to a prompt, the most relevant first. Blocks.
 fn weigh_memories(request: &RequestContext, asked: &PromptTerms) -> RpcResult<Vec<WeighedMemory>> {
     let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
     let mut ask = MemorySearchRequest {
@@ -131,7 +132,7 @@ fn text_to_weigh(found: &FoundMemory) -> String {
     format!("{} {} {content}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "))
 }
 
-/// Sorts by relevance. What supersedes a memory goes right before it, and is at least as relevant.
+/// Sorts memories by relevance. A memory that supersedes another goes right before that one, and becomes at least as relevant.
 fn sort_by_relevance(weighed: &mut Vec<WeighedMemory>) {
     weighed.sort_by(|left, right| {
         let scores = right.relevance.score.total_cmp(&left.relevance.score);

@@ -1,18 +1,18 @@
 //! Fits the sections of a brief into a budget.
 //!
-//! Tokens are counted as for the map: four characters each.
+//! A token is counted as four characters, as for the map.
 
 use memod_base::types::TOKEN_CHARS;
 use memod_proto::BriefSection;
 
-/// A section of lines.
+/// A section of a brief: a title and lines.
 pub(super) struct BriefList {
     name: &'static str,
     title: &'static str,
-    /// How full the page may be after this section; it may use what earlier sections left.
+    /// How full the page may be after this section, percent of the budget. The section may use what earlier ones left.
     percent: usize,
     lines: Vec<String>,
-    /// Total number of items.
+    /// Total number of items, including those without a line.
     total: usize,
 }
 
@@ -47,7 +47,8 @@ impl BriefPage {
         Self { text: String::new(), n_chars: 0, budget_chars, spare: 0, kept: 0, sections: Vec::new() }
     }
 
-    /// Fills the page again with the space that `last`, which is added at the end, does not need.
+    /// Returns a page that is filled again, where sections may also use the space that the last section with the text `last`
+    /// leaves.
     pub(super) fn refill(&self, lists: &[BriefList], last: &str) -> Self {
         let kept = if last.is_empty() { 0 } else { last.chars().count() + 1 };
         let spare = self.budget_chars.saturating_sub(self.n_chars + kept);
@@ -78,7 +79,7 @@ impl BriefPage {
         }
     }
 
-    /// Adds a text that fits into [`Self::tokens_left`]; does nothing if it is empty.
+    /// Adds a section with a heading and a text. Does nothing if the text is empty or does not fit into the budget.
     pub(super) fn add_block(
         &mut self,
         name: &str,
@@ -109,7 +110,7 @@ impl BriefPage {
         end.saturating_sub(self.n_chars)
     }
 
-    /// Returns the text, its tokens, and its sections.
+    /// Returns the text, the number of its tokens, and its sections.
     pub(super) fn finish(self) -> (String, usize, Vec<BriefSection>) {
         (self.text, self.n_chars.div_ceil(TOKEN_CHARS), self.sections)
     }

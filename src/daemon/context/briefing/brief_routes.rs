@@ -6,9 +6,9 @@ use memod_search::paths::class_rules;
 
 use super::{MOST_LINE, shorten_line};
 
-/// Most routes that are listed.
+/// Maximum number of routes that are listed.
 const MOST_ROUTES: usize = 12;
-/// Classes of files whose routes are not those of the project.
+/// Classes of files whose routes are not routes of the project.
 const OF_OTHERS: [FileClass; 6] = [
     FileClass::Test,
     FileClass::Fixture,
@@ -18,7 +18,7 @@ const OF_OTHERS: [FileClass; 6] = [
     FileClass::Vendored,
 ];
 
-/// Returns lines for the first routes, by file and line, and the number of all.
+/// Returns lines for the project's first routes, in order of file and line, and the number of all its routes.
 pub(super) fn list_routes(declared: &[(SourceKey, HttpRoute)], dir: &CallerDir) -> (Vec<String>, usize) {
     let others = ClassSet::from_classes(&OF_OTHERS);
     let own =

@@ -5,12 +5,12 @@ use toml_edit::{DocumentMut, Item};
 use super::manifests::{ProjectFiles, find_item, strings_below};
 use super::project_parts::requirement_name;
 
-/// The scripts of package.json and composer.json that are named, in this order.
+/// Names of the scripts in package.json and composer.json that are listed, in this order.
 const SCRIPTS: [&str; 10] =
     ["build", "test", "lint", "typecheck", "check", "format", "dev", "start", "cs", "analyse"];
-/// Most targets of a file that are named.
+/// Maximum number of targets of a file that are listed.
 const MOST_TARGETS: usize = 10;
-/// Commands of tools that need only a file at the top; for one build system, the first file counts.
+/// Commands of a build system that is recognised by a file at the top, with the names of that file; the first that exists is shown.
 const FIXED: [(&[&str], &str); 9] = [
     (&["go.mod"], "go build ./..., go test ./..."),
     (&["CMakeLists.txt"], "cmake -B build, cmake --build build, ctest --test-dir build"),
@@ -22,10 +22,10 @@ const FIXED: [(&[&str], &str); 9] = [
     (&["build.zig"], "zig build, zig build test"),
     (&["build.sbt"], "sbt compile, sbt test"),
 ];
-/// Paths of the services that build and test.
+/// Folders in which CI services are configured.
 const CI: [&str; 3] = [".github/workflows/", ".forgejo/workflows/", ".circleci/"];
 
-/// Returns a line for each tool; where there is none, the files of the service that tests the project.
+/// Returns a line with the commands of each build tool; without any tool, a line with the files that configure the CI service.
 pub(super) fn list_commands(files: &ProjectFiles) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if files.has_file("Cargo.toml") {
@@ -48,7 +48,7 @@ pub(super) fn list_commands(files: &ProjectFiles) -> Vec<String> {
     lines
 }
 
-/// Returns the known scripts in the `scripts` of a JSON manifest, joined.
+/// Returns the names of the known scripts in a JSON manifest, joined by ` | `; `None` if it has none of them.
 fn list_scripts(files: &ProjectFiles, file: &str) -> Option<String> {
     let manifest = files.parse_json(file)?;
     let scripts = manifest["scripts"].as_object()?;
@@ -80,7 +80,7 @@ fn ruby_command(files: &ProjectFiles) -> Option<String> {
     has_gems.then(|| format!("- bundle install, {} (Gemfile)", commands.join(", ")))
 }
 
-/// Returns the test runners that pyproject.toml sets up or requires, and those that have a file of their own.
+/// Returns a line with the test runners that pyproject.toml configures or requires, and those that have a file of their own.
 fn python_command(files: &ProjectFiles) -> Option<String> {
     let manifest = files.parse_toml("pyproject.toml");
     let runners = [("uv.lock", "uv run "), ("poetry.lock", "poetry run "), ("pdm.lock", "pdm run ")];
@@ -108,7 +108,7 @@ fn has_tool_table(manifest: &DocumentMut, tool: &str) -> bool {
     find_item(manifest, &["tool", tool]).is_some()
 }
 
-/// Returns whether one of the lists of development dependencies has a package.
+/// Returns whether one of the lists of development dependencies contains a package.
 fn requires_package(manifest: &DocumentMut, name: &str) -> bool {
     const REQUIRED: [&[&str]; 5] = [
         &["dependency-groups"],
@@ -121,7 +121,7 @@ fn requires_package(manifest: &DocumentMut, name: &str) -> bool {
     lists.flat_map(strings_below).any(|line| requirement_name(&line) == name)
 }
 
-/// Returns whether a package is in a dependency group of Poetry, or in its former table.
+/// Returns whether a package is in a dependency group of Poetry, or in the table that Poetry used before it had groups.
 fn is_poetry_dependency(manifest: &DocumentMut, name: &str) -> bool {
     let groups = find_item(manifest, &["tool", "poetry", "group"]).and_then(Item::as_table_like);
     let is_in_group = groups.is_some_and(|groups| {
@@ -133,14 +133,14 @@ fn is_poetry_dependency(manifest: &DocumentMut, name: &str) -> bool {
     is_in_group || table.is_some_and(|table| table.contains_key(name))
 }
 
-/// Returns the targets of a Makefile, or the recipes of a justfile, in their order.
+/// Returns a line with the targets of a Makefile, or the recipes of a justfile, in the order of the file.
 fn targets_command(files: &ProjectFiles, tool: &str, named: &[&str]) -> Option<String> {
     let (file, text) = named.iter().find_map(|name| Some((name, files.file_text(name)?)))?;
     let mut names: Vec<&str> = Vec::new();
     for line in text.lines() {
         let Some((head, rest)) = line.split_once(':') else { continue };
         let Some(name) = head.split(' ').next() else { continue };
-        // A recipe may have parameters; a target has one name here.
+        // A recipe of a justfile may have parameters; a rule of a Makefile counts only if it has a single target.
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
             && (tool == "just" || head.trim_end() == name);
@@ -152,7 +152,7 @@ fn targets_command(files: &ProjectFiles, tool: &str, named: &[&str]) -> Option<S
     (!names.is_empty()).then(|| format!("- {tool} {} ({file})", names.join(" | ")))
 }
 
-/// Returns a line with the files of the service that tests the project.
+/// Returns a line with the first three files that configure the CI service.
 fn ci_line(files: &ProjectFiles) -> Option<String> {
     let names = [".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", ".woodpecker.yml"];
     let mut found: Vec<&str> = files

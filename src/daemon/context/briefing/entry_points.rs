@@ -6,11 +6,11 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use super::manifests::{ProjectFiles, find_item, find_string, folder_of};
 
-/// Most that are listed.
+/// Maximum number of entry points that are listed.
 const MOST_LISTED: usize = 8;
 
-/// Returns a line with the binaries and scripts that manifests declare, and the files and packages that are programs; without
-/// one, the entry of a package for JavaScript.
+/// Returns a line with the binaries and scripts that manifests declare, and the files and packages that are programs; without any,
+/// a line with the main files of JavaScript packages.
 pub(super) fn render_entry_points(files: &ProjectFiles) -> Option<String> {
     let mut found: Vec<String> = list_cargo_binaries(files);
     found.extend(list_python_scripts(files));
@@ -31,7 +31,7 @@ pub(super) fn render_entry_points(files: &ProjectFiles) -> Option<String> {
     (!found.is_empty()).then(|| format!("- entry points: {}{more}", found.join(", ")))
 }
 
-/// Returns the binaries of each Cargo.toml: those it declares, and those that Cargo finds.
+/// Returns the binaries of each Cargo.toml: those that it declares, and those that Cargo finds by their paths.
 fn list_cargo_binaries(files: &ProjectFiles) -> Vec<String> {
     files
         .paths_named("Cargo.toml")
@@ -144,7 +144,7 @@ fn list_node_commands(files: &ProjectFiles) -> Vec<String> {
         .collect()
 }
 
-/// Returns the path of a target that a manifest at `path` names.
+/// Returns the path, from the top, of a target that a manifest at `path` names.
 fn join_target(path: &str, target: &str) -> String {
     format!("{}{}", folder_of(path), target.trim_start_matches("./"))
 }
@@ -164,9 +164,10 @@ fn list_node_mains(files: &ProjectFiles) -> Vec<String> {
         .collect()
 }
 
-/// Returns the packages of Go and the files of other languages that define `main`, those in fewer folders first.
+/// Returns the packages of Go and the files of other languages that define `main`: well named ones first, then those in fewer
+/// folders.
 fn list_main_files(files: &ProjectFiles) -> Vec<String> {
-    let declared = ["rust", "python"]; // which of them are programs, their manifests say
+    let declared = ["rust", "python"]; // their manifests say which files are programs
     let mut found: Vec<String> = Vec::new();
     for (path, lang) in files.programs.iter().filter(|(_, lang)| !declared.contains(&lang.as_str())) {
         found.push(match lang.as_str() {
@@ -179,7 +180,8 @@ fn list_main_files(files: &ProjectFiles) -> Vec<String> {
     found
 }
 
-/// Returns whether a program is called as one that is run, or as the project: in C, a `main` is often a test of its file.
+/// Returns whether the name of a program suggests that users run it: a usual word such as `cli`, or the name of the project. In C,
+/// a file often has a `main` only to test itself.
 fn is_well_named(path: &str, project: &str) -> bool {
     if path == "." {
         return true;

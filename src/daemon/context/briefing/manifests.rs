@@ -1,4 +1,4 @@
-//! Reads values from the manifests of a project. What cannot be parsed has none.
+//! Reads values from the manifests of a project. A manifest that cannot be parsed has no values.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +9,38 @@ use toml_edit::{DocumentMut, Item};
 /// The files that describe a project.
 #[derive(Debug, Default)]
 pub(super) struct ProjectFiles {
-    /// Texts by path; of a file that only has to be there, an empty one.
+    /// Texts by path; an empty text for a file of which only the presence matters.
     pub(super) texts: BTreeMap<String, String>,
     /// Name of the worktree's folder.
     pub(super) folder: String,
-    /// Bytes of code in each language, most first.
+    /// Bytes of code in each language, the largest number first.
     pub(super) languages: Vec<(String, u64)>,
-    /// Files at which a program begins, with their languages.
+    /// Files with the entry point of a program, and their languages.
     pub(super) programs: Vec<(String, String)>,
 }
 
 impl ProjectFiles {
-    /// Returns the text of a file at a path.
+    /// Returns the text of the file at a path, if the project has that file.
     pub(super) fn file_text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }
 
+    /// Returns whether the project has a file at a path.
     pub(super) fn has_file(&self, path: &str) -> bool {
         self.texts.contains_key(path)
     }
 
+    /// Parses the file at a path as TOML; `None` if it is missing or invalid.
     pub(super) fn parse_toml(&self, path: &str) -> Option<DocumentMut> {
         self.file_text(path)?.parse().ok()
     }
 
+    /// Parses the file at a path as JSON; `None` if it is missing or invalid.
     pub(super) fn parse_json(&self, path: &str) -> Option<Value> {
         serde_json::from_str(self.file_text(path)?).ok()
     }
 
-    /// Returns the paths of the files with a name, those in fewer folders first.
+    /// Returns the paths of the files with a file name, those in fewer folders first.
     pub(super) fn paths_named(&self, name: &str) -> Vec<&str> {
         let mut paths: Vec<&str> =
             self.texts.keys().map(String::as_str).filter(|path| file_name(path) == name).collect();
@@ -46,17 +49,17 @@ impl ProjectFiles {
     }
 }
 
-/// Returns the item of a TOML text at the end of these keys.
+/// Returns the item of a TOML document to which these keys lead, from the outermost key to the innermost.
 pub(super) fn find_item<'a>(manifest: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
     path.iter().try_fold(manifest.as_item(), |item, key| item.get(key))
 }
 
-/// Returns the string that a TOML text has at the end of these keys.
+/// Returns the string of a TOML document to which these keys lead.
 pub(super) fn find_string(manifest: &DocumentMut, path: &[&str]) -> Option<String> {
     find_item(manifest, path)?.as_str().map(str::to_owned)
 }
 
-/// Returns the strings of an array, and of those in the tables and arrays below it.
+/// Returns the strings of an array, or of all arrays in a table and in the tables below it.
 pub(super) fn strings_below(item: &Item) -> Vec<String> {
     if let Some(array) = item.as_array() {
         return array.iter().filter_map(|value| value.as_str()).map(str::to_owned).collect();
@@ -65,7 +68,7 @@ pub(super) fn strings_below(item: &Item) -> Vec<String> {
     table.iter().flat_map(|(_, item)| strings_below(item)).collect()
 }
 
-/// Returns the folder of a path with its `/`; empty at the top.
+/// Returns the folder of a path with a `/` at its end; empty for a file at the top.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }

@@ -1,6 +1,6 @@
 //! Describes a project from its README and its manifests.
 //!
-//! The description comes first, then the languages, the entry points, the commands that build and test it, and its parts.
+//! The description comes first, then the languages, the entry points, the commands that build and test the project, and its parts.
 
 use memod_base::types::{file_name, parent_dir};
 
@@ -10,9 +10,9 @@ use super::manifests::{ProjectFiles, find_string};
 use super::project_parts::{go_module_path, part_lines};
 use super::readme::{ReadmeSummary, keep_sentences, normalize_letters};
 
-/// READMEs, the one that is read first at the start.
+/// Names of READMEs; the first that exists is read.
 const READMES: [&str; 6] = ["README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md"];
-/// Files at the top whose text is needed; of others it is enough that they are there.
+/// Files at the top whose text is needed; for other files at the top only their presence matters.
 const WITH_TEXT: [&str; 9] = [
     "requirements.txt",
     "go.mod",
@@ -26,14 +26,14 @@ const WITH_TEXT: [&str; 9] = [
 ];
 /// Files whose text is needed in every folder.
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "package.json", "pyproject.toml"];
-/// Most manifests below the top that are read.
+/// Maximum number of manifests below the top that are read.
 const MOST_BELOW: usize = 24;
-/// Most languages that are named, and the least share of one, percent.
+/// Maximum number of languages that are listed, and the least share of the code that a listed language has, percent.
 const MOST_LANGUAGES: usize = 5;
 const LEAST_SHARE: f64 = 1.0;
 
-/// Returns which of these paths are read, and whether the text is needed: all at the top, and manifests below it, those in
-/// fewer folders first.
+/// Returns the paths that describe a project, each with whether the text of the file is needed. Omits manifests below the top
+/// beyond the limit; those in fewer folders are preferred.
 pub(super) fn select_files(paths: &[String]) -> Vec<(&str, bool)> {
     let (mut below, rest): (Vec<&str>, Vec<&str>) =
         paths.iter().map(String::as_str).partition(|path| path.contains('/') && needs_text(path));
@@ -48,8 +48,8 @@ fn needs_text(path: &str) -> bool {
     MANIFESTS.contains(&name) || READMES.contains(&name) || WITH_TEXT.contains(&path)
 }
 
-/// Returns the lines of the section: what the project is, its languages, where it begins, one for each tool, and those about
-/// its parts.
+/// Returns the lines of the project section: the description, the languages, the entry points, a line for each build tool, and the
+/// lines about its parts.
 pub(super) fn project_lines(files: &ProjectFiles) -> Vec<String> {
     let mut lines: Vec<String> = describe_project(files).into_iter().collect();
     lines.extend(render_languages(&files.languages));
@@ -59,7 +59,7 @@ pub(super) fn project_lines(files: &ProjectFiles) -> Vec<String> {
     lines
 }
 
-/// Returns the description in the README, else in a manifest; the name comes first.
+/// Returns the description in the README, else that in a manifest, after the name of the project.
 fn describe_project(files: &ProjectFiles) -> Option<String> {
     let named = find_name(files);
     let names: Vec<&str> = named.iter().map(String::as_str).chain([files.folder.as_str()]).collect();
@@ -72,7 +72,7 @@ fn describe_project(files: &ProjectFiles) -> Option<String> {
     Some(name.map_or_else(|| paragraph.clone(), |name| format!("{name}: {paragraph}")))
 }
 
-/// Returns the text of the README at the top, else of that of the package with the project's name.
+/// Returns the text of the README at the top, else of the README of the package that has the project's name.
 fn find_readme<'a>(files: &'a ProjectFiles, names: &[&str]) -> Option<&'a str> {
     if let Some(text) = READMES.iter().find_map(|name| files.file_text(name)) {
         return Some(text);

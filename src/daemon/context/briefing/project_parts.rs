@@ -26,12 +26,12 @@ const FRAMEWORKS: &[(&str, &str)] = &[
 ];
 const PYTHON: &str = "django flask fastapi starlette sanic aiohttp litestar sqlalchemy celery pydantic click typer numpy pandas \
                       torch tensorflow";
-/// Most packages of a workspace that are named.
+/// Maximum number of packages of a workspace that are listed.
 const MOST_PACKAGES: usize = 10;
 
-/// Returns the lines of the section: the frameworks of each manifest, then the packages of each workspace.
+/// Returns the lines about the parts of a project: the frameworks of each manifest, then the packages of each workspace.
 pub(super) fn part_lines(files: &ProjectFiles) -> Vec<String> {
-    // A project is no framework of itself.
+    // The repository of a framework is not built with itself.
     let own = files.file_text("go.mod").and_then(go_module_path);
     let frameworks = FRAMEWORKS.iter().filter_map(|(file, known)| {
         let declared = list_dependencies(file, files)?;
@@ -82,7 +82,7 @@ fn list_dependencies(file: &str, files: &ProjectFiles) -> Option<Vec<String>> {
     })
 }
 
-/// Returns the keys of tables.
+/// Returns the keys of some tables of a manifest, in lower case.
 fn list_keys(manifest: &DocumentMut, tables: &[&[&str]]) -> Vec<String> {
     let tables = tables.iter().filter_map(|path| find_item(manifest, path)?.as_table_like());
     tables.flat_map(|table| table.iter().map(|(key, _)| key.to_lowercase())).collect()

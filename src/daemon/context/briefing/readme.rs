@@ -2,31 +2,31 @@
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// Fewest words of a paragraph; less is a title or a badge.
+/// Minimum number of words in a paragraph; a shorter one is a title or a badge.
 const LEAST_WORDS: usize = 4;
-/// Bytes that are read: what comes later says no more what the project is.
+/// Number of bytes that are read, from the beginning: later text rarely says what the project is.
 const MOST_READ: usize = 16 << 10;
-/// Most characters of the paragraph, in whole sentences if the first one fits.
+/// Maximum number of characters of the paragraph, in whole sentences if the first one fits.
 const MOST_TOLD: usize = 300;
-/// Most words of a name.
+/// Maximum number of words in a name.
 const MOST_NAME_WORDS: usize = 4;
-/// Words after the verb in a sentence about the state of a project, which does not define it.
+/// Words that follow the verb in sentences about the state of a project, such as `X is maintained by`, which are no definitions.
 const OF_ITS_STATE: &str = "available built compatible considered currently developed distributed free inspired installed \
                             licensed maintained not now open-sourced published released sponsored still supported tested under";
 
 /// The title and the main paragraph of a README.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ReadmeSummary {
-    /// Its first heading, unless the paragraph begins with the name.
+    /// The first heading, unless the paragraph begins with the name of the project.
     pub(super) title: Option<String>,
-    /// Its paragraph about what the project is, shortened.
+    /// The paragraph that says what the project is, shortened.
     pub(super) paragraph: Option<String>,
 }
 
 impl ReadmeSummary {
     /// Reads a README. The paragraph is the one that begins with `NAME is`, where the name is that of a manifest or of a
-    /// heading; without one, the first that is not in a list and not markup. News often comes before either.
-    /// reStructuredText is read as Markdown: its headings and paragraphs are alike.
+    /// heading; without one, the first paragraph that is not in a list and not markup. News often comes before the paragraph.
+    /// reStructuredText is read as Markdown: its headings and paragraphs look the same.
     pub(super) fn from_text(text: &str, names: &[&str]) -> Self {
         let (mut names, mut title, mut first) =
             (names.iter().map(|name| normalize_letters(name)).collect::<Vec<_>>(), None, None);
@@ -46,15 +46,15 @@ impl ReadmeSummary {
     }
 }
 
-/// A part of a document, without its markup.
+/// A heading or paragraph of a README, without its markup.
 enum ReadmeBlock {
     Heading(String),
     Paragraph(String),
 }
 
-/// Returns the headings, and the paragraphs that are text.
+/// Returns the headings of a README, and its paragraphs that are text.
 fn split_blocks(text: &str) -> Vec<ReadmeBlock> {
-    // A link whose target is not known is one none the less.
+    // A link counts as a link even if its target is not defined.
     let options = Options::ENABLE_TABLES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let (mut n_lists, mut n_images) = (0_usize, 0_usize);
     let (mut blocks, mut open): (Vec<ReadmeBlock>, Option<String>) = (Vec::new(), None);
@@ -70,7 +70,7 @@ fn split_blocks(text: &str) -> Vec<ReadmeBlock> {
             Event::End(TagEnd::Image) => n_images -= 1,
             Event::Start(Tag::Paragraph) if n_lists == 0 => open = Some(String::new()),
             Event::Start(Tag::Heading { .. }) => open = Some(String::new()),
-            // HTML where a paragraph begins is a banner.
+            // A paragraph that begins with HTML is a banner.
             Event::InlineHtml(_) if open.as_ref().is_some_and(String::is_empty) => open = None,
             Event::End(TagEnd::Paragraph) => {
                 blocks.extend(
@@ -102,14 +102,14 @@ fn join_lines(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether a paragraph is long enough, and no directive of reStructuredText.
+/// Returns whether a paragraph is long enough, and is no directive of reStructuredText.
 fn is_text(paragraph: &str) -> bool {
     !paragraph.starts_with("..")
         && !paragraph.starts_with([':', '|'])
         && paragraph.split(' ').count() >= LEAST_WORDS
 }
 
-/// Returns the names that a heading may give the project: all of it, its first word, and the `X` of `What is X?`.
+/// Returns the names that a heading may give the project: the whole heading, its first word, and the `X` of `What is X?`.
 fn names_in(heading: &str) -> Vec<String> {
     let asked = heading.strip_prefix("What is ").map(normalize_letters);
     let first = heading.split(' ').next().map(normalize_letters).filter(|word| word.len() > 2);
@@ -117,12 +117,12 @@ fn names_in(heading: &str) -> Vec<String> {
     [asked, first, whole].into_iter().flatten().filter(|name| !name.is_empty()).collect()
 }
 
-/// Returns the letters and digits of a text, in lower case: names are written with and without dashes and signs.
+/// Returns the letters and digits of a text, in lower case, because one name is written with and without dashes and other signs.
 pub(super) fn normalize_letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns whether a paragraph begins with one of these names and a definition of it.
+/// Returns whether a paragraph begins with one of these names and a definition of the name.
 fn is_definition(paragraph: &str, names: &[String]) -> bool {
     let words: Vec<&str> = paragraph.split(' ').take(MOST_NAME_WORDS + 2).collect();
     (1..=MOST_NAME_WORDS).any(|n_words| {
@@ -134,7 +134,7 @@ fn is_definition(paragraph: &str, names: &[String]) -> bool {
     })
 }
 
-/// Returns the sentences that fit, and the first one if none does, cut.
+/// Returns as many sentences as fit into the limit; if not even the first one fits, its beginning.
 pub(super) fn keep_sentences(text: &str) -> String {
     if let Some(end) = sentence_ends(text).filter(|end| text[..*end].chars().count() <= MOST_TOLD).last() {
         return text[..end].to_owned();
@@ -144,7 +144,7 @@ pub(super) fn keep_sentences(text: &str) -> String {
     format!("{at_word}…")
 }
 
-/// Returns where sentences end, bytes.
+/// Returns the byte offsets at which sentences end.
 fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
     // A dot before a small letter ends no sentence: "e.g. this".
     let marks = text.match_indices(['.', '!', '?', '。']).map(move |(at, mark)| {

@@ -7,22 +7,23 @@ use memod_proto::ChangedCommit;
 use super::compared_sides::ComparedSides;
 use crate::daemon::request::commit_history::CommitHistory;
 
-/// Most commits that are listed.
+/// Maximum number of commits that are listed.
 const MOST_LISTED: usize = 20;
-/// Most commits that are read.
+/// Maximum number of commits that are read.
 const MOST_READ: usize = 20_000;
 
-/// The commits since the older side.
+/// The commits since the older side of a comparison.
 #[derive(Default)]
 pub(super) struct ListedCommits {
-    /// Newest first.
+    /// The listed commits, newest first.
     pub(super) newest: Vec<ChangedCommit>,
     pub(super) n_left_out: usize,
-    /// Why there may be more.
+    /// Why there may be more commits.
     pub(super) cut: Option<String>,
 }
 
-/// Returns the commits that the newer side, or else `HEAD`, has and the older one has not; of paths those that touched one.
+/// Returns the commits in the history of the newer side, or else of `HEAD`, that are not in that of the older side. If paths are
+/// requested, only the commits that changed one of them.
 ///
 /// # Errors
 /// When a side or a listed commit cannot be read.
@@ -45,13 +46,13 @@ pub(super) fn list_commits_since(history: &CommitHistory, sides: &ComparedSides)
     })
 }
 
-/// Returns a commit in a few words.
+/// Returns the id, author, date and subject of a commit.
 pub(super) fn read_changed_commit(history: &CommitHistory, id: ObjectId) -> RpcResult<ChangedCommit> {
     let (commit, subject, _) = history.describe_commit(id)?;
     Ok(ChangedCommit { commit, subject })
 }
 
-/// Returns whether one of the paths differs from every parent, as `git log -- PATH` decides.
+/// Returns whether a commit changed one of the requested paths: the path differs in every parent, as `git log -- PATH` decides.
 fn touches_paths(history: &CommitHistory, sides: &ComparedSides, node: &Node) -> bool {
     let objects = &history.objects;
     let parents: Vec<_> = node.parents.iter().filter_map(|parent| objects.node(*parent).ok()).collect();

@@ -8,11 +8,11 @@ use super::tree_changes::{ModifiedFile, NewContent, TreeChanges};
 use super::version_texts::VersionTexts;
 use crate::daemon::shared::change_cache::ContentChange;
 
-/// Most files that are compared.
+/// Maximum number of changed files that are compared.
 const MOST_FILES: usize = 100_000;
 
-/// Returns the changes from one commit to another, by path, and the number of those that were not compared; without `base`
-/// every file is added. Of a submodule the commit counts.
+/// Returns the changes from one commit to another, ordered by path, and the number of changes over the limit. Without `base`, every
+/// file counts as added. A submodule has changed if its commit is another one.
 ///
 /// # Errors
 /// When a commit or a tree cannot be read.
@@ -36,7 +36,7 @@ pub(super) fn compare_trees(
         match (change.old, new) {
             (None, Some(new)) => drop(changes.added.insert(change.path, new)),
             (Some(old), None) => drop(changes.removed.insert(change.path, old)),
-            // Another content, permission to execute, or type.
+            // The content, the type or the permission to execute differs.
             (Some(old), Some(new)) => {
                 changes.modified.insert(change.path, ModifiedFile { old: old.id, new });
             }

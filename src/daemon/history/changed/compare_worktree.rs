@@ -1,6 +1,6 @@
-//! Compares the tree of a commit with a manifest.
+//! Compares the tree of a commit with the manifest of a worktree.
 //!
-//! Git's index knows the content of most files; the others are read.
+//! Git's index has the object ids of most files; the other files are read.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ use crate::daemon::shared::Shared;
 use crate::daemon::shared::change_cache::OnDisk;
 use crate::daemon::shared::object_ids::{ContentKey, ObjectIds};
 
-/// Files larger than this count as changed unless git knows that they are not, bytes.
+/// Files larger than this count as changed unless git's index shows that they are unchanged, bytes.
 const MOST_HASHED_BYTES: u64 = 64 << 20;
 
 /// The worktree that a tree is compared with.
@@ -35,7 +35,7 @@ pub(super) struct ComparedWorktree<'a> {
 }
 
 impl ComparedWorktree<'_> {
-    /// Returns the differences from the tree of a commit; without one every file is added.
+    /// Returns the differences of the worktree from the tree of a commit; without a commit, every file counts as added.
     ///
     /// # Errors
     /// When an object of the tree cannot be read.
@@ -68,7 +68,7 @@ impl ComparedWorktree<'_> {
         Ok(changes)
     }
 
-    /// Adds the differences of what the manifest does not list: the rest of a tree, and the submodules.
+    /// Adds the differences of paths that the manifest does not list: `old`, the remaining entries of the tree, and the submodules.
     fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut TreeChanges) {
         let mut submodules = self.list_submodules(changes);
         let mut former = Vec::new();
@@ -78,7 +78,7 @@ impl ComparedWorktree<'_> {
                 former.push((path, was.id, submodule));
                 continue;
             }
-            // A sparse checkout omits files, and so do our own ignore files.
+            // A sparse checkout leaves out files, and so do the ignore files of memod.
             if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
                 continue;
             }
@@ -86,7 +86,7 @@ impl ComparedWorktree<'_> {
             let commit = match submodule {
                 Some(commit) => Some(commit),
                 None => match self.look_at(&path, changes) {
-                    // Git takes a repository for a submodule where the index has a file.
+                    // Where git's index has a file, git takes a nested repository for a submodule.
                     Some(OnDisk::Directory(commit)) => commit.filter(|_| is_file),
                     Some(OnDisk::Nothing) => None,
                     Some(OnDisk::Other) | None => continue,
@@ -105,7 +105,8 @@ impl ComparedWorktree<'_> {
         submodules.into_iter().for_each(|(path, now)| changes.add_submodule(path, None, Some(now)));
     }
 
-    /// Returns the submodules that are there, each with the commit that is checked out, else with the one that is recorded.
+    /// Returns the submodules in the worktree, each with the commit that is checked out, else with the one that git's index
+    /// records.
     fn list_submodules(&self, changes: &mut TreeChanges) -> BTreeMap<String, ObjectId> {
         let mut submodules = self.tracked.submodules();
         submodules.retain(|path, commit| match self.look_at(path, changes) {
@@ -114,7 +115,7 @@ impl ComparedWorktree<'_> {
                 true
             }
             Some(OnDisk::Nothing) => self.tracked.left_out(path.as_str().into()).is_some(),
-            Some(OnDisk::Other) => false, // the manifest has a file
+            Some(OnDisk::Other) => false, // the manifest lists the file that is there instead
             None => true,
         });
         submodules
@@ -132,8 +133,8 @@ impl ComparedWorktree<'_> {
         let indexed_kind = self.tracked.kind(key.as_str().into()).unwrap_or(was.kind);
         let now = match entry.stat.is_executable() {
             None if entry.stat.mode & 0o170_000 == 0o120_000 => EntryKind::Link,
-            None => return false, // git stores nothing of it
-            // Where the file system cannot tell, what git's index says counts.
+            None => return false, // git stores no files of this type
+            // Where the file system has no such property, git's index decides.
             Some(_) if indexed_kind == EntryKind::Link && !settings.symlinks => indexed_kind,
             Some(is_executable) if settings.file_mode && cfg!(unix) => kind_of_file(is_executable),
             Some(_) => kind_of_file(indexed_kind == EntryKind::BlobExecutable),
@@ -141,8 +142,8 @@ impl ComparedWorktree<'_> {
         now != was.kind
     }
 
-    /// Returns the object id that git would give to the content of a path: that of `was` if only line ends differ; `None` if
-    /// the file is gone.
+    /// Returns the object id that git would give to the content of a file: the id in `was` if git converts the content into that
+    /// object; `None` if the file is gone or cannot be read.
     fn find_object_id(
         &self,
         key: &SourceKey,
@@ -150,7 +151,7 @@ impl ComparedWorktree<'_> {
         was: Option<&TreeEntry>,
         is_settled: &Cell<bool>,
     ) -> Option<ObjectId> {
-        // Neither a file with credentials nor a huge file is read.
+        // Files with credentials and huge files are not read.
         let is_secret = entry.refusal == Some(ReadRefusal::SecretName);
         let unknown = ObjectId::null(self.texts.history.object_hash);
         match self.tracked.recorded_content(key.as_str().into(), &entry.stat) {
@@ -169,7 +170,7 @@ impl ComparedWorktree<'_> {
             return Some(was.id);
         }
         if !was.is_file() || entry.stat.is_executable().is_none() {
-            return Some(now); // where a link leads is not converted
+            return Some(now); // git does not convert the target of a link
         }
         match self.conversions.is_stored_as(key, was.id, MOST_HASHED_BYTES) {
             Some(false) => Some(now),
@@ -181,7 +182,7 @@ impl ComparedWorktree<'_> {
         }
     }
 
-    /// Reads a file and returns the object ids of its content: `Some(None)` if it is too large, `None` if it is gone.
+    /// Reads a file and returns the object ids of its content: `Some(None)` if it is too large, `None` if it is gone or unreadable.
     fn read_ids(
         &self,
         key: &SourceKey,

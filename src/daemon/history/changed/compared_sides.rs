@@ -16,11 +16,11 @@ use crate::daemon::request::request_errors::bad_params_error;
 
 /// The commits and paths to compare.
 pub(super) struct ComparedSides {
-    /// `None` if every commit is newer or there is none, so that everything is new.
+    /// The older side; `None` if every commit is newer than the requested time or there is no commit, so that everything is new.
     pub(super) base: Option<ObjectId>,
-    /// `None` for the worktree.
+    /// The newer side; `None` for the worktree.
     pub(super) until: Option<ObjectId>,
-    /// Only files below these paths from the top; empty for all.
+    /// Only files at or below these paths are compared; empty for all files.
     pub(super) paths: Vec<SourceKey>,
 }
 
@@ -58,7 +58,7 @@ impl ComparedSides {
         };
         let Some(until) = until else { return Self::from_commits(base, None, params, history, at) };
         let Some(until) = until else {
-            let message = "the second side has no commit: every commit is newer".to_owned();
+            let message = "the second side: every commit is newer than that time".to_owned();
             return Err(RpcError::new(code::NOT_FOUND, message).with_hint("name a later time, or a revision"));
         };
         Self::from_commits(base, Some(until), params, history, at)
@@ -82,9 +82,9 @@ impl ComparedSides {
                     tree.is_ok_and(|tree| matches!(history.objects.entry(tree, key.as_str()), Ok(Some(_))))
                 })
             {
-                let message = format!("{typed}: not in the worktree, and in neither side");
+                let message = format!("{typed}: neither in the worktree nor in the compared commits");
                 return Err(RpcError::new(code::NOT_FOUND, message)
-                    .with_hint("name files and directories from the current directory"));
+                    .with_hint("give paths relative to the current directory"));
             }
             paths.push(key);
         }
@@ -94,24 +94,24 @@ impl ComparedSides {
         Ok(Self { base, until, paths })
     }
 
-    /// Returns whether a path is asked for.
+    /// Returns whether a path is at or below a requested path; true if no path is requested.
     pub(super) fn includes_path(&self, path: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|dir| is_below(path, dir.as_str()))
     }
 }
 
-/// Returns whether a path is that of a file or directory, or below it.
+/// Returns whether a path equals the path `dir` or is below it.
 pub(super) fn is_below(path: &str, dir: &str) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns whether something that names no commit is a path.
+/// Returns whether a text that names no commit is the path of an existing file or directory.
 fn is_path(typed: &str, params: &ChangedParams, at: &Freshness) -> bool {
     let path = CallerDir::new(&at.layout, Path::new(&params.cwd)).resolve_path(typed);
     path.is_ok_and(|path| at.disk.lstat(&at.layout.root.join(path)).is_ok())
 }
 
-/// Returns the commit that a revision or a time names; `None` if all commits are newer than that time.
+/// Returns the commit that a revision or a time names; `None` if there is no commit, or all are newer than that time.
 fn find_commit(history: &CommitHistory, at: &Freshness, since: &str) -> RpcResult<Option<ObjectId>> {
     let is_ref = matches!(history.refs.find(since), Ok(Some(_)));
     let moment =
@@ -131,7 +131,7 @@ fn find_commit(history: &CommitHistory, at: &Freshness, since: &str) -> RpcResul
     let found = walk
         .find(|(id, node)| {
             let is_it = node.time <= moment.div_euclid(1_000);
-            // Commits behind the end of a shallow history may be newer than the one found on another line.
+            // Commits beyond the end of a shallow history may be newer than the one that is found on another branch.
             cut = cut.take().or_else(|| node.cut(*id).filter(|_| !is_it));
             is_it
         })

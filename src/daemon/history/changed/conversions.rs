@@ -1,6 +1,7 @@
-//! Compares files whose contents git converts when it stores them: by a filter, into UTF-8, or without the values of `$Id$`.
+//! Compares files whose contents git converts when it stores them: by a filter, into UTF-8, or by removing the values of `$Id$`.
 //!
-//! No filter is run. A pointer of git-lfs has the hash of the content. For any other filter it is unknown whether a file has changed.
+//! No filter is run. A pointer of git-lfs contains the hash of the content. With any other filter, it is unknown whether a file has
+//! changed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use memod_git::{AttributeFile, Attributes, Conversion, ObjectId, is_lfs_pointer_
 use super::version_texts::VersionTexts;
 use crate::daemon::shared::object_ids::ObjectIds;
 
-/// Largest object that is read to see whether git-lfs wrote it, bytes.
+/// Largest object that is read to check whether it is a pointer of git-lfs, bytes.
 const MOST_POINTER: u64 = 4 << 10;
 
 /// The conversions of a worktree, and the files that cannot be compared because of them.
@@ -22,7 +23,7 @@ pub(super) struct WorktreeConversions<'a> {
     uncompared: RefCell<BTreeMap<String, String>>,
 }
 
-/// A file that could not be compared, and why.
+/// The path of a file that could not be compared, and the reason.
 pub(super) type Uncompared = (String, String);
 
 impl<'a> WorktreeConversions<'a> {
@@ -30,10 +31,10 @@ impl<'a> WorktreeConversions<'a> {
         Self { texts, attributes, uncompared: RefCell::default() }
     }
 
-    /// Returns whether git converts the content of a file of at most so many bytes into an object; `None` if only git
-    /// could tell, or the file cannot be looked at. Either is recorded.
+    /// Returns whether `object` is what git stores for the content of a file. `None` if only git can tell, the file is larger than
+    /// `most` bytes, or the file cannot be examined; each of these is recorded.
     pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
-        // Where the file system does not answer, it does not for the attributes beside the file either.
+        // A file system that does not answer for the file does not answer for the attribute files beside it either.
         let path = key.path_in(&self.texts.at.layout.root);
         let stat = self.texts.record_error(if_readable(self.texts.at.disk.lstat(&path)).at("look at", &path));
         stat.flatten()?;
@@ -64,12 +65,12 @@ impl<'a> WorktreeConversions<'a> {
         Some([ids.lf, ids.raw].contains(&object))
     }
 
-    /// Returns the files of attributes that were read.
+    /// Returns the attribute files that were read.
     pub(super) fn attribute_files(&self) -> Vec<AttributeFile> {
         self.attributes.files()
     }
 
-    /// Returns the files that could not be compared, by path.
+    /// Returns the files that could not be compared, ordered by path.
     pub(super) fn into_uncompared(self) -> Vec<Uncompared> {
         self.uncompared.into_inner().into_iter().collect()
     }

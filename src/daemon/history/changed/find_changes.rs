@@ -1,4 +1,4 @@
-//! Finds the changes of a worktree since a commit, or returns those of an earlier question.
+//! Finds the changes of a worktree since a commit, or returns them from the cache.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::change_cache::{CachedChanges, ChangeInputs, ContentChange};
 
-/// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.
+/// Returns the changes since a commit, ordered by path, and the files that could not be compared. Without a commit, every file
+/// counts as added.
 ///
 /// # Errors
 /// When the database, git's index or an object of the commit cannot be read.
@@ -28,7 +29,7 @@ pub(super) fn find_changes(
     let layout = &texts.at.layout;
     let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
     let index_stat = if_readable(memod_scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
-    // Read before everything else, so that a later question finds them to be others if they have changed meanwhile.
+    // The inputs are read first: if they change during the comparison, the next question finds that they differ.
     let settings = &texts.history.settings;
     let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
     let source = |reader: &IndexReader| {

@@ -8,7 +8,7 @@ use memod_git::{ALIKE, ObjectId, likeness};
 use super::tree_changes::TreeChanges;
 use super::version_texts::VersionTexts;
 
-/// Most added and removed files that are compared pairwise to find renamed files with changes.
+/// Maximum number of added and of removed files that are compared pairwise to find renamed files with changes.
 const MOST_COMPARED: usize = 100;
 
 /// Turns pairs of an added and a removed file into renamed files.
@@ -23,7 +23,7 @@ pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTexts<'_>) 
         .filter_map(|(path, added)| Some((path.clone(), by_id.get_mut(&added.id)?.pop()?)))
         .collect();
     same.into_iter().for_each(|(new, old)| changes.record_rename(new, old));
-    // A moved file usually keeps its name, which is cheap to try first. Git does the same.
+    // A moved file usually keeps its file name, and comparing only such pairs is cheap. Git does the same.
     for (new, old) in list_moved(changes) {
         let was = changes.removed.get(&old).and_then(|was| texts.past_text(was.id));
         let is = changes.added.get(&new).and_then(|is| texts.new_text(&new, is.hash, is.id));
@@ -36,7 +36,7 @@ pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTexts<'_>) 
     }
 }
 
-/// Pairs each added file with the removed file of the same name, if the name is unique among both.
+/// Returns pairs of an added and a removed file with the same file name, if that name is unique among both.
 fn list_moved(changes: &TreeChanges) -> Vec<(String, String)> {
     let mut by_name: BTreeMap<&str, (Vec<&String>, Vec<&String>)> = BTreeMap::new();
     for path in changes.added.keys() {
@@ -52,7 +52,7 @@ fn list_moved(changes: &TreeChanges) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// Compares all pairs of added and removed files and takes the most similar first.
+/// Compares all pairs of added and removed files, and records similar ones as renamed, the most similar first.
 fn pair_alike(changes: &mut TreeChanges, texts: &VersionTexts<'_>) {
     let removed: Vec<(String, String)> = changes
         .removed

@@ -1,4 +1,4 @@
-//! Holds the differences between a tree and a worktree, file by file.
+//! Holds the differences between a tree and a worktree, or between two trees, file by file.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,17 @@ use memod_proto::{ChangedFile, FileStatus};
 
 use crate::daemon::shared::change_cache::{ContentChange, OnDisk};
 
-/// The differences between a tree and a worktree.
+/// The differences between a tree and a worktree, or between two trees, by path.
 #[derive(Default)]
 pub(super) struct TreeChanges {
     pub(super) added: BTreeMap<String, NewContent>,
     pub(super) removed: BTreeMap<String, TreeEntry>,
     pub(super) modified: BTreeMap<String, ModifiedFile>,
     renamed: BTreeMap<String, (String, ModifiedFile)>,
-    /// Submodules and paths of the tree that the manifest does not list, as they were found.
+    /// Submodules, and paths of the tree that the manifest does not list, with what is there on disk.
     pub(super) on_disk: Vec<(String, OnDisk)>,
-    /// Whether it follows from the commit, the manifest and git's index: nothing newer was read.
+    /// Whether the differences follow from the commit, the manifest and git's index alone, so that they can be cached: no file was
+    /// read whose content is newer.
     pub(super) is_settled: bool,
 }
 
@@ -26,14 +27,14 @@ pub(super) struct NewContent {
     pub(super) hash: Option<[u8; 32]>,
 }
 
-/// A file with another content than before.
+/// A file whose content, type or permission to execute has changed.
 pub(super) struct ModifiedFile {
     pub(super) old: ObjectId,
     pub(super) new: NewContent,
 }
 
 impl TreeChanges {
-    /// Makes one file of an added and a removed one.
+    /// Turns an added and a removed file into one renamed file.
     pub(super) fn record_rename(&mut self, new: String, old: String) {
         if let (Some(added), Some(was)) = (self.added.remove(&new), self.removed.remove(&old)) {
             self.renamed.insert(new, (old, ModifiedFile { old: was.id, new: added }));
@@ -53,7 +54,7 @@ impl TreeChanges {
         }
     }
 
-    /// Returns them by path.
+    /// Returns all changes, ordered by path.
     pub(super) fn into_list(self) -> Vec<ContentChange> {
         let added = self.added.into_iter();
         let added =

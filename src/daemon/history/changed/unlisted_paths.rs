@@ -1,4 +1,4 @@
-//! Looks at the paths that the manifest does not list: files that may be deleted, and submodules.
+//! Examines the paths that the manifest does not list: files that may be deleted, and submodules.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use super::version_texts::VersionTexts;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::change_cache::OnDisk;
 
-/// The paths of one worktree that the manifest does not list.
+/// Examines paths of one worktree that its manifest does not list.
 pub(super) struct UnindexedPaths<'a> {
     shared: &'a Shared,
     texts: &'a VersionTexts<'a>,
-    /// Directories, and whether a link leads there.
+    /// Whether a directory is a link or is reached through one, by path.
     linked: RefCell<HashMap<String, bool>>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> UnindexedPaths<'a> {
         })
     }
 
-    /// Returns whether a directory of a path is a link, which git does not follow.
+    /// Returns whether a directory above a path is a link, which git does not follow.
     fn is_beyond_link(&self, path: &str) -> bool {
         let Some((dir, _)) = path.rsplit_once('/') else { return false };
         if let Some(known) = self.linked.borrow().get(dir) {
@@ -48,11 +48,11 @@ impl<'a> UnindexedPaths<'a> {
         is_linked
     }
 
-    /// Returns the commit that is checked out in a directory that is a repository of its own.
+    /// Returns the commit that is checked out in a directory; `None` if the directory is no repository of its own.
     fn find_checked_out(&self, path: &str) -> Option<ObjectId> {
         let (at, history) = (self.texts.at, self.texts.history);
         let layout = RepoLayout::locate(&at.layout.root.join(path), &self.shared.engine.env).ok()?;
-        // A directory without a repository of its own is one of the repository around it.
+        // For a directory that is no repository, the repository around it is found.
         let is_own = layout.root != at.layout.root && layout.root.ends_with(path);
         Refs::new(&layout, history.object_hash).filter(|_| is_own)?.find("HEAD").ok().flatten()
     }

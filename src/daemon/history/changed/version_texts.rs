@@ -1,4 +1,4 @@
-//! Reads the texts of changed files, as they were and as they are.
+//! Reads the old and the new texts of changed files.
 
 use std::cell::OnceCell;
 
@@ -13,12 +13,12 @@ use crate::daemon::request::commit_history::CommitHistory;
 /// Files larger than this are not compared line by line, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Reads past and present contents of a worktree.
+/// Reads the old and the new contents of a comparison.
 pub(super) struct VersionTexts<'a> {
     pub(super) at: &'a Freshness,
     pub(super) history: &'a CommitHistory,
     pub(super) max_file_bytes: u64,
-    /// Whether two commits are compared, so that nothing is on the disk.
+    /// Whether two commits are compared, so that the new contents are not read from the disk.
     is_past: bool,
     /// The first transient error.
     unread: OnceCell<String>,
@@ -34,7 +34,7 @@ impl<'a> VersionTexts<'a> {
         Self { at, history, max_file_bytes, is_past, unread: OnceCell::new() }
     }
 
-    /// Returns the new text of a file: that of the disk, while it still has this hash, or of the newer commit.
+    /// Returns the new text of a file: from the disk, if the content there still has this hash, or from the newer commit.
     pub(super) fn new_text(&self, path: &str, hash: Option<[u8; 32]>, id: ObjectId) -> Option<String> {
         if self.is_past {
             return self.past_text(id);
@@ -47,7 +47,7 @@ impl<'a> VersionTexts<'a> {
             },
             Err(ReadError::Transient(error)) => self.record_error(Err(error)),
             Err(ReadError::Unreadable(_)) => None,
-            // The definitions of its new content are not known, so they are left out.
+            // The answer leaves out the definitions of the file, because those of its newest content are unknown.
             Ok(_) | Err(ReadError::Gone(_) | ReadError::NotRegular(_) | ReadError::Unsettled(_)) => {
                 let _ = self.unread.set(format!("{path} changed while the answer was made"));
                 None
@@ -55,7 +55,7 @@ impl<'a> VersionTexts<'a> {
         }
     }
 
-    /// Returns the text of a past content.
+    /// Returns the text of a git object; `None` if it cannot be read, is too large, or is no text.
     pub(super) fn past_text(&self, id: ObjectId) -> Option<String> {
         let read = self.history.objects.blob(id, MOST_BYTES);
         let bytes = read.inspect_err(|error| {
@@ -67,12 +67,12 @@ impl<'a> VersionTexts<'a> {
         text.ok().filter(|text| !text.contains('\0'))
     }
 
-    /// Returns what was read; `None` after a transient error, which is recorded.
+    /// Returns the value of a successful read; `None` after a failed one, whose error is recorded.
     pub(super) fn record_error<T>(&self, read: Result<T, PathError>) -> Option<T> {
         read.inspect_err(|error| drop(self.unread.set(error.to_string()))).ok()
     }
 
-    /// Returns the first transient error.
+    /// Returns the first recorded error.
     pub(super) fn first_error(&self) -> Option<&String> {
         self.unread.get()
     }

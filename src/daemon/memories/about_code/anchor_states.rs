@@ -21,7 +21,7 @@ use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Sets the states of the memories with anchors in a result, under `memory` or `memories`.
+/// Returns the result of a method, with the state of each memory that has anchors. The memories are under `memory` or `memories`.
 pub(in crate::daemon::memories) async fn add_states(call: &MethodCall<'_>, mut answer: Value) -> Value {
     let Value::Object(fields) = &mut answer else { return answer };
     let parts = fields.iter_mut().filter(|(name, _)| matches!(name.as_str(), "memory" | "memories"));
@@ -55,14 +55,14 @@ pub(in crate::daemon::memories) async fn add_states(call: &MethodCall<'_>, mut a
     answer
 }
 
-/// Notes why the states of memories may be out of date.
+/// Adds a caveat if there is a reason why the states of memories may be out of date.
 pub(in crate::daemon) fn note_uncertain_states(caveats: &NotedCaveats, reason: Option<String>) {
     if let Some(why) = reason {
         caveats.note_caveat(AnswerPart::Code, format!("states of memories: {why}"));
     }
 }
 
-/// Checks the anchors of several memories.
+/// Returns the anchors of several memories, with their states in one snapshot of the worktree.
 pub(in crate::daemon) async fn check_states(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -80,7 +80,7 @@ pub(in crate::daemon) async fn check_states(
     .await
 }
 
-/// Counts living memories by their state.
+/// Counts the living memories with anchors by their state.
 pub(in crate::daemon) async fn count_states(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -88,7 +88,7 @@ pub(in crate::daemon) async fn count_states(
     Ok(count_states_with_reason(request, cwd).await?.value)
 }
 
-/// Like [`count_states`], with the reason why the numbers may be out of date.
+/// Like [`count_states`], but also returns the reason why the numbers may be out of date.
 pub(in crate::daemon) async fn count_states_with_reason(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -112,7 +112,7 @@ pub(in crate::daemon) async fn count_states_with_reason(
     Ok(SnapshotResult { value: counts, reason })
 }
 
-/// Returns the anchors of memories by id, leaving out memories without any.
+/// Returns the ids and the anchors of the selected memories. Memories without anchors are left out.
 pub(super) async fn read_anchored(
     request: &RequestContext,
     filter: impl Fn(&MemoryRows<'_>) -> JobResult<MemoryFilter> + Send + 'static,
@@ -121,7 +121,7 @@ pub(super) async fn read_anchored(
     read(request, move |rows| Ok(rows.anchors().list_anchored(&filter(rows)?, sort)?)).await
 }
 
-/// Lists memories, if requested only those of some states or about some code.
+/// Answers `memory.list`: lists all selected memories, or only those in given states or about given code.
 pub(in crate::daemon::memories) async fn list_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: ListParams = call.parse_params()?;
     if params.state.is_empty() && params.about.is_empty() {
@@ -130,7 +130,7 @@ pub(in crate::daemon::memories) async fn list_memories(call: &MethodCall<'_>) ->
     list_anchored(call.request, params).await
 }
 
-/// Lists memories by their anchors.
+/// Lists the selected memories that are in one of the given states and about one of the given targets.
 pub(in crate::daemon) async fn list_anchored(
     request: &Arc<RequestContext>,
     params: ListParams,
@@ -178,7 +178,7 @@ pub(in crate::daemon) async fn list_anchored(
     .await
 }
 
-/// Returns whether a memory with these anchors is in a requested state and about a requested place.
+/// Returns whether a memory with these anchors is in a requested state and about a requested target.
 fn is_wanted(anchors: &[Anchor], params: &ListParams, dir: &CallerDir) -> RpcResult<bool> {
     if !params.state.is_empty()
         && !AnchorState::from_anchors(anchors).is_some_and(|state| params.state.contains(&state))

@@ -1,4 +1,4 @@
-//! Confirms that a memory still holds, by anchoring it to the present code.
+//! Confirms that a memory is still true, by anchoring the memory to the present code.
 
 use memod_engine::errors::RpcResult;
 use memod_memory::anchor;
@@ -17,12 +17,12 @@ use crate::daemon::memories::rules::record_functions::derive_data;
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_errors::bad_params_error;
 
-/// Anchors a memory to the present code.
+/// Answers `memory.confirm`: anchors a memory to the present code, and trusts a memory that others wrote.
 pub(in crate::daemon::memories) async fn confirm_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
     call.write_with_found(find_with_anchors(call), store_confirmed).await
 }
 
-/// Returns the memory, and anchors for the present state of its locations.
+/// Returns the memory to confirm, and new anchors for the present code at its locations.
 async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Vec<Anchor>)> {
     let params: ConfirmParams = call.parse_params()?;
     let record = read(call.request, move |rows| find_memory(rows, &params.id)).await?;
@@ -37,8 +37,8 @@ async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Ve
         return Ok((record, Vec::new()));
     }
     if record.anchors.is_empty() {
-        let hint = format!("set the code that it is about with `memo update {id} --about PATH#SYMBOL`");
-        return Err(bad_params_error(format!("id: {id} is about nothing in the code")).with_hint(hint));
+        let hint = format!("name the code with `memo update {id} --about PATH#SYMBOL`");
+        return Err(bad_params_error(format!("id: {id} has no code to be compared with")).with_hint(hint));
     }
     let anchors = record.anchors.clone();
     let until = request_deadline(call.request, None);
@@ -57,7 +57,7 @@ async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Ve
     Ok((record, anchor::each_once(&anchors)))
 }
 
-/// Returns an anchor for the present state of its location.
+/// Returns a new anchor for the present code at the location of an anchor. Fails if that code is gone.
 fn anchor_present_code(checker: &mut AnchorChecker<'_>, anchor: &Anchor, id: &str) -> RpcResult<Anchor> {
     let mut checked = anchor.clone();
     let location = checker.check_anchor(&mut checked)?;
@@ -67,8 +67,9 @@ fn anchor_present_code(checker: &mut AnchorChecker<'_>, anchor: &Anchor, id: &st
     };
     now.ok_or_else(|| {
         let note = checked.note.map_or(String::new(), |note| format!("; {note}"));
-        let hint =
-            format!("`memo update {id} --no-about {anchor} --about PATH#SYMBOL`, or `memo forget {id}`");
+        let hint = format!(
+            "name the new place with `memo update {id} --no-about {anchor} --about PATH#SYMBOL`, or archive the memory with `memo forget {id}`"
+        );
         bad_params_error(format!("about: {anchor} is gone{note}")).with_hint(hint)
     })
 }

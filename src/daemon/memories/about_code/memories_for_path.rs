@@ -16,11 +16,11 @@ use crate::daemon::memories::calls::method_call::read;
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
 
-/// A file or directory, and ranges of its lines; no range means all lines.
+/// A file or directory, and ranges of lines in the file, first and last. Without a range, all lines count.
 pub(in crate::daemon) type PathLines = (String, Vec<(u32, u32)>);
 
-/// Returns the living memories about a file, some of its lines, or anything in a directory, in the order of the file; and
-/// why their states may be out of date.
+/// Returns the living memories about a file, some lines of a file, or anything in a directory, sorted by path and line. The second
+/// value is the reason why the states of these memories may be out of date.
 pub(in crate::daemon) async fn memories_for_path(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -48,7 +48,7 @@ pub(in crate::daemon) async fn memories_for_places(
     .await?;
     checked.value.sort_by(|a, b| (&a.path, a.lines, &a.id).cmp(&(&b.path, b.lines, &b.id)));
     if checked.value.is_empty() {
-        return Ok((Vec::new(), None)); // no state to be wrong
+        return Ok((Vec::new(), None)); // no memory has a state that could be wrong
     }
     Ok((add_lines(request, checked.value).await?, checked.reason))
 }
@@ -71,7 +71,7 @@ fn find_memories_at(
     Ok(found)
 }
 
-/// Returns the first anchor of a memory that is at a location.
+/// Returns a memory with its first anchor at a location; `None` if no anchor of the memory is there.
 fn find_anchor_at(
     checker: &mut AnchorChecker<'_>,
     id: &str,

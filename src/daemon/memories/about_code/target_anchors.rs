@@ -16,7 +16,7 @@ use crate::daemon::request::fresh_snapshot::request_deadline;
 /// Time limit for indexing a file that a memory is about.
 const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Resolves `targets` in the worktree of the caller, and replaces the given anchors.
+/// Resolves `targets` in the caller's worktree, and replaces `anchors` with the result. Does nothing without targets.
 pub(in crate::daemon::memories) async fn resolve_targets(
     anchors: &mut Vec<Anchor>,
     targets: &[String],
@@ -42,7 +42,7 @@ pub(in crate::daemon::memories) async fn resolve_targets(
     Ok(())
 }
 
-/// Returns the anchors of a memory after removing some and adding others, one per location.
+/// Returns the anchors of a memory without the `removed` ones and with the `added` ones. Each location has one anchor.
 pub(in crate::daemon::memories) fn unite_anchors(
     before: &[Anchor],
     removed: &[String],
@@ -56,7 +56,7 @@ pub(in crate::daemon::memories) fn unite_anchors(
             let names: Vec<String> = anchors.iter().map(Anchor::to_string).collect();
             let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
             return Err(refused_error(
-                format!("about: it is not about {target}, but about {has}"),
+                format!("about: the memory is not about {target}; it is about {has}"),
                 "name one of these exactly as shown",
             ));
         };

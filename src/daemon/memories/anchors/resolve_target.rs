@@ -22,10 +22,10 @@ const MOST_SUGGESTIONS: usize = 5;
 /// Minimum similarity of a suggestion, 0 to 1. Jaro-Winkler favours a common beginning.
 const MIN_SIMILARITY: f64 = 0.9;
 
-/// Returns an anchor for the present state of a target.
+/// Returns an anchor for the present code of a target.
 ///
 /// # Errors
-/// When nothing has that name, or several definitions have it; the hint suggests similar names.
+/// When the target does not exist or is not indexed, or when several definitions have its name. The hint suggests similar names.
 pub(in crate::daemon) fn resolve_target(
     checker: &mut AnchorChecker<'_>,
     target: &str,
@@ -65,7 +65,7 @@ fn build_anchor(
     let anchor = checker.build_anchor(location)?;
     anchor.ok_or_else(|| {
         let path = dir.display_path(location.key.as_str());
-        target_error(&format!("{path} changes while it is read"), "try again")
+        target_error(&format!("{path} changed while it was read"), "try again")
     })
 }
 
@@ -78,8 +78,8 @@ fn locate_by_name(checker: &AnchorChecker<'_>, name: &str, dir: &CallerDir) -> R
     }
 }
 
-/// Returns whether an anchor is at a target or below it, by its original or its present location. A target that is only a
-/// name means the definitions of that name.
+/// Returns whether the original or the present location of an anchor is at a target or below it. A target that is a bare name
+/// stands for the definitions of that name.
 ///
 /// # Errors
 /// When the target is outside the worktree.
@@ -120,7 +120,7 @@ fn overlaps_lines(part: PathPart<'_>, anchor: &Anchor, (first, last): (u32, u32)
     }
 }
 
-/// Returns whether a part is a symbol to which a name refers.
+/// Returns whether a part of a file is a symbol to which a name refers.
 fn is_symbol_named(part: PathPart<'_>, name: &str) -> bool {
     match part {
         PathPart::Symbol(title) => is_title_named(title, name),
@@ -134,7 +134,7 @@ fn is_title_named(title: &str, name: &str) -> bool {
     !find_named(std::slice::from_ref(&definition), name).is_empty()
 }
 
-/// Returns the index of the anchor that a target names, as it is displayed or as it was typed.
+/// Returns the index of the anchor that a target names. The target is an anchor as displayed, or a path relative to `cwd`.
 pub(in crate::daemon) fn find_named_anchor(
     anchors: &[Anchor],
     target: &str,
@@ -163,11 +163,12 @@ fn target_error(message: &str, hint: &str) -> RpcError {
     name_about_param(bad_params_error(message)).with_hint(hint)
 }
 
-/// Puts the name of the param before the message of an error.
+/// Puts the name of the param, `about`, before the message of an error.
 fn name_about_param(error: RpcError) -> RpcError {
     RpcError { code: code::INVALID_PARAMS, message: format!("about: {}", error.message), ..error }
 }
 
+/// Returns the location of a range of lines. Fails if the lines do not exist, are too many, or are all empty.
 fn locate_lines(
     checker: &mut AnchorChecker<'_>,
     key: SourceKey,
@@ -182,7 +183,7 @@ fn locate_lines(
         return Err(target_error(&format!("{path} has {n_lines} lines, no {beyond}"), "name existing lines"));
     }
     if last - first >= MOST_LINES {
-        let message = format!("{path}: {} lines, over {MOST_LINES}", last - first + 1);
+        let message = format!("{path}: {} lines are more than {MOST_LINES}", last - first + 1);
         return Err(target_error(&message, "name fewer lines, or the whole file"));
     }
     let mut wanted = text.lines().skip(first as usize - 1).take((last - first + 1) as usize);
@@ -192,6 +193,7 @@ fn locate_lines(
     Ok(AnchorLocation { key, symbol: None, lines: Some((first, last)) })
 }
 
+/// Returns the location of the only definition of a name in a file.
 fn locate_symbol(
     checker: &mut AnchorChecker<'_>,
     key: SourceKey,
@@ -237,10 +239,7 @@ fn explain_missing_target(checker: &AnchorChecker<'_>, target: &str, dir: &Calle
                 "name a file in it",
             ),
             None => target_error(
-                &format!(
-                    "{} is ignored, so changes of it would go unnoticed",
-                    dir.display_path(key.as_str())
-                ),
+                &format!("{} is ignored, so its changes would go unnoticed", dir.display_path(key.as_str())),
                 "`git check-ignore -v` and .memoignore show why; name an indexed file",
             ),
         };
@@ -266,12 +265,12 @@ fn explain_missing_target(checker: &AnchorChecker<'_>, target: &str, dir: &Calle
     });
     let mut error = name_about_param(unknown_target_error(&checker.request.caveats, target));
     if !checker.at.fresh {
-        error.message += "; or it is not indexed yet: `memo sync` waits for that";
+        error.message += "; or the file is not indexed yet: `memo sync` waits until it is";
     }
     error.with_hint(hint)
 }
 
-/// Returns the nested repository that a path lies in.
+/// Returns the nested repository that a path is or lies in.
 fn find_enclosing_repository(checker: &AnchorChecker<'_>, key: &SourceKey) -> Option<SourceKey> {
     let path = key.as_str();
     let above = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
@@ -281,12 +280,13 @@ fn find_enclosing_repository(checker: &AnchorChecker<'_>, key: &SourceKey) -> Op
     })
 }
 
+/// Returns the error for a target in a file that is not indexed, or in a nested repository.
 fn not_indexed_error(path: &str, refusal: ReadRefusal) -> RpcError {
     if refusal == ReadRefusal::NestedRepository {
         let message = format!("{path} is another repository, which has its own memories");
         return target_error(&message, "run memo in it, or name a file of this one");
     }
-    let message = format!("{path} is left out ({}), so changes of it would go unnoticed", refusal.as_str());
+    let message = format!("{path} is not indexed ({}), so its changes would go unnoticed", refusal.as_str());
     target_error(&message, "name a file that is indexed: `memo status --files` lists them")
 }
 

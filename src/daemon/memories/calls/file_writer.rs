@@ -1,7 +1,7 @@
 //! Writes the files of memories within a transaction: under temporary names before the commit, in place after it.
 //!
-//! Likely failures such as a full disk happen before the commit. If the daemon is killed after it, the next look finds the
-//! pending files in the rows.
+//! Likely failures such as a full disk happen before the commit. If the daemon is killed after the commit, the database still
+//! lists the pending files, and the next request that reads the files of the worktree writes them.
 
 use std::cell::RefCell;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::daemon::memories::rules::memory_rules::JobResult;
 use crate::daemon::memories::team_memories::queue_changes;
 use crate::daemon::shared::known_files::FileCounters;
 
-/// No worktree has this number.
+/// A number that no worktree has.
 const NO_WORKTREE: i64 = 0;
 
 /// The files that one transaction writes.
@@ -34,7 +34,7 @@ impl FileWriter {
         Self { root: root.to_owned(), counters, prepared: RefCell::default() }
     }
 
-    /// Runs a verb, and writes the changed files under temporary names.
+    /// Runs a verb, writes the files that it changes under temporary names, and returns the value of the verb.
     pub(in crate::daemon::memories) fn run_verb<T>(
         &self,
         rows: &MemoryRows<'_>,
@@ -42,7 +42,7 @@ impl FileWriter {
         run: impl FnOnce() -> JobResult<T>,
     ) -> JobResult<T> {
         if self.counters.set_linked(rows.current_worktree()?) {
-            rows.file_links().update_file_links()?; // they were linked as another worktree says
+            rows.file_links().update_file_links()?; // so far the memories have the links of another worktree's files
         }
         let before = FilesBefore::read_rows(rows)?;
         let value = run()?;
@@ -64,7 +64,7 @@ impl FileWriter {
 
     /// Removes the temporary files of a transaction that failed.
     pub(in crate::daemon::memories) fn remove_prepared(&self) {
-        self.counters.set_linked(NO_WORKTREE); // the links are as before
+        self.counters.set_linked(NO_WORKTREE); // the rollback undid the links, so the next verb must update them
         for file in self.prepared.take() {
             let _ = fs::remove_file(aside_path(&self.root, &file.name));
         }
@@ -89,6 +89,6 @@ impl FileWriter {
         if was_edited {
             store.renew_generation();
         }
-        ended.inspect_err(|_| store.renew_generation()) // the next look tries again
+        ended.inspect_err(|_| store.renew_generation()) // so the next request tries again
     }
 }

@@ -35,13 +35,13 @@ use crate::daemon::request::worktree_location::{locate_worktree, read_identity};
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
 
-/// One call of a method.
+/// One call of a memory method.
 pub(in crate::daemon::memories) struct MethodCall<'a> {
     pub(in crate::daemon::memories) request: &'a Arc<RequestContext>,
     pub(in crate::daemon::memories) caller: Caller,
     layout: RepoLayout,
     params: Value,
-    /// Name of the request, if it has one.
+    /// The request, if the client gave it a name so that it runs only once.
     pub(in crate::daemon::memories) named: Option<NamedRequest>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> MethodCall<'a> {
         deserialize_params(&self.params)
     }
 
-    /// Runs a method that only reads.
+    /// Runs a method that only reads memories, and returns its answer.
     pub(in crate::daemon::memories) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize>(
         &self,
         run: impl Fn(&MemoryRows<'_>, &P) -> JobResult<T> + Send + 'static,
@@ -76,7 +76,7 @@ impl<'a> MethodCall<'a> {
         .await
     }
 
-    /// Runs a method that writes. A repeated request gets its first answer.
+    /// Runs a method that changes memories in one transaction, and returns its answer. A repeated request gets the first answer.
     pub(in crate::daemon::memories) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize>(
         &self,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
@@ -103,7 +103,7 @@ impl<'a> MethodCall<'a> {
         .await
     }
 
-    /// Like [`Self::write_with`], with params that take work to find, which is skipped for a repeated request.
+    /// Like [`Self::write_with`], with params that must first be computed. A repeated request skips the computation.
     pub(in crate::daemon::memories) async fn write_with_found<P: Send + 'static, T: Serialize>(
         &self,
         params: impl Future<Output = RpcResult<P>> + Send,
@@ -117,8 +117,8 @@ impl<'a> MethodCall<'a> {
         self.write_with(params.await?, run).await
     }
 
-    /// Like [`Self::write_with`], after a backup of all memories, whose path `run` gets. The backup is made once `changes`, which
-    /// is rolled back, has returned that there is something to change. It is deleted again if nothing was written.
+    /// Like [`Self::write_with`], but first makes a backup of all memories, and passes its path to `run`. `changes` is rolled back,
+    /// and returns whether there is something to change; otherwise no backup is made. If `run` fails, the backup is deleted.
     pub(in crate::daemon::memories) async fn write_backed_up<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
@@ -148,7 +148,7 @@ impl<'a> MethodCall<'a> {
         .await
     }
 
-    /// Like [`Self::write`], for a method with a dry run.
+    /// Like [`Self::write`], but rolls the change back if the param `dry_run` is true.
     pub(in crate::daemon::memories) async fn write_or_rehearse<
         P: DeserializeOwned + Send + 'static,
         T: Serialize,
@@ -159,7 +159,7 @@ impl<'a> MethodCall<'a> {
         self.write_or_rehearse_with(self.parse_params()?, run).await
     }
 
-    /// Like [`Self::write_with`], for a method with a dry run, which is rolled back.
+    /// Like [`Self::write_with`], but rolls the change back if the param `dry_run` is true.
     pub(in crate::daemon::memories) async fn write_or_rehearse_with<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
@@ -174,13 +174,13 @@ impl<'a> MethodCall<'a> {
         .await
     }
 
-    /// Runs a job for the caller on the thread that owns the memories, stamped with the time at which it runs.
+    /// Runs a job on the thread that owns the memories. The stamp that the job gets names the caller and the time of the run.
     async fn run_stamped(
         &self,
         run: impl FnOnce(&mut MemoryStore, &ChangeStamp) -> JobResult<Value> + Send + 'static,
     ) -> RpcResult<Value> {
         let (caller, layout) = (self.caller.clone(), self.layout.clone());
-        // Not on that thread: a slow read of the settings would block the memories of all requests.
+        // Read before the job is sent: a slow read of git's settings on that thread would block all requests about memories.
         let Identity { author, repository, remote } = read_identity(&self.request.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
         let config = &self.request.shared.engine.config.memory;
@@ -218,7 +218,7 @@ impl<'a> MethodCall<'a> {
         })
         .await;
         if counters.n_written() != n_written {
-            // It may be the first file of the worktree, so its directory must be watched.
+            // The first file of a worktree may have been written, so the directory of memories must be watched.
             take_edits(&self.request.shared, &self.layout);
         }
         answer
@@ -229,7 +229,7 @@ fn deserialize_params<P: DeserializeOwned>(params: &Value) -> RpcResult<P> {
     P::deserialize(params).map_err(|error| bad_params_error(format!("params: {error}")))
 }
 
-/// A named request, which runs only once.
+/// A request to which the client gave a name, so that it runs only once even if the client repeats it.
 #[derive(Clone)]
 pub(in crate::daemon::memories) struct NamedRequest {
     name: String,
@@ -247,7 +247,7 @@ impl NamedRequest {
         Self { name, digest, deletes: matches!(method, "memory.purge" | "memory.reset") }
     }
 
-    /// Returns the answer of an earlier run; fails if the name belongs to another request.
+    /// Returns the answer of an earlier run, if there was one. Fails if the name belongs to another request.
     pub(in crate::daemon::memories) fn find_answer(&self, rows: &MemoryRows<'_>) -> JobResult<Option<Value>> {
         match rows.answers().find_earlier_request(&self.name, &self.digest)? {
             EarlierRequest::None => Ok(None),
@@ -262,7 +262,7 @@ impl NamedRequest {
         }
     }
 
-    /// Returns the answer of an earlier run, or runs it and stores the answer.
+    /// Returns the stored answer of an earlier run. Without one, runs the request and stores its answer.
     fn answer_once(&self, rows: &MemoryRows<'_>, run: impl FnOnce() -> JobResult<Value>) -> JobResult<Value> {
         if let Some(answer) = self.find_answer(rows)? {
             return Ok(answer);
@@ -276,7 +276,7 @@ impl NamedRequest {
         Ok(answer)
     }
 
-    /// Stores the answer.
+    /// Stores the answer, for the case that the client repeats the request.
     pub(in crate::daemon::memories) fn keep_answer(
         &self,
         rows: &MemoryRows<'_>,
@@ -298,7 +298,7 @@ fn answer_request(
     }
 }
 
-/// Reduces the memories in the answer of a deletion to their ids, because nothing else of them may be kept.
+/// Reduces the memories in the answer of a deletion to their ids, because no other data of deleted memories may be stored.
 fn keep_ids_only(mut answer: Value) -> Value {
     for memory in answer["memories"].as_array_mut().into_iter().flatten() {
         *memory = json!({ "id": memory["id"] });
@@ -306,7 +306,7 @@ fn keep_ids_only(mut answer: Value) -> Value {
     answer
 }
 
-/// Runs a transaction that may change files, and writes those once it is committed.
+/// Runs a transaction that may change files of memories, and puts the changed files in place after the commit.
 fn with_files<T>(
     stamp: &ChangeStamp,
     store: &mut MemoryStore,
@@ -325,12 +325,12 @@ pub(in crate::daemon) async fn locate_caller(
     caller: &Caller,
 ) -> RpcResult<RepoLayout> {
     if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
-        return Err(bad_params_error(format!("request: over {MAX_REQUEST} bytes")));
+        return Err(bad_params_error(format!("request: the name is longer than {MAX_REQUEST} bytes")));
     }
     locate_worktree(request, &caller.cwd, request_deadline(request, None)).await
 }
 
-/// Returns the identity of the model whose vectors memories have, which is known once the database is open.
+/// Returns the identity of the model whose vectors the memories have. Opens the database, which stores the identity.
 pub(in crate::daemon::memories) async fn model_id(request: &RequestContext) -> RpcResult<String> {
     Ok(request
         .memories()
@@ -341,7 +341,7 @@ pub(in crate::daemon::memories) async fn model_id(request: &RequestContext) -> R
         .await??)
 }
 
-/// Reads on the thread that owns the memories.
+/// Reads memories on the thread that owns them, and returns the result of `run`.
 pub(in crate::daemon::memories) async fn read<T: Send + 'static>(
     request: &RequestContext,
     run: impl Fn(&MemoryRows<'_>) -> JobResult<T> + Send + 'static,
@@ -349,7 +349,7 @@ pub(in crate::daemon::memories) async fn read<T: Send + 'static>(
     Ok(request.memories().run_job(move |store| store.read(now_ms(), run)).await??)
 }
 
-/// Runs a job on the thread that owns the memories, and adds a notice about the database to the answer if there is one.
+/// Runs a job on the thread that owns the memories. Adds notices about the database and about files of memories to the answer.
 pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
     request: &RequestContext,
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
@@ -372,7 +372,7 @@ pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
     answer.map_err(|error| add_unread_memories(error, &request.caveats))
 }
 
-/// Adds to a not-found error why the memory may exist all the same: not all files of memories could be read.
+/// Adds to a not-found error that some files of memories could not be read, so the memory may exist all the same.
 fn add_unread_memories(error: RpcError, caveats: &NotedCaveats) -> RpcError {
     match caveats.find_caveat(AnswerPart::Memories).filter(|_| error.code == code::NOT_FOUND) {
         Some(why) => add_unknown_part(error, &why),

@@ -1,4 +1,4 @@
-//! Checks and stores the outcome of a conflict.
+//! Validates and stores the outcome of a conflict.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::daemon::memories::memory_files::file_conversion::to_outcome_version;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, find_memory, refused_error};
 
-/// Validates a text that was given as the outcome, and returns it with LF.
+/// Validates the text that the caller gives as the outcome of a conflict, and returns the text with LF line ends.
 pub(in crate::daemon::memories) fn validate_outcome(given: &str) -> JobResult<String> {
     Ok(fields::validate_content(given, false).map_err(field_error)?.text.replace("\r\n", "\n"))
 }
@@ -37,7 +37,7 @@ pub(in crate::daemon::memories) fn write_outcome(
     };
     let n_former = rows.history().list_history(id)?.len();
     rows.file_updates().apply_files(&[resolved], &BTreeSet::new())?;
-    // The change was noted only if the memory differs from before, and without the text of theirs.
+    // `apply_files` adds to the history only if the memory differs from before, and never adds the text of theirs.
     let is_noted =
         rows.history().list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
     if theirs.is_some() || !is_noted {
@@ -49,14 +49,15 @@ pub(in crate::daemon::memories) fn write_outcome(
     Ok(())
 }
 
+/// Returns the error for a request that names neither a side nor a text.
 pub(in crate::daemon::memories) fn nothing_chosen_error() -> JobError<RpcError> {
-    refused_error("side, text: neither is given".to_owned(), "choose a side, or give the text")
+    refused_error("side, text: neither is given".to_owned(), "choose a side, or give a new text")
 }
 
-/// Returns the error for `both` if neither side is private.
+/// Returns the error for the choice of `both` where neither side is a private memory.
 pub(in crate::daemon::memories) fn no_own_side_error(id: &str) -> JobError<RpcError> {
     refused_error(
         format!("side: both: neither side of {id} is a private memory"),
-        "choose a side with --ours or --theirs, and `memo add` the other text",
+        "choose a side with --ours or --theirs, and add the other text with `memo add`",
     )
 }

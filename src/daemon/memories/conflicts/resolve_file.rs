@@ -1,4 +1,4 @@
-//! Ends the conflict of a memory in its file.
+//! Resolves the conflict in the file of a memory.
 
 use memod_base::types::memory_file;
 use memod_engine::errors::RpcResult;
@@ -27,7 +27,7 @@ use crate::daemon::memories::rules::memory_rules::{
 };
 use crate::daemon::memories::rules::protocol_values;
 
-/// Writes the outcome of a conflict. Marking the file as resolved in git is left to the user.
+/// Answers `memory.resolve_file`: stores the outcome of a conflict. The user must still mark the file as resolved in git.
 pub(in crate::daemon::memories) async fn resolve_conflict(call: &MethodCall<'_>) -> RpcResult<Value> {
     call.write(write_resolution).await
 }
@@ -83,11 +83,11 @@ fn write_resolution(
     })
 }
 
-/// Returns the error for a memory without two sides. The file may still be unmerged in git, because one side has removed it.
+/// Returns the error for a memory without two sides. Git may still list its file as unmerged, because one side removed the file.
 fn not_in_conflict_error(id: &str, stamp: &ChangeStamp) -> JobError<RpcError> {
     let path = memory_file(id);
     match list_unmerged(&stamp.layout).unwrap_or_default().into_iter().find(|check| check.name == path) {
-        None => refused_error(format!("id: {id} is not in conflict"), "`memo update` changes it"),
+        None => refused_error(format!("id: {id} is not in conflict"), "change the memory with `memo update`"),
         Some(check) => {
             let error = RpcError::new(code::INVALID_PARAMS, format!("{path}: {}", check.detail));
             JobError::Refused(error.with_hint(check.hint.unwrap_or_default()))

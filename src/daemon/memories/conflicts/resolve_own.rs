@@ -1,4 +1,4 @@
-//! Ends the conflict between a private memory and the one that a file or the team has under its id.
+//! Resolves the conflict between a private memory and another memory that a file or the team has under the same id.
 
 use memod_base::types::memory_file;
 use memod_memory::file::{self, MemoryFile};
@@ -19,6 +19,7 @@ use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, find_
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::team_memories::take_versions;
 
+/// Resolves the conflict as the params say, and returns the resulting memory.
 pub(super) fn resolve_own_conflict(
     rows: &MemoryRows<'_>,
     own: &MemoryRecord,
@@ -63,7 +64,7 @@ fn keep_both(
     })
 }
 
-/// Makes the memory a file of the worktree with the outcome.
+/// Shares the private memory as a file of the worktree, with the outcome of the conflict.
 fn choose_with_file(
     rows: &MemoryRows<'_>,
     own: &MemoryRecord,
@@ -94,7 +95,7 @@ fn choose_with_file(
     })
 }
 
-/// Makes the memory one of the team's, with the outcome.
+/// Shares the private memory with the team, with the outcome of the conflict.
 fn choose_with_team(
     rows: &MemoryRows<'_>,
     own: &MemoryRecord,

@@ -1,4 +1,4 @@
-//! Ends the conflict between the user's version of a memory and that of the team.
+//! Resolves the conflict between the user's version of a memory and that of the team.
 
 use memod_memory::file::MemoryFile;
 use memod_memory_db::{FileSide, MemoryRecord, MemoryRows};
@@ -15,7 +15,7 @@ use crate::daemon::memories::rules::memory_rules::{
 };
 use crate::daemon::memories::rules::protocol_values;
 
-/// Stores the outcome of a conflict with the team, and queues it as the successor of the team's side.
+/// Stores the outcome of a conflict with the team, and queues the outcome to be sent as the next version after the team's side.
 pub(super) fn resolve_team_conflict(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -28,12 +28,16 @@ pub(super) fn resolve_team_conflict(
     }
     let known = rows.team_versions().find_team_row(id)?.unwrap_or_default();
     let Some(theirs) = known.theirs else {
-        return Err(refused_error(format!("id: {id} is not in conflict"), "`memo update` changes it"));
+        return Err(refused_error(
+            format!("id: {id} is not in conflict"),
+            "change the memory with `memo update`",
+        ));
     };
     store_outcome(rows, id, [&known.text, &theirs], params, stamp)
 }
 
-/// Stores the outcome of two sides, ours and theirs, and queues it as the successor of theirs.
+/// Stores the outcome of a conflict between two texts, ours and theirs. Queues the outcome to be sent as the next version after
+/// theirs, unless it equals theirs.
 pub(super) fn store_outcome(
     rows: &MemoryRows<'_>,
     id: &str,

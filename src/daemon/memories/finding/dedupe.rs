@@ -29,10 +29,11 @@ const MOST_NEAR: usize = 50;
 /// Number of neighbours of each memory that also count as near if they have the same words.
 const MOST_BY_WORDS: usize = 3;
 
-/// Two memories and their cosine.
+/// The rows of two memories, and the cosine of their vectors.
 type NearPair = (MemoryRow, MemoryRow, f64);
 
-/// Compares the memories of each container pairwise, outside the thread that owns the memories.
+/// Answers `memory.dedupe`: proposes groups of memories to merge. Compares the memories of each container pairwise, outside the
+/// thread that owns the memories.
 pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.parse_params()?;
     let threshold = check_threshold(&params, call.request.shared.engine.config.memory.near_cosine)?;
@@ -54,7 +55,8 @@ pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -
     .await
 }
 
-/// Returns the nearest pairs of living memories of a container that are not linked yet, the older memory of each pair first.
+/// Returns at most `most` pairs of living memories of one container that are similar and not linked, with their cosine, the
+/// nearest pair first. The older memory of each pair comes first.
 pub(in crate::daemon) async fn find_near_pairs(
     request: &Arc<RequestContext>,
     params: DedupeParams,
@@ -93,7 +95,7 @@ pub(in crate::daemon) async fn find_near_pairs(
     .await
 }
 
-/// Returns the living memories of each selected container.
+/// Returns the rows of the living memories of each selected container.
 fn group_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult<Vec<Vec<MemoryRow>>> {
     let names = match &params.container {
         Some(name) => vec![fields::validate_container(name).map_err(field_error)?],
@@ -109,7 +111,7 @@ fn group_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult
 }
 
 /// Returns the pairs of `rows` with at least the cosine `threshold`. The nearest `n_by_words` neighbours of each row need only
-/// [`SAME_WORDS`], because their words are compared later. Scans all vectors for each row, so it holds no lock.
+/// [`SAME_WORDS`], because their words are compared later. Scans all vectors for each row, so the caller must hold no lock.
 fn compare_pairwise(
     vectors: &MutableVectorIndex<MemoryRow>,
     rows: &[MemoryRow],
@@ -129,14 +131,14 @@ fn compare_pairwise(
     pairs
 }
 
-/// Returns the minimum cosine of the request, or else that of the settings.
+/// Returns the minimum cosine of the request, or else that of the settings. Fails if the cosine is out of range.
 fn check_threshold(params: &DedupeParams, setting: f64) -> JobResult<f64> {
     let threshold = params.threshold.unwrap_or(setting);
     match (LEAST_NEAR_COSINE..=1.0).contains(&threshold) {
         true => Ok(threshold),
         false => Err(refused_error(
             format!("threshold: {threshold} is not between {LEAST_NEAR_COSINE} and 1"),
-            "a cosine; memory.near_cosine when absent",
+            "give a cosine in this range, or none to use the setting memory.near_cosine",
         )),
     }
 }
@@ -177,7 +179,7 @@ fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -
     Ok(DedupeResult { groups, threshold, caveats })
 }
 
-/// Returns the connected groups of pairs, each with its lowest cosine.
+/// Joins pairs that share a memory into groups. Returns the members of each group, and its lowest cosine.
 fn connect_pairs(pairs: &[NearPair]) -> Vec<(Vec<MemoryRow>, f64)> {
     let mut group_of: HashMap<MemoryRow, usize> = HashMap::new();
     let mut groups: Vec<(Vec<MemoryRow>, f64)> = Vec::new();

@@ -16,8 +16,8 @@ use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::worktree_memories::WorktreeMemories;
 
 impl WorktreeMemories<'_> {
-    /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and
-    /// nothing that is archived or expired.
+    /// Returns the memories that match a request best. Blocks. Includes every change that was acknowledged before the call, and
+    /// no archived or expired memory.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -36,7 +36,7 @@ impl WorktreeMemories<'_> {
         if let Some(Ok(found)) = self.read_rows(|rows, vectors| search_memories(rows, vectors, wanted)) {
             return Ok(found);
         }
-        // Not open, or damaged: the thread that owns the memories opens or repairs them.
+        // The database is not open or is damaged: the thread that owns it opens or repairs it.
         let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.thread.finder));
         let answer = self.send_job(move |store| {
             let _ = store.open_now(now_ms()); // the read below reports why it cannot be opened
@@ -61,7 +61,7 @@ impl WorktreeMemories<'_> {
     }
 }
 
-/// Returns a memory as a hit of a search in the worktree `root`.
+/// Converts a found memory to a hit of a search in the worktree `root`, after `n_before` other hits.
 pub(in crate::daemon) fn build_hit(
     found: &FoundMemory,
     wanted: &MemorySearchRequest,
@@ -112,7 +112,7 @@ pub(in crate::daemon) fn build_hit(
     }
 }
 
-/// Returns whether a memory was written here rather than imported.
+/// Returns whether a memory was written or confirmed here, rather than imported.
 pub(in crate::daemon::memories) fn is_written_here(record: &MemoryRecord) -> bool {
     protocol_values::trust_of(record) == "own"
 }

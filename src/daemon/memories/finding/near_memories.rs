@@ -33,20 +33,20 @@ const MAX_LIMIT: usize = 200;
 /// Lowest cosine of "possibly related" texts, see models/builtin/README.md.
 const MAYBE_RELATED: f64 = 0.5;
 
-/// Lowest cosine of texts with the same words that say nearly the same. Of some 3,400 pairs from here to 0.9, among 1,283 facts of
-/// conversations and 1,685 subjects of commits, none has the same words; of 85 pairs from 0.8 on, six say the same, so a lower
-/// `memory.near_cosine` would refuse much that is new.
+/// Lowest cosine of texts with the same words that say nearly the same. Measured among 1,283 facts of conversations and 1,685
+/// subjects of commits: of some 3,400 pairs with a cosine between 0.6 and 0.9, none has the same words. Of 85 pairs with a cosine
+/// of at least 0.8, six say the same, so a lower `memory.near_cosine` would refuse many new memories.
 pub(super) const SAME_WORDS: f64 = 0.6;
 
-/// Returns whether two memories with this cosine say nearly the same. A cosine of `bound` suffices; below it they need the same
-/// words. A chunk of a document never counts as near by its words: another memory may repeat them.
+/// Returns whether two memories with this cosine say nearly the same. A cosine of at least `bound` suffices; below that, the texts
+/// must have the same words. Words do not count for a chunk of a document, because another memory may quote the document.
 pub(super) fn is_near(cosine: f64, bound: f64, left: &MemoryRecord, right: &MemoryRecord) -> bool {
     let are_documents = left.key.is_some() || right.key.is_some();
     cosine >= bound
         || (cosine >= SAME_WORDS && !are_documents && has_same_words(&left.content, &right.content))
 }
 
-/// A memory with its cosine.
+/// A memory, and its cosine to the memory or query that it was compared with.
 type NearRecord = (MemoryRecord, f64);
 
 /// Finds near memories, on the thread that owns them.
@@ -134,7 +134,7 @@ fn build_contradicted(record: &MemoryRecord, by: &str, cosine: Option<f64>) -> C
     Contradicted { memory: protocol_values::to_brief(record), by: by.to_owned(), cosine }
 }
 
-/// Returns living memories of the container with a title about the same thing.
+/// Returns the living memories of the record's container whose titles are about the same thing as the record's.
 fn find_titled_alike(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -154,7 +154,7 @@ fn find_titled_alike(
         .collect())
 }
 
-/// Returns the error for a near-duplicate.
+/// Returns the error for a new memory that is a near-duplicate of `other`.
 pub(in crate::daemon::memories) fn near_duplicate_error(
     other: &MemoryRecord,
     cosine: f64,
@@ -167,7 +167,7 @@ pub(in crate::daemon::memories) fn near_duplicate_error(
     refused_error(message, "--merge adds the new parts to that memory, --force keeps both")
 }
 
-/// Returns the memories related to a memory: the linked ones, then the similar ones.
+/// Answers `memory.related`: returns the memories that are linked to a memory, and then similar memories.
 pub(in crate::daemon::memories) async fn list_related(call: &MethodCall<'_>) -> RpcResult<Value> {
     let near = NearFinder::from_shared(&call.request.shared);
     call.read(move |rows, params| find_related_to(rows, &near, params)).await
@@ -182,7 +182,7 @@ fn find_related_to(
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(refused_error(
             format!("limit: {limit} is not between 1 and {MAX_LIMIT}"),
-            "10 when absent",
+            "give a limit in this range, or none for 10 memories",
         ));
     }
     let record = find_memory(rows, &params.id)?;
@@ -222,7 +222,7 @@ impl NearFinder {
         Ok(self.finder.with_vectors(|vectors| vectors.cosine(&vectors.stored_query(left)?, right)))
     }
 
-    /// Returns other living memories that may be related, the nearest first.
+    /// Returns at most `k` other living memories that may be related, the nearest first.
     fn find_similar(
         &self,
         rows: &MemoryRows<'_>,

@@ -18,7 +18,7 @@ const HIGH_PRIORITY: u8 = 7;
 /// Most memories of each kind that are read.
 const MOST_READ: u64 = 200;
 
-/// Returns the pinned memories and those of high priority, sorted by pinned, priority and age.
+/// Returns the pinned memories, and then other memories of high priority, each sorted by priority.
 pub(in crate::daemon) async fn list_pinned(request: &RequestContext) -> RpcResult<Vec<Memory>> {
     read(request, |rows| {
         let tagged = MemoryFilter { tags: vec![PINNED_TAG.to_owned()], ..MemoryFilter::default() };

@@ -34,11 +34,12 @@ pub(in crate::daemon::memories) fn find_named(
     find_one: fn(&MemoryRows<'_>, &str) -> JobResult<MemoryRecord>,
 ) -> JobResult<Vec<MemoryRecord>> {
     if params.ids.is_empty() {
-        return Err(refused_error("ids: none".to_owned(), "`memo list` shows the ids"));
+        return Err(refused_error("ids: no id is given".to_owned(), "`memo list` shows the ids"));
     }
     params.ids.iter().map(|typed| find_one(rows, typed)).collect()
 }
 
+/// Answers `memory.get`: returns memories with their links. A memory in conflict is returned with both sides.
 pub(in crate::daemon::memories) fn get_memories(
     rows: &MemoryRows<'_>,
     params: &IdsParams,
@@ -46,7 +47,7 @@ pub(in crate::daemon::memories) fn get_memories(
     let mut memories = Vec::new();
     for id in find_named(rows, params, find_copies_too)?.into_iter().map(|record| record.id) {
         let links = Some(memory_links::list_links(rows, &id)?);
-        // Both sides of a conflict.
+        // A memory in conflict has a record for each side.
         for record in rows.records().list_with_prefix(&id, FileSide::ALL.len())? {
             memories
                 .push(Memory { links: links.clone(), ..protocol_values::to_memory(record, rows.now_ms()) });
@@ -71,7 +72,8 @@ fn mark_unreadable(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> JobResult<
     Ok(caveats)
 }
 
-/// Returns the caveats of an answer that lacks the present text of unreadable files. `consequence` describes the effect.
+/// Returns the caveats of an answer without the present text of unreadable files; none without such files. `consequence` says
+/// what the answer has instead.
 pub(in crate::daemon::memories) fn unreadable_caveats(
     files: &[UnreadableFile],
     consequence: &str,
@@ -79,12 +81,12 @@ pub(in crate::daemon::memories) fn unreadable_caveats(
     let Some(first) = files.first() else { return Caveats::default() };
     let path = format!("{MEMORY_FILES_DIR}/{}", first.name);
     let path = first.root.as_ref().map_or_else(|| path.clone(), |root| format!("{root}/{path}"));
-    let more = if files.len() > 1 { format!(", and {} more", files.len() - 1) } else { String::new() };
+    let more = if files.len() > 1 { format!("; {} more files", files.len() - 1) } else { String::new() };
     let reason = format!("memories: {path}: is no memory: {}{more}; {consequence}", first.why);
     Caveats { fresh: false, reason: Some(reason), notice: None }
 }
 
-/// Validates the size of a page.
+/// Returns the requested or default size of a page. Fails if the size is out of range.
 pub(in crate::daemon::memories) fn page_limit(params: &ListParams) -> JobResult<u64> {
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
@@ -96,6 +98,7 @@ pub(in crate::daemon::memories) fn page_limit(params: &ListParams) -> JobResult<
     Ok(limit)
 }
 
+/// Returns one page of the selected memories.
 pub(in crate::daemon::memories) fn list_page(
     rows: &MemoryRows<'_>,
     params: &ListParams,
@@ -111,12 +114,13 @@ pub(in crate::daemon::memories) fn list_page(
     Ok(MemoriesResult { memories, total, caveats })
 }
 
+/// Answers `memory.history`: returns the changes of one memory.
 pub(in crate::daemon::memories) fn read_history(
     rows: &MemoryRows<'_>,
     params: &IdsParams,
 ) -> JobResult<HistoryResult> {
     let [typed] = params.ids.as_slice() else {
-        return Err(refused_error("ids: one is needed".to_owned(), "`memo list` shows the ids"));
+        return Err(refused_error("ids: exactly one id is needed".to_owned(), "`memo list` shows the ids"));
     };
     let id = match id::parse_id(typed) {
         Ok(id) if rows.sharing().is_only_elsewhere(&id)? => id,
@@ -126,6 +130,7 @@ pub(in crate::daemon::memories) fn read_history(
     Ok(HistoryResult { id, changes, caveats: Caveats::default() })
 }
 
+/// Answers `memory.tags`: returns the tags, each with the number of its memories.
 pub(in crate::daemon::memories) fn list_tags(
     rows: &MemoryRows<'_>,
     _: &TallyParams,
@@ -133,7 +138,7 @@ pub(in crate::daemon::memories) fn list_tags(
     Ok(TallyResult { names: rows.tallies().tally_tags()?, caveats: Caveats::default() })
 }
 
-/// Returns the names of the first tags that [`list_tags`] lists.
+/// Returns the names of the first `limit` tags that [`list_tags`] lists.
 pub(in crate::daemon) async fn tag_names(request: &RequestContext, limit: usize) -> RpcResult<Vec<String>> {
     read(request, move |rows| {
         Ok(rows.tallies().tally_tags()?.into_iter().take(limit).map(|tally| tally.name).collect())
@@ -141,6 +146,7 @@ pub(in crate::daemon) async fn tag_names(request: &RequestContext, limit: usize)
     .await
 }
 
+/// Answers `memory.containers`: returns the containers, each with the number of its memories.
 pub(in crate::daemon::memories) fn list_containers(
     rows: &MemoryRows<'_>,
     _: &TallyParams,
@@ -148,6 +154,7 @@ pub(in crate::daemon::memories) fn list_containers(
     Ok(TallyResult { names: rows.tallies().tally_containers()?, caveats: Caveats::default() })
 }
 
+/// Answers `memory.stats`: returns numbers about the memories, the database and its backups.
 pub(in crate::daemon::memories) async fn read_stats(call: &MethodCall<'_>) -> RpcResult<Value> {
     with_store(call.request, |store: &mut MemoryStore, now_ms| -> JobResult<Value> {
         let (numbers, tiers, containers) = store.read(now_ms, |rows: &MemoryRows<'_>| {

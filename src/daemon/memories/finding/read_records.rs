@@ -10,7 +10,7 @@ use crate::daemon::memories::calls::method_call::read;
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Returns memories by their ids, in that order, without those that no longer exist.
+/// Returns the memories with these ids, in the order of the ids. Leaves out memories that no longer exist.
 pub(in crate::daemon) async fn find_by_ids(
     request: &RequestContext,
     ids: Vec<String>,
@@ -30,7 +30,7 @@ pub(in crate::daemon) async fn find_by_ids(
     .await
 }
 
-/// Sets the ids of the memories that supersede each of these.
+/// Sets `superseded_by` of each memory to the ids of the memories that supersede it.
 pub(super) fn add_successors(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> Result<(), DatabaseError> {
     for memory in memories {
         let row = rows.records().find_row(&memory.id)?;
@@ -40,7 +40,7 @@ pub(super) fn add_successors(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> 
     Ok(())
 }
 
-/// Converts a stored memory to the type of the protocol.
+/// Converts a stored memory to the type of the protocol, as of now.
 pub(in crate::daemon) fn show_record(record: MemoryRecord) -> Memory {
     protocol_values::to_memory(record, now_ms())
 }

@@ -30,29 +30,29 @@ const DATED_KINDS: [ChunkKind; 2] = [ChunkKind::Commit, ChunkKind::Memory];
 #[derive(Clone)]
 pub(in crate::daemon) struct SearchScope {
     pub(in crate::daemon) query: Query,
-    /// Filter for the index; `None` leaves it out.
+    /// Filter for the index; `None` if the index is not searched.
     pub(in crate::daemon) index: Option<SearchFilter>,
     pub(in crate::daemon) conditions: SearchConditions,
-    /// Filter for the memories; `None` leaves them out.
+    /// Filter for the memories; `None` if memories are not searched.
     pub(in crate::daemon) memories: Option<MemoryFilter>,
-    /// Notes on effects that a user may not expect.
+    /// Notes for the user on unexpected effects of the filters.
     pub(in crate::daemon) notes: Vec<String>,
     /// The globs that paths must match, each as the user gave it.
     pub(in crate::daemon) globs: Vec<(String, PathGlobs)>,
 }
 
 impl SearchScope {
-    /// Combines the params and the query: a hit must satisfy both.
+    /// Combines the filters of the params and those in the query: a hit must satisfy both.
     ///
     /// # Errors
-    /// When a param is invalid, or the params leave no kind of hit. A filter in the query that is invalid is text.
+    /// When a param is invalid, or the params exclude every kind of hit. An invalid filter in the query is searched as text.
     pub(in crate::daemon) fn from_params(params: &SearchParams, dir: &CallerDir) -> RpcResult<Self> {
         let now = to_local_time(now_ms());
         let query = parse_with_filters(&params.query, &|key, value: &str| {
             let is_of_files =
                 matches!(key, FilterKey::Path | FilterKey::Lang | FilterKey::Only | FilterKey::Symbol);
             if is_of_files && params.kind == [ChunkKind::Memory] {
-                return Err("memories have none".to_owned());
+                return Err("memories have no path, language, class or symbol".to_owned());
             }
             let (value, is_negated) = (value.to_owned(), false);
             FilterInputs::default().add_term(&FilterTerm { key, value, is_negated }, &now, dir)
@@ -86,7 +86,7 @@ impl SearchScope {
         unmatched.map(|(typed, _)| format!("path {typed}: {NO_FILE_MATCHES}"))
     }
 
-    /// Returns the query for the memories; `None` if the search leaves them out.
+    /// Returns the request for the search of memories; `None` if memories are not searched.
     pub(in crate::daemon) fn memory_ask(
         &self,
         params: &SearchParams,
@@ -105,7 +105,7 @@ impl SearchScope {
     }
 }
 
-/// Returns the kinds of hits that can satisfy all filters, and notes on the excluded ones.
+/// Returns the kinds of hits that can satisfy all filters, and notes on the excluded kinds.
 fn find_kinds(
     params: &SearchParams,
     paths: &GlobInputs,
@@ -130,8 +130,8 @@ fn find_kinds(
     let had_files = kinds.iter().any(|kind| FILE_KINDS.contains(kind));
     keep_only(&mut kinds, &DATED_KINDS, is_dated);
     if kinds.is_empty() {
-        let message = "container, tag, tier, agent, source, min_priority, scope, metadata: these are about memories, and since, until, \
-             author about commits and memories, which kind, only, path or lang leave out";
+        let message = "container, tag, tier, agent, source, min_priority, scope and metadata select memories; since, until and \
+             author select commits and memories; but kind, only, path or lang exclude these kinds of hits";
         return Err(bad_params_error(message.to_owned()));
     }
     keep_only(&mut kinds, &typed.kinds, !typed.kinds.is_empty());
@@ -147,7 +147,7 @@ fn find_kinds(
     Ok((kinds, notes))
 }
 
-/// Keeps only some kinds, if a filter demands that.
+/// Removes the kinds that are not in `demanded`, if `is_limited`.
 fn keep_only(kinds: &mut Vec<ChunkKind>, demanded: &[ChunkKind], is_limited: bool) {
     kinds.retain(|kind| !is_limited || demanded.contains(kind));
 }
@@ -186,7 +186,7 @@ impl GlobInputs {
     }
 }
 
-/// The filters of a query, with their values.
+/// The parsed values of all filters in a query.
 #[derive(Default)]
 struct FilterInputs {
     kinds: Vec<ChunkKind>,
@@ -210,7 +210,7 @@ struct FilterInputs {
 }
 
 impl FilterInputs {
-    /// Adds a filter. The error is the reason why its value is invalid.
+    /// Parses the value of a filter and adds it. The error is the reason why the value is invalid.
     fn add_term(&mut self, term: &FilterTerm, now: &Zoned, dir: &CallerDir) -> Result<(), String> {
         let value = term.value.as_str();
         let not = term.is_negated;
@@ -394,7 +394,7 @@ fn compile_given_globs<'a>(globs: impl IntoIterator<Item = &'a GlobInput>) -> Re
     let globs: Vec<String> = given.iter().map(|glob| glob.from_root.clone()).collect();
     let glob_bytes: usize = globs.iter().map(String::len).sum();
     if glob_bytes > MOST_GLOB_BYTES {
-        return Err(format!("{glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}"));
+        return Err(format!("the globs have {glob_bytes} bytes, over {MOST_GLOB_BYTES}"));
     }
     compile_globs(&globs).map_err(|error| {
         // The error shows the glob as the user gave it.
@@ -417,7 +417,7 @@ fn split_values(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim)
 }
 
-/// Returns the canonical name of a language.
+/// Returns the canonical name of a language; `None` if the word names none.
 fn parse_lang(word: &str) -> Option<String> {
     lang::canonical_name(word).map(str::to_owned)
 }

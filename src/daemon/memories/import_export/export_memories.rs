@@ -22,16 +22,17 @@ use crate::daemon::memories::rules::protocol_values;
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;
 
+/// Answers `memory.export`: returns one page of memories and links.
 pub(in crate::daemon::memories) async fn export_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
     let model = model_id(call.request).await?;
     call.read(move |rows, params| read_page(rows, params, &model)).await
 }
 
-/// Writes all memories of the repository around `root`, whose daemons are locked out: a line for each page, with the living
-/// ones first.
+/// Writes all memories of the repository that contains `root` to `out`: one JSON line for each page, living memories first. The
+/// caller must have locked out the daemons of the repository.
 ///
 /// # Errors
-/// When they cannot be read or written.
+/// When the memories cannot be read, or `out` cannot be written.
 pub fn print_memories(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let layout = RepoLayout::locate(root, &Env::read())?;
     let db = MemoryDb::open_to_read(&layout.state_dir.join("memory.db"))?;
@@ -75,7 +76,7 @@ fn read_page(rows: &MemoryRows<'_>, params: &ExportParams, model: &str) -> JobRe
     })
 }
 
-/// Returns the vector of a memory, with the hash of its text.
+/// Returns the vector of a memory, with the hash of the text of the memory; `None` if the model has computed no vector yet.
 fn read_vector(
     rows: &MemoryRows<'_>,
     row: i64,

@@ -1,7 +1,7 @@
 //! Reads the database of another memory system, page by page.
 //!
-//! The first page makes a copy, which stays open until the last page or until its connection ends. Another import replaces
-//! it.
+//! The read of the first page copies the database. The copy stays open until the last page is read, or until the client's
+//! connection ends. Another import replaces the copy.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, TryLockError};
@@ -18,19 +18,20 @@ use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::memory_thread::OpenForeign;
 
+/// Answers `memory.read_database`: returns one page of the database of another memory system.
 pub(in crate::daemon::memories) async fn read_page(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.parse_params()?;
     let connection = call.request.connection();
     run_blocking(call.request, move |request| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
-            return Err(bad_params_error("path: an absolute one is needed"));
+            return Err(bad_params_error("path: an absolute path is needed"));
         }
         let state_dir = &request.shared.engine.layout.state_dir;
         let mut opened = lock(&request.shared.memories.foreign);
         let is_open = opened.as_ref().is_some_and(|open| open.path == path && open.system == params.system);
         if params.after.is_none() || !is_open {
-            *opened = None; // its files go before the next ones come
+            *opened = None; // removes the files of the former copy before the next copy is made
             let ours = [state_dir.join("memory.db"), request.shared.engine.index_db.clone()];
             let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
             let copy = ImportSource::open(&path, &params.system, state_dir, &ours)?;
@@ -46,7 +47,7 @@ pub(in crate::daemon::memories) async fn read_page(call: &MethodCall<'_>) -> Rpc
     .await
 }
 
-/// Removes the copy of a connection that has ended.
+/// Removes the open copy of a database if the connection that opened it has ended.
 pub(in crate::daemon) fn close_abandoned(shared: &Arc<Shared>) {
     match shared.memories.foreign.try_lock() {
         Ok(open) if !is_abandoned(open.as_ref()) => return,

@@ -1,4 +1,4 @@
-//! Compares imported memories with those that have their ids.
+//! Compares imported memories with the stored memories that have the same ids.
 
 use std::cmp::Ordering;
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 
 use crate::daemon::memories::rules::protocol_values;
 
-/// Returns whether two records are equal, apart from how often they were read.
+/// Returns whether two records are equal for an import, which ignores times of changes, recalls and the scope.
 pub(super) fn has_same_fields(known: &MemoryRecord, record: &MemoryRecord) -> bool {
     comparable_fields(known) == comparable_fields(record)
         && known.archived_at.is_some() == record.archived_at.is_some()
 }
 
-/// Returns the fields of a record by which an import compares it.
+/// Returns the fields of a record that an import compares.
 fn comparable_fields(record: &MemoryRecord) -> Map<String, Value> {
     const IGNORED: [&str; 8] =
         ["updated", "last_access", "access_count", "expires_at", "archived_at", "trust", "shared", "scope"];
@@ -25,7 +25,7 @@ fn comparable_fields(record: &MemoryRecord) -> Map<String, Value> {
     fields
 }
 
-/// Returns a record with the fields that an import does not change: its scope, and its side of a conflict.
+/// Returns `record` with the scope and the side of a conflict of `known`, which an import does not change.
 pub(super) fn with_scope_of(known: &MemoryRecord, record: &MemoryRecord) -> MemoryRecord {
     MemoryRecord {
         shared: known.shared,
@@ -41,7 +41,7 @@ pub(super) fn with_scope_of(known: &MemoryRecord, record: &MemoryRecord) -> Memo
 pub(super) struct ImportAge {
     /// The time in the import.
     pub(super) read: i64,
-    /// The time to store. It is later than `read` if the import wins over a version of the same time.
+    /// The time to store. It is later than `read` if the imported version wins over a stored version of the same time.
     pub(super) taken: i64,
 }
 
@@ -63,5 +63,5 @@ pub(super) fn explain_difference(
         Ordering::Equal => "both versions are equally old (with --merge, the stored version wins)",
     };
     let what = draft.original.as_ref().map_or(String::new(), |original| format!(" ({})", json!(original)));
-    format!("{}{what} is here and differs in {}; {newer}", known.id, names.join(", "))
+    format!("{}{what} is already stored and differs in {}; {newer}", known.id, names.join(", "))
 }

@@ -31,6 +31,7 @@ use crate::daemon::memories::rules::record_functions::derive_data;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
 
+/// Answers `memory.import`: stores drafts and links, and returns what became of each.
 pub(in crate::daemon::memories) async fn import_drafts(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: ImportParams = call.parse_params()?;
     let given: Map<String, Value> = call.parse_params()?;
@@ -50,7 +51,7 @@ pub(in crate::daemon::memories) async fn import_drafts(call: &MethodCall<'_>) ->
     .await
 }
 
-/// The vectors that can be stored.
+/// The model and the size that imported vectors must have to be stored.
 struct VectorKind {
     /// Identity of the model.
     model: String,
@@ -58,10 +59,10 @@ struct VectorKind {
 }
 
 impl VectorKind {
-    /// Returns the kind of the model in use; `None` if the model cannot be used.
+    /// Returns the model in use and the size of its vectors; `None` if the model cannot be used.
     async fn in_use(call: &MethodCall<'_>) -> RpcResult<Option<Self>> {
         let model = model_id(call.request).await?;
-        // It may have to be loaded.
+        // The model may have to be loaded, which blocks.
         let loaded =
             run_blocking(call.request, |request| Ok(request.shared.memories.finder.load_model().ok()))
                 .await?;
@@ -90,7 +91,7 @@ fn check_and_take(
     take_drafts(rows, params, stamp, kind)
 }
 
-/// Imports a document. It is split outside the thread that owns the memories.
+/// Answers `memory.import_markdown`: splits a document into drafts, outside the thread that owns the memories, and stores them.
 pub(in crate::daemon::memories) async fn import_markdown(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params = call.parse_params()?;
     let (params, notes) =
@@ -107,7 +108,7 @@ pub(in crate::daemon::memories) async fn import_markdown(call: &MethodCall<'_>) 
     Ok(answer)
 }
 
-/// Stores any number of drafts.
+/// Stores the drafts and links of an import, and returns what became of each. An invalid draft does not stop the others.
 fn take_drafts(
     rows: &MemoryRows<'_>,
     params: &ImportParams,
@@ -152,6 +153,7 @@ fn take_drafts(
     Ok(result)
 }
 
+/// Answers `memory.import_keys`: returns the import keys that begin with a text.
 pub(in crate::daemon::memories) fn list_keys(
     rows: &MemoryRows<'_>,
     params: &KeysParams,
@@ -165,7 +167,8 @@ fn render_refusal(refused: &Refused) -> String {
     format!("{refused}{hint}")
 }
 
-/// Returns the ids of all memories by their random digits; empty if no draft has a name in another system.
+/// Returns the ids of all memories by the random digits in them. Returns none if no draft needs them: only a name in another
+/// system does.
 fn ids_by_ending(rows: &MemoryRows<'_>, params: &ImportParams) -> JobResult<HashMap<String, String>> {
     if params.drafts.iter().all(|draft| draft.id.is_some() || draft.original.is_none()) {
         return Ok(HashMap::new());
@@ -198,7 +201,7 @@ impl DraftImport<'_> {
         MemoryEvent { source: IMPORT.to_owned(), ..self.stamp.new_event("import") }
     }
 
-    /// Returns the record of a draft, with an empty id if it is new, and the number of private parts that were removed.
+    /// Returns the record of a draft, with an empty id if the draft has none, and the number of private parts that were removed.
     fn build_record(&self, draft: &Draft) -> Result<(MemoryRecord, usize), Refused> {
         let allow_secret = self.params.allow_secret;
         let content = fields::validate_content(&draft.content, allow_secret)?;
@@ -207,7 +210,7 @@ impl DraftImport<'_> {
         let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
         let created = parse_time("created", draft.created.as_deref())?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
-        // A memory written by hand expires as if it were added now; others keep their expiry.
+        // A draft without an id or a name in another system expires as if it were added now; other drafts keep their expiry.
         let is_new = draft.id.is_none() && draft.original.is_none();
         let archived_at = parse_time("archived_at", draft.archived_at.as_deref())?;
         let why = validate_name("archived_why", draft.archived_why.as_deref())?
@@ -246,7 +249,7 @@ impl DraftImport<'_> {
         Ok((record, redacted))
     }
 
-    /// Returns the source of a draft. It counts as written here only if a person has said so.
+    /// Returns the source to store for a draft. A source of memories written here is accepted only if `own` is set.
     fn check_source(&self, given: &str) -> Result<String, Refused> {
         fields::check_public_text("source", given)?;
         let source = fields::imported_source(given);
@@ -254,7 +257,7 @@ impl DraftImport<'_> {
         Ok(if is_taken { source } else { IMPORT }.to_owned())
     }
 
-    /// Returns the id of a draft; empty if it has none.
+    /// Returns the id of a draft; empty if the draft has neither an id nor a name in another system.
     fn find_id(&self, draft: &Draft, created: i64) -> Result<String, Refused> {
         match (&draft.id, &draft.original) {
             (Some(given), _) => id::parse_id(given),
@@ -262,14 +265,15 @@ impl DraftImport<'_> {
                 let hash = blake3::hash(original.as_bytes());
                 let bits = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
                 let id = id::new_id(created, *bits);
-                // Only the name identifies it: the time of a part of a conversation depends on how the parts are cut.
+                // Only the random digits, made from the name, identify a known memory: the creation time of a part of a
+                // conversation depends on how the parts are cut.
                 Ok(self.ids.get(id::random_digits(&id)).cloned().unwrap_or(id))
             }
             (None, None) => Ok(String::new()),
         }
     }
 
-    /// Stores a memory, unless its id or text exists.
+    /// Stores a draft, unless a memory has its text, or a memory with its id must not be replaced. Returns the fate of the draft.
     fn put_draft(&self, mut record: MemoryRecord, draft: &Draft) -> JobResult<Imported> {
         let derived = derive_data(&record);
         let is_named = !record.id.is_empty();
@@ -328,7 +332,7 @@ impl DraftImport<'_> {
         }
     }
 
-    /// Stores a newer version of a memory that is a file. The file is rewritten, begun or removed accordingly.
+    /// Stores the imported version of a memory that is shared as a file. The file is rewritten, created or removed accordingly.
     fn put_over_file(&self, known: &MemoryRecord, record: &MemoryRecord) -> JobResult<Imported> {
         if let Err(stopped) = check_as_file(self.rows, &with_scope_of(known, record)) {
             return match stopped {
@@ -344,7 +348,7 @@ impl DraftImport<'_> {
             self.rows.archive().restore_memories(std::slice::from_ref(known), &self.import_event())?;
             register_file(self.rows, &known.id, self.stamp)?;
         }
-        // An archived import first gets its last text, then it is archived with its file.
+        // If the imported version is archived, its text is stored first, and then the memory is archived with its file.
         let ends = record.archived_why.as_ref().filter(|_| known.archived_at.is_none());
         let mut stored = record.clone();
         if ends.is_some() {
@@ -365,11 +369,11 @@ impl DraftImport<'_> {
         Ok(stored_draft(ImportStatus::Updated, known.id.clone()))
     }
 
-    /// Sets the times of a record that was imported before. Of two equal versions the import counts as the newer one: it may now
-    /// contain the names of people, or be the user's own.
+    /// Sets the times of a record that was imported before. Of two versions of the same time, the imported version counts as newer:
+    /// it may now contain the names of people, or be the user's own.
     fn adopt_times(&self, known: &MemoryRecord, record: &mut MemoryRecord, draft: &Draft) {
         if draft.original.is_some() && draft.created.is_none() {
-            // Without times it is as old as its first import, so later changes here are newer.
+            // A record without times is as old as its first import, so later changes here are newer.
             (record.created, record.updated) = (known.created, known.created);
         }
         if (draft.original.is_some() || self.params.own) && record.updated == known.updated {
@@ -377,7 +381,8 @@ impl DraftImport<'_> {
         }
     }
 
-    /// Stores the vector of an imported memory, and returns whether it fits. A vector that does not fit is computed later.
+    /// Stores the vector of an imported memory if it fits the model and the stored text, and returns whether it does. A vector that
+    /// does not fit is computed again later.
     fn put_vector(&self, id: &str, vector: &StoredVector, kind: Option<&VectorKind>) -> JobResult<bool> {
         let stored = self.rows.records().find_memory(id)?;
         let Some(kind) =
@@ -389,7 +394,8 @@ impl DraftImport<'_> {
         Ok(true)
     }
 
-    /// Stores an entry of a source; a text that the source had before keeps its id.
+    /// Stores a draft of a snapshot of a document. If the memories of an earlier snapshot have the same text, the memory with that
+    /// text is updated and keeps its id.
     fn put_entry(&self, mut record: MemoryRecord, snapshot: &Snapshot) -> JobResult<Imported> {
         let derived: DerivedData = derive_data(&record);
         let imported = match self.rows.records().find_same_text(&record, &derived.hash)? {
@@ -431,7 +437,7 @@ impl DraftImport<'_> {
         };
         for id in [&draft.source, &draft.target] {
             if !self.rows.records().has_memory(id)? {
-                return Ok(refused_draft(format!("no memory {}", json!(id))));
+                return Ok(refused_draft(format!("no memory has the id {}", json!(id))));
             }
         }
         let link = MemoryLink { created, from: draft.source.clone(), to: draft.target.clone(), kind };
@@ -444,7 +450,7 @@ impl DraftImport<'_> {
     }
 }
 
-/// Parses a time of a draft.
+/// Parses a time of a draft, and returns unix ms.
 fn parse_time(field: &'static str, written: Option<&str>) -> Result<Option<i64>, Refused> {
     written.map(|written| time::parse_rfc3339(field, written)).transpose()
 }
@@ -454,7 +460,7 @@ fn validate_name(field: &'static str, given: Option<&str>) -> Result<Option<Stri
     given.map(|given| fields::validate_name(field, given)).transpose()
 }
 
-/// Returns imported anchors without their states, which are computed here.
+/// Validates imported anchors, and returns them without their states, which are computed from the code here.
 fn check_anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
     let anchors: Vec<_> =
         given.iter().map(|anchor| Anchor { state: None, now: None, note: None, ..anchor.clone() }).collect();

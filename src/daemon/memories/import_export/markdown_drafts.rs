@@ -15,7 +15,7 @@ pub(super) const MOST_BYTES: usize = 1 << 20;
 /// Shortest and longest chunks, tokens.
 const CHUNK_TOKENS: std::ops::RangeInclusive<usize> = 50..=4_000;
 
-/// Returns the drafts of a document, and the notes on it.
+/// Splits a document into chunks. Returns the params to import each chunk as a draft, and notes on the document.
 ///
 /// # Errors
 /// When the params are invalid.
@@ -29,7 +29,7 @@ pub(super) fn split_document(params: MarkdownParams) -> Result<(ImportParams, Ve
         ));
     }
     if params.text.len() > MOST_BYTES {
-        return Err(format!("text: {} bytes, over {MOST_BYTES}", params.text.len()));
+        return Err(format!("text: is {} bytes, over {MOST_BYTES}", params.text.len()));
     }
     let overlap_chars =
         params.overlap_tokens.map_or(OVERLAP_CHARS, |tokens| tokens.saturating_mul(TOKEN_CHARS));
@@ -37,7 +37,7 @@ pub(super) fn split_document(params: MarkdownParams) -> Result<(ImportParams, Ve
     let Extracted { chunks, opted_out, problems, .. } = markdown::extract_sized(&params.text, size);
     let mut notes: Vec<String> = problems.into_iter().map(|why| format!("{}: {why}", params.path)).collect();
     if opted_out {
-        notes.push(format!("{}: left out, for it says vector-index: false", params.path));
+        notes.push(format!("{}: not imported, because it contains vector-index: false", params.path));
     }
     let drafts = chunks.iter().zip(1..).map(|(chunk, number)| build_draft(&params, chunk, number)).collect();
     let run = RandomState::new().hash_one(&params.path).cast_signed();
@@ -49,7 +49,7 @@ pub(super) fn split_document(params: MarkdownParams) -> Result<(ImportParams, Ve
 fn build_draft(params: &MarkdownParams, chunk: &Chunk, number: u64) -> Draft {
     let content = chunk.text.as_deref().unwrap_or(&params.text[chunk.bytes.clone()]);
     let title = chunk.title.as_deref().map(|title| title[..title.floor_char_boundary(MAX_TITLE)].to_owned());
-    // The hash is of the stored text: a hash of private parts would let them be guessed.
+    // The hash is that of the redacted text: private parts could be guessed from a hash of the whole text.
     let stored =
         fields::validate_content(content, params.allow_secret).map(|valid| valid.text).unwrap_or_default();
     let metadata = [

@@ -18,6 +18,7 @@ use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::request::worktree_location::locate_worktree;
 
+/// Answers `memory.backup`: makes a backup of all memories, at a path that the params may name.
 pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: BackupParams = call.parse_params()?;
     let path = require_absolute(params.path)?;
@@ -30,7 +31,7 @@ pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcRe
                 let message =
                     format!("path: {} is part of memod's own state, {}", path.display(), dir.display());
                 Err(bad_params_error(message)
-                    .with_hint("name a file elsewhere; without a path it goes among memod's own copies"))
+                    .with_hint("name a file elsewhere, or no file to store the backup with memod's own"))
             }
             _ => Ok(path),
         }
@@ -44,6 +45,7 @@ pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcRe
     .await
 }
 
+/// Answers `memory.restore_backup`: replaces all memories by those of a backup, and writes the files of shared memories.
 pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: RestoreParams = call.parse_params()?;
     let path = require_absolute(params.path)?;
@@ -56,7 +58,7 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
             {
                 return Ok(answer);
             }
-            // If the daemon is killed, the client asks again; the answer is stored so that the restore does not run twice.
+            // If the daemon is killed, the client repeats the request; the stored answer prevents a second restore.
             let restored = store
                 .restore_backup(
                     now_ms,
@@ -81,7 +83,8 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
 }
 
 /// Writes the files of shared memories that a restored backup contains: those of the caller's worktree before the answer, and
-/// those of other worktrees as soon as their file systems respond. A write that fails is tried again at each look at the worktree.
+/// those of other worktrees as soon as their file systems respond. A write that fails is tried again each time that a request
+/// reads the files of the worktree.
 async fn write_files(request: &Arc<RequestContext>, cwd: &str) {
     look_at_worktree(request, cwd, true).await;
     let Ok(worktrees) = read(request, |rows| Ok(rows.worktrees().list_worktrees()?)).await else { return };
@@ -89,14 +92,14 @@ async fn write_files(request: &Arc<RequestContext>, cwd: &str) {
     let common_dir = request.shared.engine.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
     let main = common_dir.and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
-        // The answer does not wait for them, so nothing of theirs is added to it.
+        // The answer does not wait for the other worktrees, so it gets no caveats about them.
         let request = RequestContext::new(&request.shared, RequestOrigin::Other);
         tokio::spawn(async move { look_at_worktree(&request, &root, false).await });
     }
 }
 
-/// Brings the rows up to date with the files of a worktree, and links the memories if `links`. Failures become
-/// caveats or log lines.
+/// Makes the rows equal to the files of a worktree, and writes pending files. Links the memories as the files say if `links`.
+/// Failures become caveats or log lines.
 async fn look_at_worktree(request: &Arc<RequestContext>, dir: &str, links: bool) {
     let look = async {
         let layout = locate_worktree(request, dir, request_deadline(request, None)).await?;
@@ -110,23 +113,25 @@ async fn look_at_worktree(request: &Arc<RequestContext>, dir: &str, links: bool)
     match look.await {
         Ok((_, Some(why))) => request.caveats.note_caveat(AnswerPart::Memories, why),
         Ok((_, None)) => {}
-        Err(error) => tracing::warn!(dir, error = error.message, "files of memories that came back"),
+        Err(error) => {
+            tracing::warn!(dir, error = error.message, "files of restored memories could not be written");
+        }
     }
 }
 
 fn require_absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {
     let path = path.map(PathBuf::from);
     match &path {
-        Some(path) if !path.is_absolute() => Err(bad_params_error("path: an absolute one is needed")),
+        Some(path) if !path.is_absolute() => Err(bad_params_error("path: an absolute path is needed")),
         _ => Ok(path),
     }
 }
 
-/// Converts an error of a backup: the caller may have chosen a path that cannot be written.
+/// Converts an error of a backup. An error of the file becomes one of the params, because the caller may have chosen the path.
 fn backup_error(error: DatabaseError) -> RpcError {
     match error {
         DatabaseError::File { path, source } if source.kind() == std::io::ErrorKind::AlreadyExists => {
-            bad_params_error(format!("{}: there is a file of that name; nothing was written", path.display()))
+            bad_params_error(format!("{}: the file exists already; nothing was written", path.display()))
                 .with_hint("name another file, or remove this one first: a backup replaces no file")
         }
         DatabaseError::File { .. } | DatabaseError::Sqlite { .. } => bad_params_error(error.to_string()),

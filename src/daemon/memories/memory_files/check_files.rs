@@ -18,18 +18,18 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::request::worktree_memories::WorktreeMemories;
 
-/// Lists the files of memories that are unmerged in git's index though memod finds no conflict in their text: one side removed
-/// the file, or its markers are too short.
+/// Returns a failed check for each file of memories that is unmerged in git's index although memod finds no conflict in its text:
+/// one side removed the file, or the conflict markers are too short.
 pub(in crate::daemon) async fn check_unmerged(request: &Arc<RequestContext>, cwd: &str) -> Vec<Check> {
     let Ok(layout) = locate_worktree(request, cwd, request_deadline(request, None)).await else {
-        return Vec::new(); // the worktree has a check of its own
+        return Vec::new(); // another check reports the worktree
     };
     let root = layout.root.clone();
     let found = run_reading(request, &root, move |_| Ok(list_unmerged(&layout)?)).await;
     found.unwrap_or_else(|error| vec![failed_check(file::DIR, error.message, None)])
 }
 
-/// Returns a check for each file of memories that is unmerged and has no markers that memod knows.
+/// Returns a check for each file of memories that is unmerged and has no conflict markers that memod recognizes.
 ///
 /// # Errors
 /// When git's index cannot be read.
@@ -41,7 +41,8 @@ pub(in crate::daemon::memories) fn list_unmerged(layout: &RepoLayout) -> Result<
     Ok(unmerged.filter_map(|(path, sides)| check_sides(layout, &path.to_string(), sides)).collect())
 }
 
-/// Returns a check for an unmerged file, by the sides that have it; `None` if memod finds the conflict in its text.
+/// Returns a check for an unmerged file. `sides` says whether our side and theirs have the file. Returns `None` if memod finds the
+/// conflict in the text of the file.
 fn check_sides(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Check> {
     let [here, there] = match sides {
         [true, true] => {
@@ -70,7 +71,7 @@ fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
 const MOST_CHECKS: usize = 50;
 
 impl WorktreeMemories<'_> {
-    /// Checks the files of the worktree. Returns nothing if there are none.
+    /// Checks the files of memories in the worktree. Returns no check if there are no such files.
     pub(in crate::daemon) async fn check_files(self, caveats: &NotedCaveats) -> Vec<Check> {
         let n_unlisted = self.n_unlisted();
         let files = self.run_job(|store| read_file_rows(store, now_ms())).await;
@@ -97,7 +98,7 @@ impl WorktreeMemories<'_> {
         checks
     }
 
-    /// Returns a notice if files are in conflict or unreadable. Blocks.
+    /// Returns a notice with the numbers of files of memories that are in conflict or unreadable, if there are any. Blocks.
     pub(in crate::daemon) fn files_notice(self) -> Option<String> {
         let counted = self.read_rows(|rows, _| rows.files().count_file_troubles());
         render_troubles(counted.and_then(Result::ok).unwrap_or_default(), self.n_unlisted())
@@ -108,6 +109,7 @@ fn read_file_rows(store: &mut MemoryStore, now_ms: i64) -> JobResult<Vec<FileRow
     store.read(now_ms, |rows| Ok(rows.files().list_file_rows()?))
 }
 
+/// Returns a failed check for a file that is in conflict or cannot be read; `None` for other files.
 fn check_row(file: &FileRow) -> Option<Check> {
     let path = format!("{}/{}", file::DIR, file.name);
     match (&file.why, &file.id, file.side) {
@@ -117,7 +119,7 @@ fn check_row(file: &FileRow) -> Option<Check> {
         }
         (None, Some(id), FileSide::Ours) => {
             let hint = format!(
-                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
+                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends the conflict"
             );
             Some(failed_check(&path, "in conflict".to_owned(), Some(hint)))
         }
@@ -140,7 +142,7 @@ fn failed_check(name: &str, detail: String, hint: Option<String>) -> Check {
     Check { name: name.to_owned(), ok: false, detail, hint }
 }
 
-/// Returns a notice if files are in conflict or unreadable.
+/// Returns a notice with the numbers of files of memories that are in conflict or unreadable, if there are any.
 pub(in crate::daemon::memories) fn find_troubles(
     store: &mut MemoryStore,
     now_ms: i64,
@@ -150,6 +152,7 @@ pub(in crate::daemon::memories) fn find_troubles(
     render_troubles(counted.unwrap_or_default(), n_unlisted)
 }
 
+/// Renders the numbers of files that are in conflict or unreadable as a notice; `None` if there are no such files.
 fn render_troubles([n_disputed, n_unreadable]: [u64; 2], n_unlisted: usize) -> Option<String> {
     let counted = [n_disputed, n_unreadable + n_unlisted as u64];
     let parts = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);

@@ -13,10 +13,10 @@ use super::plan_files::register_file;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, field_error};
 
-/// Why a memory is archived whose file is gone.
+/// Reason of archiving: the file of the memory is gone.
 const ARCHIVED_BY_FILE: &str = "file";
 
-/// Returns why files or texts may not be exchanged. Ignores the stored memories, which every method that reads gets.
+/// Answers `memory.check_files`: returns for each file and each text why it may not be exchanged. Needs no stored memories.
 pub(in crate::daemon::memories) fn check_texts(
     _: &MemoryRows<'_>,
     params: &CheckFilesParams,
@@ -38,7 +38,7 @@ fn explain_invalid_text(text: &str) -> Option<String> {
     fields::check_public_text("text", text).err().map(|why| why.to_string())
 }
 
-/// Restores a file that vanished without a verb, if the memory was changed after the file was exchanged.
+/// Answers `memory.restore_file`: restores a file that no verb of memod removed, if the memory was changed after the exchange.
 pub(in crate::daemon::memories) fn restore_file(
     rows: &MemoryRows<'_>,
     params: &RestoreFileParams,
@@ -48,18 +48,19 @@ pub(in crate::daemon::memories) fn restore_file(
     let known = rows.records().find_memory(&id)?;
     let fate = match known.filter(|known| known.archived_why.as_deref() == Some(ARCHIVED_BY_FILE)) {
         Some(known) => bring_back(rows, &known, &params.text, stamp)?,
-        // Another worktree may have it, and a verb may have taken it out of this one.
+        // Another worktree may have the memory although a verb removed its file from this one.
         None if rows.records().has_memory(&id)?
             && rows.written_files().is_removed_by_verb(&file::file_name(&id))? =>
         {
             FileFate::Removed
         }
-        // A memory that the database does not know has vanished too: the database may be older.
+        // The file of an unknown memory vanished too: the database may be older than the file.
         None => FileFate::AsItWas,
     };
     Ok(RestoreFileResult { fate, caveats: Caveats::default() })
 }
 
+/// Restores an archived memory and its file, unless the memory still equals the exchanged text. Returns what became of the file.
 fn bring_back(
     rows: &MemoryRows<'_>,
     known: &MemoryRecord,
@@ -81,7 +82,7 @@ fn bring_back(
     rows.archive().restore_memories(std::slice::from_ref(known), &stamp.new_event("restore"))?;
     register_file(rows, &known.id, stamp)?;
     if let Some(exchanged) = exchanged {
-        stamp.set_resolved(&known.id, exchanged); // its comments, and keys that this version does not know
+        stamp.set_resolved(&known.id, exchanged); // keeps its comments, and the keys that this version does not know
     }
     Ok(FileFate::Written)
 }

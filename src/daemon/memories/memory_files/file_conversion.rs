@@ -13,7 +13,7 @@ use memod_proto::memory::LinkKind;
 use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error, unreadable_error};
 use crate::daemon::memories::rules::render_file::build_file;
 
-/// Returns the memory that a file contains, and its links.
+/// Returns the memory that a file contains, and the links of the memory.
 fn to_record(id: String, file: MemoryFile) -> (MemoryRecord, Vec<(LinkKind, String)>) {
     let record = MemoryRecord {
         id,
@@ -43,15 +43,15 @@ pub(in crate::daemon::memories) fn is_rebasing(layout: &RepoLayout) -> bool {
     layout.git_dir.as_ref().is_some_and(|dir| marks.iter().any(|mark| dir.join(mark).exists()))
 }
 
-/// Returns a file as a version, with the hash of the file as memod writes it: other line ends or a different order of keys
-/// make no different version.
+/// Converts a parsed file to a version. Its hash is that of the file as memod would write it, so other line ends or another order
+/// of keys make no different version.
 pub(in crate::daemon::memories) fn to_version(id: &str, side: FileSide, file: MemoryFile) -> FileVersion {
     let (hash, remarks) = (file::hash(&file.render()), file.remarks());
     let (record, links) = to_record(id.to_owned(), file);
     FileVersion { side, hash, record, links, remarks }
 }
 
-/// Returns the state of a file with this text.
+/// Parses the text of a file, and returns the memories in it or why there is none. `is_rebasing` swaps the sides of a conflict.
 pub(in crate::daemon::memories) fn parse_state(
     name: &str,
     id: &str,
@@ -76,7 +76,8 @@ fn parse_side(id: &str, side: FileSide, text: &str) -> Result<FileVersion, Refus
     Ok(to_version(id, side, MemoryFile::parse(text)?))
 }
 
-/// Returns a text as a version. Fails if it would not be read back equal, or has content that `add` refuses.
+/// Converts the text of a new file to a version. Fails if the text is too long, would not be read back equal to `new`, or has
+/// content that `memo add` refuses.
 pub(in crate::daemon::memories) fn check_shareable(
     id: &str,
     text: &str,
@@ -94,7 +95,7 @@ pub(in crate::daemon::memories) fn check_shareable(
     }
 }
 
-/// Returns the outcome of a conflict as a version. Fails like [`check_shareable`].
+/// Converts the outcome of a conflict to a version. Fails like [`check_shareable`].
 pub(in crate::daemon::memories) fn to_outcome_version(
     id: &str,
     outcome: &MemoryFile,
@@ -110,11 +111,11 @@ pub(in crate::daemon::memories) fn to_outcome_version(
 /// Returns the error for a memory that cannot be shared.
 pub(super) fn not_shareable_error(id: &str, why: &str) -> JobError<RpcError> {
     let message = format!("{id} cannot be shared: {why}");
-    refused_error(message, "change it, or keep it here with `memo unshare`")
+    refused_error(message, "change the memory, or keep it private with `memo unshare`")
 }
 
-/// Builds the file of a memory. Comments, keys that this version does not know, and links to memories that do not exist here
-/// are taken over from the `former` file.
+/// Builds the file of a memory. Copies comments, keys that this version does not know, and links to memories that do not exist
+/// here from the `former` file.
 pub(in crate::daemon::memories) fn build_shared_file(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -133,8 +134,8 @@ pub(in crate::daemon::memories) fn read_remarks_file(
     MemoryFile::of_remarks(&known.remarks, known.links).map_err(|why| unreadable_error(id, &why.to_string()))
 }
 
-/// Returns the links to memories that are shared with the same people. A mutual link is in the file of its first end, unless
-/// the file of the second end has it already.
+/// Returns the links of a memory to memories that are shared with the same people. A mutual link is in the file of its first end,
+/// unless the file of the second end already has the link.
 fn list_file_links(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,

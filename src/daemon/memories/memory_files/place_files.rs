@@ -16,13 +16,14 @@ pub(in crate::daemon::memories) type FileHash = [u8; 32];
 
 /// Ending of the temporary name of a new file. The name begins with a dot, so the file is not mistaken for a memory.
 pub(in crate::daemon::memories) const NEW_ENDING: &str = ".new";
-/// Ending of the name under which a new file is swapped with that of a memory; afterwards it holds the former text.
+/// Ending of the name under which a new file is swapped with the file of a memory. After the swap, the file of this name has the
+/// former text.
 pub(in crate::daemon::memories) const SWAPPED_ENDING: &str = ".out";
-/// Hash of a file that is not text. No text has this hash.
+/// Stands for the hash of a file that is not text. No text has this hash.
 pub(in crate::daemon::memories) const NO_TEXT: FileHash = [0xff; 32];
 
-/// Writes new texts under temporary names, and syncs them to the disk. For a file that is to be removed it writes an empty one,
-/// which shows that the directory is writable.
+/// Writes new texts under temporary names, and syncs them to the disk. For a file that is to be removed, writes an empty temporary
+/// file, which shows that the directory is writable.
 pub(in crate::daemon::memories) fn write_aside(root: &Path, files: &[PendingFile]) -> Result<(), PathError> {
     let mut dir = root.to_owned();
     for part in file::DIR.split('/') {
@@ -46,7 +47,7 @@ pub(in crate::daemon::memories) fn write_aside(root: &Path, files: &[PendingFile
     Ok(())
 }
 
-/// Writes a new file with the mode of the one that it replaces, and syncs it to the disk.
+/// Writes a new file with the mode of the `present` file that it will replace, and syncs the new file to the disk.
 fn write_new(path: &Path, text: &str, present: &Path) -> io::Result<()> {
     let mut file = File::options().create_new(true).write(true).open(path)?;
     set_mode(&file, present)?;
@@ -54,8 +55,8 @@ fn write_new(path: &Path, text: &str, present: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Sets the mode of a new file: that of the file which it replaces, or else readable by all like the files that git writes.
-/// Other files of the daemon are private to its user.
+/// Sets the mode of a new file to that of the `present` file, or without one to 0644 as git does. By default, the files that the
+/// daemon writes are private to its user.
 #[cfg(unix)]
 fn set_mode(file: &File, present: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -75,7 +76,7 @@ fn set_mode(_: &File, _: &Path) -> io::Result<()> {
 pub(in crate::daemon::memories) struct PlacedFiles {
     /// Names of the files that are in place.
     pub(in crate::daemon::memories) done: Vec<String>,
-    /// Names of the files that failed, and why.
+    /// Names of the files that could not be put in place, and why.
     pub(in crate::daemon::memories) failed: Vec<(String, PathError)>,
     /// Whether a file was edited meanwhile, so that the files must be read again.
     pub(in crate::daemon::memories) was_edited: bool,
@@ -93,8 +94,8 @@ impl PlacedFiles {
     }
 }
 
-/// Puts files in place. A file that was edited meanwhile stays as it is: the text of the rows is in the history. A failure does
-/// not stop the other files.
+/// Puts files in place. A file that was edited meanwhile is left alone, because the history has the text of the rows. A failure
+/// does not stop the other files.
 pub(in crate::daemon::memories) fn put_in_place(root: &Path, files: &[PendingFile]) -> PlacedFiles {
     let mut placed = PlacedFiles::default();
     for change in files {
@@ -104,12 +105,13 @@ pub(in crate::daemon::memories) fn put_in_place(root: &Path, files: &[PendingFil
     placed
 }
 
-/// Syncs the directory of memories, where that can be done.
+/// Syncs the directory of memories to the disk, on systems that can sync directories.
 fn sync_dir(root: &Path) {
     let _ = File::open(root.join(file::DIR)).and_then(|dir| dir.sync_all());
 }
 
-/// Puts one file in place, and returns whether it has the planned text. Calls `before_change` between comparison and change.
+/// Puts one file in place, and returns whether it has the planned text now. Calls `before_change` after the file is compared and
+/// before it is changed.
 fn put_one_in_place(
     root: &Path,
     change: &PendingFile,
@@ -134,11 +136,11 @@ fn put_one_in_place(
     if !is_done {
         tracing::info!(path = %path.display(), "was edited while a verb changed its memory");
     }
-    let _ = fs::remove_file(aside); // it is usually gone already
+    let _ = fs::remove_file(aside); // usually the temporary file was moved away
     Ok(is_done)
 }
 
-/// Returns a check whether a file has the text with a hash.
+/// Returns a function that checks whether the text of a file has this hash.
 fn has_text(hash: FileHash) -> impl Fn(&Path) -> Result<bool, PathError> {
     move |path| Ok(hash_on_disk(path)? == Some(hash))
 }
@@ -162,20 +164,22 @@ pub(in crate::daemon::memories) fn swapped_path(root: &Path, change: &PendingFil
     root.join(file::DIR).join(format!(".{}.{}{SWAPPED_ENDING}", change.name, hash_digits(&wanted)))
 }
 
+/// Returns the path of the temporary file for a new text.
 pub(in crate::daemon::memories) fn aside_path(root: &Path, name: &str) -> PathBuf {
     root.join(file::DIR).join(format!(".{name}{NEW_ENDING}"))
 }
 
-/// Returns the error of a verb whose file could not be prepared.
+/// Returns the error of a verb for a file that could not be read or prepared.
 pub(in crate::daemon::memories) fn file_error(error: &PathError) -> JobError<RpcError> {
     let hint = error.hint().unwrap_or("`memo doctor` may say more");
     JobError::Refused(RpcError::new(code::IO, error.to_string()).with_hint(hint))
 }
 
-/// Returns the error of a verb whose change is stored but not written to its file yet.
+/// Returns the error of a verb whose change is stored, but not yet written to the file of the memory.
 pub(in crate::daemon::memories) fn not_written_error(error: &PathError) -> JobError<RpcError> {
-    let message = format!("the change is made, but its file could not be written: {error}");
-    let hint = "each command tries it again; `memo doctor` shows whether that succeeded";
+    let message =
+        format!("the change is stored, but could not be written to the file of the memory: {error}");
+    let hint = "the next command tries to write the file again; `memo doctor` shows whether it is written";
     JobError::Refused(RpcError::new(code::IO, message).with_hint(hint))
 }
 

@@ -1,7 +1,7 @@
 //! Plans which files of shared memories a verb writes, and their texts.
 //!
-//! A file is written only if it still equals its row. Otherwise nothing is changed, and the client asks again after the next
-//! look.
+//! A file is written only if it still equals its row. Otherwise nothing is changed, and the client repeats the request, which
+//! first reads the file.
 
 use std::collections::HashSet;
 use std::io;
@@ -22,6 +22,7 @@ use crate::daemon::memories::rules::worktree_place::worktree_place;
 
 /// The files of a worktree before a verb runs.
 pub(in crate::daemon::memories) struct FilesBefore {
+    /// Number of the last change in the history.
     pub(in crate::daemon::memories) last_change: i64,
     files: Vec<FileRow>,
     /// Names of files that an earlier change has not written yet.
@@ -71,7 +72,7 @@ impl FilesBefore {
                 changes.extend(self.plan_change(rows, record, stamp)?);
             }
         }
-        // Files that remain. A conflict has two rows, so each name is handled once.
+        // Files without a row any more are removed. A conflict has two rows, so each name is handled once.
         let mut handled: HashSet<String> =
             rows.files().list_file_rows()?.into_iter().map(|row| row.name).collect();
         for file in &self.files {
@@ -85,7 +86,7 @@ impl FilesBefore {
         Ok(changes)
     }
 
-    /// Plans the change of the file of one memory, if the memory is or becomes shared and its file changes.
+    /// Plans the change of the file of one memory. Returns `None` if the memory is not shared, or its file stays the same.
     fn plan_change(
         &self,
         rows: &MemoryRows<'_>,
@@ -128,7 +129,7 @@ impl FilesBefore {
         Ok(Some(PendingFile { name, former, text: Some(text) }))
     }
 
-    /// Returns the present text of a file. Fails if it differs from the row.
+    /// Returns the present text of a file. Fails if the text differs from the row, or an earlier change is not written yet.
     fn check_same(
         &self,
         stamp: &ChangeStamp,
@@ -137,7 +138,7 @@ impl FilesBefore {
     ) -> JobResult<Option<String>> {
         let path = stamp.layout.root.join(file::DIR).join(name);
         if self.unwritten.contains(name) {
-            let message = format!("{}: an earlier change could not be written to it yet", path.display());
+            let message = format!("{}: an earlier change is not written to this file yet", path.display());
             let hint = "`memo doctor` says why; nothing was changed now";
             return Err(JobError::Refused(RpcError::new(code::IO, message).with_hint(hint)));
         }
@@ -150,7 +151,7 @@ impl FilesBefore {
     }
 }
 
-/// Returns the present text of a file, with LF; `None` if there is none.
+/// Returns the present text of a file of memories, with LF line ends; `None` if there is no such file.
 ///
 /// # Errors
 /// When the file exists and cannot be read as text.
@@ -170,11 +171,11 @@ pub(in crate::daemon::memories) fn text_on_disk(
     text.map(Some).ok_or_else(|| {
         let message = format!("{}: cannot be read as a memory", path.display());
         let error = RpcError::new(code::INVALID_PARAMS, message);
-        JobError::Refused(error.with_hint("`memo doctor` says why; correct or remove it"))
+        JobError::Refused(error.with_hint("`memo doctor` says why; correct or remove the file"))
     })
 }
 
-/// Registers a file of the worktree for a memory. It is written at the end of the transaction.
+/// Registers a file of the worktree for a memory. The file is written when the transaction is committed.
 pub(in crate::daemon::memories) fn register_file(
     rows: &MemoryRows<'_>,
     id: &str,
@@ -189,7 +190,7 @@ pub(in crate::daemon::memories) fn register_file(
     Ok(rows.sharing().share_with_file(id, &file::file_name(id))?)
 }
 
-/// Shares a memory as a file. It no longer expires, and its line ends become LF.
+/// Shares a memory as a file, and returns the shared memory. A shared memory does not expire, and its line ends are LF.
 pub(in crate::daemon::memories) fn share_as_file(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -207,7 +208,7 @@ pub(in crate::daemon::memories) fn share_as_file(
     Ok(shared)
 }
 
-/// Fails if a shared memory is in conflict, or a record cannot be written as a file.
+/// Fails if a memory is in conflict, or cannot be written as a file.
 pub(in crate::daemon::memories) fn check_as_file(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -219,15 +220,15 @@ pub(in crate::daemon::memories) fn check_as_file(
     check_version(&record.id, &file, &file.render()).map(drop)
 }
 
-/// Returns a file as a version. Fails if it would not be read back equal, or has content that `add` refuses.
+/// Converts a new file to a version. Fails if its text would be read as a conflict, or as [`check_shareable`] does.
 fn check_version(id: &str, new: &MemoryFile, text: &str) -> JobResult<FileVersion> {
     if !matches!(file::parse_sides(text), Ok(None)) {
-        return Err(not_shareable_error(id, "its text has lines like the markers of a conflict of git"));
+        return Err(not_shareable_error(id, "its text has lines like the conflict markers of git"));
     }
     check_shareable(id, text, new)
 }
 
-/// Parses the file that a verb is about to replace.
+/// Parses the file that a verb is about to replace. Fails if the file is in conflict or unreadable.
 fn parse_former(id: &str, text: &str) -> JobResult<MemoryFile> {
     if !matches!(file::parse_sides(text), Ok(None)) {
         return Err(file_conflict_error(id));
@@ -240,7 +241,7 @@ pub(in crate::daemon::memories) fn conflict_error(record: &MemoryRecord) -> JobE
     match record.shared {
         true => file_conflict_error(&record.id),
         false => {
-            let message = format!("id: {} is in conflict with another version under its id", record.id);
+            let message = format!("id: {} is in conflict with another version under the same id", record.id);
             let error = RpcError::new(code::INVALID_PARAMS, message);
             JobError::Refused(error.with_hint(explain_resolve_own(&record.id)))
         }
@@ -248,7 +249,7 @@ pub(in crate::daemon::memories) fn conflict_error(record: &MemoryRecord) -> JobE
 }
 
 fn file_conflict_error(id: &str) -> JobError<RpcError> {
-    let error = RpcError::new(code::INVALID_PARAMS, format!("id: {id} is in conflict in its file"));
+    let error = RpcError::new(code::INVALID_PARAMS, format!("id: the file of {id} is in conflict"));
     JobError::Refused(error.with_hint(format!(
         "read both sides with `memo get {id}`, then run `memo resolve {id} --ours|--theirs`"
     )))

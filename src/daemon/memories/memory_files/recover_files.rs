@@ -1,7 +1,7 @@
 //! Completes changes of the files of memories that a daemon or `memo sync-notes` left unfinished when it was killed or failed.
 //!
-//! A file is swapped with its new text under a name that contains the hash of that text. So the swapped-out text is recognized
-//! without any other record, and an edit that somebody saved meanwhile is put back.
+//! A file is swapped with a temporary file whose name contains the hash of the new text. So recovery recognizes the swapped-out
+//! text without any other record, and puts back an edit that somebody saved meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -20,19 +20,20 @@ use super::place_files::{
 };
 use crate::daemon::memories::rules::memory_rules::JobResult;
 
-/// Ending of a file that `memo sync-notes` was changing.
+/// Ending of the name under which `memo sync-notes` puts the former text of a file that it changes.
 const NOTES_FORMER: &str = ".notes";
-/// Ending of the name of a saved file without a memory. The name does not begin with a dot, so `memo doctor` lists the file.
+/// Ending of the name of a recovered file that contains no memory. The name does not begin with a dot, so `memo doctor` lists the
+/// file.
 const SAVED_ENDING: &str = ".saved";
 
-/// The result of recovering the left files of a worktree.
+/// The result of completing the unfinished changes of files in a worktree.
 #[derive(Default)]
 pub(in crate::daemon::memories) struct RecoveryResult {
     /// Whether files or rows were changed, so that the files must be read again.
     pub(in crate::daemon::memories) is_changed: bool,
-    /// Names of files that differ from the rows.
+    /// Names of files that could not be written, and so differ from the rows.
     pub(in crate::daemon::memories) unwritten: BTreeSet<String>,
-    /// Why the first of them could not be written.
+    /// Why the first of these files could not be written.
     pub(in crate::daemon::memories) why: Option<PathError>,
 }
 
@@ -63,7 +64,7 @@ pub(in crate::daemon::memories) fn recover_files(
         let change = pending.iter().find(|change| change.name == left.name);
         let done = match left.bring_back(change) {
             Ok(LeftoverOutcome::Passed(state)) => {
-                // The history gets this text before the next look takes the one that was saved after it.
+                // The history gets this text now, before the next reading of the files stores the text that was saved later.
                 store.write(now_ms, |rows| {
                     Ok(rows.file_updates().apply_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
                 })?;
@@ -121,15 +122,16 @@ enum LeftoverKind {
     Former,
 }
 
-/// The outcome for a left file.
+/// The outcome of recovering one leftover file.
 enum LeftoverOutcome {
-    /// The file is in its place, or was removed because its text is known. Contains whether files were changed.
+    /// The file is back in its place, or was removed because its text is known. Contains whether files of memories were changed.
     Settled(bool),
-    /// The file was saved before the one that is in its place now.
+    /// Somebody saved the file before the one that is in its place now. Contains the state of the earlier file for the history.
     Passed(Box<FileState>),
 }
 
-/// Lists the left files. Returns none if the directory cannot be listed; the look reports that.
+/// Lists the files that unfinished changes left. Returns none if the directory cannot be listed, which is reported when the files
+/// of memories are read.
 fn list_left(layout: &RepoLayout) -> Vec<LeftoverFile> {
     let entries = fs::read_dir(layout.root.join(file::DIR)).into_iter().flatten().flatten();
     let mut left: Vec<LeftoverFile> =
@@ -140,7 +142,7 @@ fn list_left(layout: &RepoLayout) -> Vec<LeftoverFile> {
     left
 }
 
-/// Returns whether `memo sync-notes` runs in a worktree. Its temporary files are in use then.
+/// Returns whether `memo sync-notes` runs in a worktree, so that its temporary files are in use.
 fn is_exchanging(layout: &RepoLayout) -> bool {
     let lock = layout.git_dir.as_ref().map(|dir| File::open(dir.join(NOTES_LOCK)));
     let Some(Ok(lock)) = lock else { return false };
@@ -171,7 +173,7 @@ impl LeftoverFile {
         Some(Self { path, name, kind, is_of_notes })
     }
 
-    /// Moves the file back to its place if somebody saved it, and removes it if its text is known.
+    /// Moves a file that somebody saved back to its place, and removes a file whose text is known.
     fn bring_back(&self, change: Option<&PendingFile>) -> Result<LeftoverOutcome, PathError> {
         let place = self.path.with_file_name(&self.name);
         let Some(hash) = hash_on_disk(&self.path)? else { return Ok(LeftoverOutcome::Settled(false)) };
@@ -190,7 +192,7 @@ impl LeftoverFile {
             Some(present) if self.is_new(&present, change) => {
                 match self.kind {
                     LeftoverKind::Former => rename_over(&self.path, &place).at("rename to", &place)?,
-                    // The next look removes the swapped-out file if its text is known.
+                    // The next recovery removes the swapped-out file if its text is known.
                     _ => swap_files(&self.path, &place).at("swap", &place)?,
                 }
                 Ok(LeftoverOutcome::Settled(true))
@@ -199,14 +201,15 @@ impl LeftoverFile {
         }
     }
 
-    /// Returns whether a hash is that of the new text of the change.
+    /// Returns whether a hash is that of the new text of the unfinished change.
     fn is_new(&self, hash: &FileHash, change: Option<&PendingFile>) -> bool {
         let new_text = change.and_then(|change| change.text.as_deref());
         matches!(&self.kind, LeftoverKind::Swapped(digits) if *digits == hash_digits(hash))
             || new_text.is_some_and(|text| file::hash(text) == *hash)
     }
 
-    /// Returns the state of the file, which was saved before the one in its place. A file without a memory gets a visible name.
+    /// Returns the state of the file, which was saved before the one in its place. A file without a memory is renamed to a visible
+    /// name.
     fn keep_passed(&self) -> Result<LeftoverOutcome, PathError> {
         let bytes = fs::read(&self.path).at("read", &self.path)?;
         let state = file::id_of(&self.name).ok().zip(file::text_of(&bytes).ok());

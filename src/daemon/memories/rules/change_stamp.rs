@@ -1,4 +1,4 @@
-//! Holds what the daemon adds to a change: who made it, when, and in which worktree.
+//! Holds the data that the daemon adds to a change of memories: the author, the time, the worktree and the settings.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::daemon::memories::rules::share_rules::{ShareRules, TeamAccess};
 use crate::daemon::memories::rules::worktree_place::worktree_key;
 use crate::daemon::shared::known_files::FileCounters;
 
-/// The data that the daemon adds to a change.
+/// The data that the daemon adds to a change of memories.
 pub(in crate::daemon::memories) struct ChangeStamp {
     pub(in crate::daemon::memories) now_ms: i64,
     pub(in crate::daemon::memories) author: String,
@@ -27,18 +27,18 @@ pub(in crate::daemon::memories) struct ChangeStamp {
     /// The worktree of the caller.
     pub(in crate::daemon::memories) layout: RepoLayout,
     pub(in crate::daemon::memories) tiers: Tiers,
-    /// The memories that are shared as files when they are written.
+    /// The rules by which memories are shared as files when they are written.
     pub(in crate::daemon::memories) shares: ShareRules,
-    /// The team, if there is one, and the memories that become the team's when they are written.
+    /// The team, if there is one, and the rules by which memories are shared with it when they are written.
     pub(in crate::daemon::memories) team: TeamAccess,
-    /// Rung when there is something to send.
+    /// Notified when there may be changes to send to the team.
     pub(in crate::daemon::memories) outbox_bell: Arc<Notify>,
-    /// The container of a memory that is added without one, or `auto`.
+    /// The default container of added memories, or `auto`.
     pub(in crate::daemon::memories) container: String,
     /// Name of the repository.
     pub(in crate::daemon::memories) repository: Option<String>,
     pub(in crate::daemon::memories) file_counters: FileCounters,
-    /// The outcome of a conflict.
+    /// Id of a memory whose conflict the verb resolves, and the file with the outcome.
     pub(in crate::daemon::memories) resolved: RefCell<Option<(String, MemoryFile)>>,
 }
 
@@ -48,28 +48,29 @@ impl ChangeStamp {
         self.source == fields::AGENT
     }
 
-    /// Returns the name of the caller's worktree.
+    /// Returns the key of the caller's worktree in the database.
     pub(in crate::daemon::memories) fn worktree_key(&self) -> String {
         worktree_key(&self.layout)
     }
 
-    /// Records the file that resolves a conflict.
+    /// Records the file with the outcome of a memory's conflict, for the end of the transaction.
     pub(in crate::daemon::memories) fn set_resolved(&self, id: &str, chosen: MemoryFile) {
         self.resolved.replace(Some((id.to_owned(), chosen)));
     }
 
-    /// Takes the file that [`Self::set_resolved`] recorded for a memory.
+    /// Removes and returns the file that [`Self::set_resolved`] recorded for a memory.
     pub(in crate::daemon::memories) fn take_resolved(&self, id: &str) -> Option<MemoryFile> {
         self.resolved.borrow_mut().take_if(|(resolved_id, _)| resolved_id == id).map(|(_, chosen)| chosen)
     }
 
+    /// Returns an event for the history, with the author, the source and the time of the change.
     pub(in crate::daemon::memories) fn new_event(&self, action: &str) -> MemoryEvent {
         let (author, source) = (self.author.clone(), self.source.to_owned());
         MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
     }
 
-    /// Returns the named container, or else that of the settings. `auto` means the container of the repository, and is refused if
-    /// the name of the repository is unknown.
+    /// Returns the named container, or else that of the settings. `auto` means the container with the name of the repository, and
+    /// fails if that name is unknown.
     pub(in crate::daemon::memories) fn choose_container(
         &self,
         named: Option<&str>,
@@ -87,7 +88,7 @@ impl ChangeStamp {
         }
     }
 
-    /// Stores a changed memory, if anything differs. Returns it with the names of the changed fields.
+    /// Stores a changed memory if any field differs. Returns the memory, and the names of the changed fields.
     pub(in crate::daemon::memories) fn put_changed(
         &self,
         rows: &MemoryRows<'_>,

@@ -8,7 +8,7 @@ use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
 use crate::daemon::memories::rules::protocol_values;
 
-/// Links two memories; returns false if the link existed.
+/// Links two memories. Returns false if the link existed, and fails if the link would close a cycle.
 pub(in crate::daemon::memories) fn put_link(
     rows: &MemoryRows<'_>,
     from: &MemoryRecord,
@@ -27,7 +27,7 @@ pub(in crate::daemon::memories) fn put_link(
     }
 }
 
-/// Returns the message for a link that would close a ring.
+/// Returns the message for a link that would close a cycle of links.
 pub(in crate::daemon::memories) fn ring_error(link: &MemoryLink) -> String {
     let MemoryLink { from, to, kind, .. } = link;
     match from == to {
@@ -40,7 +40,7 @@ fn spell_relation(relation: &str) -> String {
     relation.replace('_', " ")
 }
 
-/// Returns the links of a memory from its point of view.
+/// Returns the links of a memory, each with the linked memory and how this memory relates to it.
 pub(in crate::daemon::memories) fn list_links(rows: &MemoryRows<'_>, id: &str) -> JobResult<Vec<Shown>> {
     let mut shown = Vec::new();
     for link in rows.links().list_links(id)? {

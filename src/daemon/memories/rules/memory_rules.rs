@@ -12,18 +12,21 @@ use crate::daemon::memories::rules::protocol_values;
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;
 
-/// Result of a job on the rows: a value, a refusal, or a failure of the database.
+/// Result of a job on the rows of memories: a value, or an error that is a refusal or a failure of the database.
 pub(in crate::daemon::memories) type JobResult<T> = Result<T, JobError<RpcError>>;
 
+/// Converts the refusal of a field to an error for invalid params.
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
 pub(in crate::daemon::memories) fn field_error(refused: Refused) -> JobError<RpcError> {
     build_refusal(code::INVALID_PARAMS, refused.to_string(), refused.hint)
 }
 
+/// Returns the error for invalid params.
 pub(in crate::daemon::memories) fn refused_error(message: String, hint: &'static str) -> JobError<RpcError> {
     build_refusal(code::INVALID_PARAMS, message, Some(hint))
 }
 
+/// Returns the error for a memory that does not exist.
 pub(in crate::daemon::memories) fn not_found_error(
     message: String,
     hint: &'static str,
@@ -31,7 +34,7 @@ pub(in crate::daemon::memories) fn not_found_error(
     build_refusal(code::NOT_FOUND, message, Some(hint))
 }
 
-/// Returns a refusal with this code; nothing was changed.
+/// Returns a refusal with this code, which rolls the transaction back.
 fn build_refusal(code: i64, message: String, hint: Option<&str>) -> JobError<RpcError> {
     let error = RpcError::new(code, message);
     JobError::Refused(match hint {
@@ -49,7 +52,7 @@ pub(in crate::daemon::memories) fn find_memory(
     match &record.repository {
         None => Ok(record),
         Some(repository) => {
-            let message = format!("id: {} is of {repository}, and only read here", record.id);
+            let message = format!("id: {} belongs to {repository}, and can only be read here", record.id);
             Err(refused_error(
                 message,
                 "`memo get` and searches show it; change it in a clone of that repository",
@@ -58,7 +61,7 @@ pub(in crate::daemon::memories) fn find_memory(
     }
 }
 
-/// Like [`find_memory`], but prefers the archived one of two memories under one id.
+/// Like [`find_memory`], but returns the archived memory if an archived and a living memory have the same id.
 pub(in crate::daemon::memories) fn find_archived(
     rows: &MemoryRows<'_>,
     typed: &str,
@@ -68,7 +71,7 @@ pub(in crate::daemon::memories) fn find_archived(
     Ok(archived.into_iter().find(|record| !record.is_living(rows.now_ms())).unwrap_or(living))
 }
 
-/// Like [`find_memory`], also among copies from other repositories.
+/// Like [`find_memory`], but also finds copies of memories from other repositories.
 pub(in crate::daemon::memories) fn find_copies_too(
     rows: &MemoryRows<'_>,
     typed: &str,
@@ -87,14 +90,17 @@ pub(in crate::daemon::memories) fn find_copies_too(
                 .take(MOST_CANDIDATES)
                 .map(|record| format!("\n  {}  {}", record.id, protocol_values::to_brief(record).line))
                 .collect();
-            let (n, more) = if n > MOST_CANDIDATES { (MOST_CANDIDATES, "\n  …") } else { (n, "") };
-            let message = format!("id: {beginning} begins {n} ids{}{candidates}{more}", count_ending(more));
+            let (n, more) = match n > MOST_CANDIDATES {
+                true => (format!("{MOST_CANDIDATES} or more"), "\n  …"),
+                false => (n.to_string(), ""),
+            };
+            let message = format!("id: {n} ids begin with {beginning}:{candidates}{more}");
             Err(refused_error(message, "give more characters of the id"))
         }
     }
 }
 
-/// Returns the error for an id prefix without a memory in this worktree.
+/// Returns the error for an id prefix that no memory in this worktree has.
 fn not_found_here_error(rows: &MemoryRows<'_>, beginning: &str) -> JobResult<JobError<RpcError>> {
     Ok(match rows.worktrees().find_in_other_worktree(beginning)? {
         None => {
@@ -111,7 +117,7 @@ fn not_found_here_error(rows: &MemoryRows<'_>, beginning: &str) -> JobResult<Job
     })
 }
 
-/// Like [`find_memory`], among living memories.
+/// Like [`find_memory`], but fails if the memory is archived or its file is unreadable.
 pub(in crate::daemon::memories) fn find_living(
     rows: &MemoryRows<'_>,
     typed: &str,
@@ -126,11 +132,13 @@ pub(in crate::daemon::memories) fn find_living(
     }
 }
 
-/// Returns the error for a memory of the team while a private one is archived under the same id, which a verb would change.
+/// Returns the error for a change of a memory of the team while a private memory with the same id is archived, because a verb would
+/// change the private memory.
 pub(in crate::daemon::memories) fn archived_beside_error(id: &str) -> JobError<RpcError> {
-    let message = format!("id: {id} is the team's here, because yours of that id is in the archive");
+    let message =
+        format!("id: {id} is a memory of the team here, and your memory of that id is in the archive");
     let hint = format!(
-        "`memo restore {id}` shows yours beside it; then `memo resolve {id} --theirs|--both` ends that, and verbs change it"
+        "restore yours with `memo restore {id}`, and choose with `memo resolve {id} --theirs|--both`; then the memory can change"
     );
     JobError::Refused(RpcError::new(code::INVALID_PARAMS, message).with_hint(hint))
 }
@@ -158,7 +166,7 @@ pub(in crate::daemon::memories) fn has_changed_text(before: &MemoryRecord, after
     (&before.title, &before.content) != (&after.title, &after.content)
 }
 
-/// Returns the error for a change of an archived memory.
+/// Fails if a memory is archived or has expired.
 pub(in crate::daemon::memories) fn check_living(record: &MemoryRecord, now_ms: i64) -> JobResult<()> {
     if record.is_living(now_ms) {
         return Ok(());
@@ -166,11 +174,7 @@ pub(in crate::daemon::memories) fn check_living(record: &MemoryRecord, now_ms: i
     Err(refused_error(format!("id: {} is in the archive", record.id), "restore it with `memo restore`"))
 }
 
-fn count_ending(more: &str) -> &'static str {
-    if more.is_empty() { ":" } else { " or more:" }
-}
-
-/// Parses the selection of a request.
+/// Converts the selection of a request to a filter. Fails if a condition is invalid, or a named memory is not in the selection.
 pub(in crate::daemon::memories) fn parse_selection(
     rows: &MemoryRows<'_>,
     selection: &Selection,
@@ -185,7 +189,7 @@ pub(in crate::daemon::memories) fn parse_selection(
     };
     let expression = match &selection.words {
         Some(words) => Some(text::all_words(words).ok_or_else(|| {
-            refused_error("match: no word in it".to_owned(), "name words of title, tags or content")
+            refused_error("match: contains no word".to_owned(), "name words of title, tags or content")
         })?),
         None => None,
     };
@@ -204,13 +208,13 @@ pub(in crate::daemon::memories) fn parse_selection(
     })
 }
 
-/// Validates the conditions on fields.
+/// Validates the conditions on fields of memories, and returns them.
 pub(in crate::daemon) fn validate_traits(traits: &Traits) -> Result<Traits, Refused> {
     traits.min_priority.map(fields::validate_priority).transpose()?;
     Ok(traits.clone())
 }
 
-/// Resolves typed ids, and fails with the reason if one of the memories is not in the selection.
+/// Resolves typed ids or id prefixes to ids. Fails with the reason if one of the memories is not in the selection.
 fn check_ids(
     rows: &MemoryRows<'_>,
     typed: &[String],
@@ -241,7 +245,7 @@ fn check_ids(
     Ok(ids)
 }
 
-/// Fails if only some of these memories are the team's: archiving those affects everybody.
+/// Fails if only some of these memories are the team's, because archiving a memory of the team affects all members.
 pub(in crate::daemon::memories) fn check_same_scope(records: &[MemoryRecord]) -> JobResult<()> {
     let n_of_team = records.iter().filter(|record| record.team).count();
     if n_of_team == 0 || n_of_team == records.len() {
@@ -254,7 +258,7 @@ pub(in crate::daemon::memories) fn check_same_scope(records: &[MemoryRecord]) ->
     ))
 }
 
-/// Fails if another living memory of the container has the same text.
+/// Fails if another living memory of the record's container has the same text.
 pub(in crate::daemon::memories) fn check_unique_text(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -269,8 +273,8 @@ pub(in crate::daemon::memories) fn check_unique_text(
     }
 }
 
-/// Gives an archived private memory a new id, if a file has another memory under its id that a verb takes over. Returns a notice;
-/// the notice of a dry run, which is rolled back, names no id.
+/// Gives an archived private memory a new id if a verb removes or unshares another memory that a file has under the same id.
+/// Returns a notice about the new id. The notice of a dry run does not name the new id, because a dry run is rolled back.
 pub(in crate::daemon::memories) fn move_archived_to_new_id(
     rows: &MemoryRows<'_>,
     id: &str,
@@ -300,7 +304,8 @@ pub(in crate::daemon::memories) fn digest_records<'a>(
     hasher.finalize().to_hex().to_string()
 }
 
-/// Fails if the selected memories have changed since they were shown.
+/// Fails if the digest of the selected memories is not the expected one: they have changed since they were shown. `done` is the
+/// participle of the refused action, for the message.
 pub(in crate::daemon::memories) fn check_expected(
     expected: Option<&String>,
     digest: &str,
@@ -310,5 +315,5 @@ pub(in crate::daemon::memories) fn check_expected(
         return Ok(());
     }
     let message = format!("expect: these memories have changed since they were shown; nothing was {done}");
-    Err(refused_error(message, "look at them again"))
+    Err(refused_error(message, "read them again, then repeat the command"))
 }

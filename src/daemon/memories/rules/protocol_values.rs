@@ -6,7 +6,7 @@ use memod_memory_db::{FROM_FILE, FROM_TEAM, FileSide, MemoryEvent, MemoryRecord}
 use memod_proto::memory::{Brief, Change, Memory, MemoryScope, reader_marks};
 use serde_json::{Map, Value};
 
-/// Converts a memory. An expired one is shown as archived even before it is.
+/// Converts a stored memory. A memory that has expired is shown as archived, even if it is not archived in the database yet.
 pub(in crate::daemon::memories) fn to_memory(record: MemoryRecord, now_ms: i64) -> Memory {
     let is_over = record.archived_at.is_none() && !record.is_living(now_ms);
     let archived_at = if is_over { record.expires_at } else { record.archived_at };
@@ -65,6 +65,7 @@ pub(in crate::daemon) fn trust_of(record: &MemoryRecord) -> &'static str {
     }
 }
 
+/// Returns the name of a side of a conflict in the protocol; `None` if the memory is not in conflict.
 pub(in crate::daemon::memories) fn conflict_name(side: FileSide) -> Option<&'static str> {
     match side {
         FileSide::Whole | FileSide::Same => None,
@@ -73,6 +74,7 @@ pub(in crate::daemon::memories) fn conflict_name(side: FileSide) -> Option<&'sta
     }
 }
 
+/// Converts a stored memory to its short form in the protocol: id, container, creation time and one line.
 pub(in crate::daemon) fn to_brief(record: &MemoryRecord) -> Brief {
     Brief {
         id: record.id.clone(),
@@ -95,12 +97,13 @@ fn summary_line(record: &MemoryRecord) -> String {
     format!("{marks}{}", text::summary_line(record.title.as_deref(), &record.content))
 }
 
+/// Converts an event of the history to the type of the protocol.
 pub(in crate::daemon::memories) fn to_change(event: MemoryEvent) -> Change {
     let MemoryEvent { at, action, author, source, fields } = event;
     Change { at: rfc3339(at), action, author, source, fields }
 }
 
-/// Returns all fields as in the protocol.
+/// Returns all fields of a memory, with the names and values of the protocol.
 pub(in crate::daemon::memories) fn to_fields(record: &MemoryRecord) -> Map<String, Value> {
     match serde_json::to_value(to_memory(record.clone(), i64::MIN)) {
         Ok(Value::Object(fields)) => fields,
@@ -108,7 +111,7 @@ pub(in crate::daemon::memories) fn to_fields(record: &MemoryRecord) -> Map<Strin
     }
 }
 
-/// Returns the fields that differ, except the time of the change: `{field: [before, after]}`.
+/// Returns the fields in which two records differ, except the time of the change, as `{field: [before, after]}`.
 pub(in crate::daemon::memories) fn diff_fields(
     before: &MemoryRecord,
     after: &MemoryRecord,

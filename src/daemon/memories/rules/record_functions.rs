@@ -14,7 +14,7 @@ pub(in crate::daemon) const RECORD_FUNCTIONS: RecordFunctions = RecordFunctions 
     file_text: render_file,
 };
 
-/// Computes the derived data of a record.
+/// Computes the data that the database stores beside a record: the hash of its text, and its words for the search.
 pub(in crate::daemon::memories) fn derive_data(record: &MemoryRecord) -> DerivedData {
     DerivedData {
         hash: text::hash(&record.content),

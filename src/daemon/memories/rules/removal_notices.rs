@@ -1,15 +1,15 @@
-//! Writes notices on the removal of shared memories, and of those of a team.
+//! Builds notices on the removal of memories that are shared as files or with a team.
 
 use memod_memory_db::{FileSide, MemoryRecord};
 
 use crate::daemon::memories::rules::memory_rules::join_notices;
 
-/// Words of a notice for memories of the team that are archived, and for a dry run.
+/// The words of a notice about archived memories of the team: those of a run, and those of a dry run.
 pub(in crate::daemon::memories) const ARCHIVED_THERE: [&str; 2] =
-    ["of the team, archived there too", "of the team, would be archived there too"];
+    ["archived for the whole team", "would be archived for the whole team"];
 
-/// Returns a notice on removed memories that are not private, or would be removed in a dry run. `team` contains the words for
-/// memories of the team.
+/// Returns a notice on the shared or conflicting ones of the memories that were removed, or that a dry run would remove. `team` has
+/// the words for memories of the team: those of a run, and those of a dry run.
 pub(in crate::daemon::memories) fn removal_notice(
     records: &[MemoryRecord],
     team: [&str; 2],

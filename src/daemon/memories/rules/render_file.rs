@@ -4,7 +4,7 @@ use memod_memory::file::{self, MemoryFile};
 use memod_memory_db::{FileMemory, MemoryRecord};
 use memod_proto::memory::LinkKind;
 
-/// Builds the file of a memory. Comments and keys that this version does not know are taken over from the `former` file.
+/// Builds the file of a memory. Copies comments, and keys that this version does not know, from the `former` file.
 pub(in crate::daemon::memories) fn build_file(
     record: &MemoryRecord,
     links: Vec<(LinkKind, String)>,
@@ -30,8 +30,8 @@ pub(in crate::daemon::memories) fn build_file(
     }
 }
 
-/// Renders a file and returns its text and hash, with conflict markers if there is another side; `None` if the text would not be
-/// read back equal, or has content that `add` refuses.
+/// Renders the file of a memory, with conflict markers if there is another side, `theirs`. Returns the text and its hash; `None` if
+/// the text is too long, would not be read back equal, or has content that `memo add` refuses.
 pub(in crate::daemon::memories) fn render_file(
     content: &FileMemory,
     theirs: Option<&FileMemory>,
@@ -44,6 +44,7 @@ pub(in crate::daemon::memories) fn render_file(
     (text.len() as u64 <= file::MAX_FILE).then_some((text, hash))
 }
 
+/// Renders one side of a file, without conflict markers; `None` if the text would not be read back equal.
 fn render_whole(content: &FileMemory) -> Option<String> {
     let former = MemoryFile::of_remarks(&content.remarks, Vec::new()).ok()?;
     let file = build_file(&content.record, content.links.clone(), Some(&former));

@@ -1,4 +1,4 @@
-//! Decides by the settings which memories are shared, and with whom.
+//! Decides by the settings which memories are shared as files, and which with a team.
 
 use memod_memory_db::MemoryRecord;
 
@@ -26,7 +26,7 @@ impl ShareRules {
 #[derive(Clone, Debug)]
 pub(in crate::daemon) struct NoTeam {
     pub(in crate::daemon) why: String,
-    /// How to take part.
+    /// How the repository can take part in a team.
     pub(in crate::daemon) hint: &'static str,
 }
 
@@ -34,12 +34,12 @@ pub(in crate::daemon) struct NoTeam {
 #[derive(Clone, Debug)]
 pub(in crate::daemon) enum TeamAccess {
     No(NoTeam),
-    /// The name of the repository for the team, and the memories that become the team's when they are written.
+    /// The name of the repository for the team, and the rules by which memories are shared with the team when they are written.
     Yes(String, Box<ShareRules>),
 }
 
 impl TeamAccess {
-    /// Returns the access of a repository with this remote according to the settings.
+    /// Returns whether the settings let a repository with this remote take part in a team.
     pub(in crate::daemon) fn from_config(config: &memod_config::TeamSettings, remote: Option<&str>) -> Self {
         if config.url.is_empty() {
             return Self::without_team(
@@ -49,14 +49,14 @@ impl TeamAccess {
         }
         let Some(remote) = remote else {
             return Self::without_team(
-                "the repository has no remote `origin` on another machine, whose address is its name for the team",
-                "`git remote add origin URL`, or `set-url` in place of `add`, gives it that name",
+                "the repository has no remote `origin` on another machine; the address of that remote is its name for the team",
+                "set the remote with `git remote add origin URL`, or with `set-url` in place of `add`",
             );
         };
         if !is_listed(&config.repositories, remote) {
             return Self::without_team(
-                &format!("{remote} is none of team.repositories"),
-                "`memo config set --user team.repositories NAMES` says which take part, with commas between them",
+                &format!("{remote} is not in team.repositories"),
+                "add it with `memo config set --user team.repositories NAMES`, with commas between the names",
             );
         }
         Self::Yes(remote.to_owned(), Box::new(ShareRules::new(&config.tags, &config.containers)))
@@ -66,7 +66,7 @@ impl TeamAccess {
         Self::No(NoTeam { why: format!("there is no team: {why}"), hint })
     }
 
-    /// Returns whether a memory is the team's once it is written.
+    /// Returns whether a memory is shared with the team once it is written.
     pub(in crate::daemon::memories) fn takes_record(&self, record: &MemoryRecord) -> bool {
         matches!(self, Self::Yes(_, rules) if rules.shares_record(record))
     }

@@ -11,16 +11,16 @@ use super::take_versions;
 use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
 use crate::daemon::shared::memory_thread::MemoryThread;
 
-/// The place up to which the changes of another repository are known.
+/// The position up to which the changes of another repository are known here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::daemon) struct FollowedPlace {
-    /// The last version that is known.
+    /// The last version of that repository that is known here.
     pub(in crate::daemon) mark: VersionMark,
-    /// Identity of the server; empty until all memories were taken once.
+    /// Identity of the server; empty until all memories of the repository were copied once.
     pub(in crate::daemon) server_id: String,
 }
 
-/// A move from one place in another repository to the next.
+/// A move from one position in the changes of another repository to a later one.
 #[derive(Clone, Debug)]
 pub(in crate::daemon) struct FollowedStep {
     pub(in crate::daemon) from: FollowedPlace,
@@ -28,20 +28,20 @@ pub(in crate::daemon) struct FollowedStep {
 }
 
 impl FollowedPlace {
-    /// Parses a stored place.
+    /// Parses a stored position. An invalid text means the beginning.
     pub(in crate::daemon) fn from_json(place: &str) -> Self {
         serde_json::from_str(place).unwrap_or_default()
     }
 }
 
 impl MemoryThread {
-    /// Returns the repositories that are followed.
+    /// Returns the repositories whose memories are copied here.
     pub(in crate::daemon) async fn list_followed(&self) -> RpcResult<Vec<FollowedRow>> {
         self.team_read(|rows| Ok(rows.followed().list_followed()?)).await
     }
 
-    /// Stores versions of another repository, and the place after them. Fails if the stored place is not where the step begins:
-    /// memories were replaced during the exchange.
+    /// Stores copies of versions of another repository, and the position after them. Fails if the stored position is not where the
+    /// step begins, because memories were replaced during the exchange.
     pub(in crate::daemon) async fn take_copies(
         &self,
         repository: String,
@@ -58,7 +58,7 @@ impl MemoryThread {
         .await
     }
 
-    /// Deletes copies that another repository no longer has, and stores the place up to which its changes are known.
+    /// Deletes the copies from another repository whose ids are not in `ids`, and stores the position after the step.
     pub(in crate::daemon) async fn keep_copies(
         &self,
         repository: String,

@@ -1,4 +1,4 @@
-//! Queues the changes that a verb made to the team's memories, in its transaction.
+//! Queues the changes that a verb made to memories of the team, in the transaction of the verb.
 
 use memod_memory::file::MemoryFile;
 use memod_memory_db::{FileSide, JobError, MemoryRecord, MemoryRows};
@@ -11,7 +11,8 @@ use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, archived_beside_error, refused_error};
 use crate::daemon::memories::rules::share_rules::{NoTeam, TeamAccess};
 
-/// Queues the memories that were changed after a row of the history.
+/// Queues the memories of the team that were changed after the change with the number `last_change`. Shares new memories that the
+/// settings share with the team.
 pub(in crate::daemon::memories) fn queue_changed_memories(
     rows: &MemoryRows<'_>,
     last_change: i64,
@@ -27,7 +28,7 @@ pub(in crate::daemon::memories) fn queue_changed_memories(
             record = share_with_team(rows, &record, stamp)?;
         }
         match rows.team().find_archived_beside(&record)? {
-            Some(private) if private.archived_at == Some(stamp.now_ms) => continue, // the private one was changed
+            Some(private) if private.archived_at == Some(stamp.now_ms) => continue, // the verb has just archived the private memory
             Some(_) => return Err(archived_beside_error(&id)),
             None => {}
         }
@@ -39,7 +40,7 @@ pub(in crate::daemon::memories) fn queue_changed_memories(
     Ok(())
 }
 
-/// Queues a memory of the team, if it differs from the last known version of the team.
+/// Queues a memory of the team to be sent, if it differs from the last known version of the team.
 pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResult<()> {
     let row = rows.team_versions().find_team_row(&record.id)?;
     let was_archived = row.as_ref().is_some_and(|row| row.text.is_empty());
@@ -70,10 +71,10 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
     let mut new = build_shared_file(rows, record, former.as_ref().or(remarks.as_ref()))?;
     // A different creation time alone is no change.
     new.created = former.as_ref().map_or(new.created, |former| former.created);
-    // Later than the version before, whatever the clock of its author was.
+    // The new version is later than the former one, whatever the clock of the former author was.
     new.updated = former.as_ref().map_or(new.updated, |former| new.updated.max(former.updated + 1));
     if was_archived {
-        new.updated = new.updated.max(rows.now_ms()); // it came back just now
+        new.updated = new.updated.max(rows.now_ms()); // the memory was restored just now
     }
     if former.is_some_and(|former| former.says_same(&new)) {
         return Ok(rows.team().mark_equal_to_team(&record.id)?);
@@ -84,7 +85,7 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
     Ok(rows.outbox().queue_change(&record.id, &text)?)
 }
 
-/// Shares a memory with the team. It no longer expires, and its line ends become LF.
+/// Shares a memory with the team, and returns the shared memory. A shared memory does not expire, and its line ends are LF.
 pub(in crate::daemon::memories) fn share_with_team(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -109,7 +110,7 @@ pub(in crate::daemon::memories) fn share_with_team(
     Ok(after)
 }
 
-/// Takes a memory out of the team. It stays here as a private one.
+/// Takes a memory out of the team's memories. The memory stays here as a private one.
 pub(in crate::daemon::memories) fn unshare_from_team(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,

@@ -8,19 +8,19 @@ use memod_team::MemoryVersion;
 use crate::daemon::memories::memory_files::file_conversion::to_version;
 use crate::daemon::memories::rules::memory_rules::JobResult;
 
-/// Author of a version whose author only the server knows.
+/// Stands for the author of a version if only the server knows the author.
 const UNKNOWN_AUTHOR: &str = "team";
 
-/// Applies one version.
+/// Applies one version of the team to the memory with its id.
 pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, author, .. } = version;
     if id::parse_id(id).is_err() {
-        tracing::warn!(id, "the team has a memory whose id is none");
+        tracing::warn!(id, "the team has a memory with an invalid id");
         return Ok(());
     }
     match rows.team_versions().find_team_row(id)? {
         Some(known) if known.text == *text => Ok(rows.team().mark_sent(id)?),
-        Some(TeamRow { base: Some(base), theirs: None, .. }) if base == *text => Ok(()), // it is known
+        Some(TeamRow { base: Some(base), theirs: None, .. }) if base == *text => Ok(()), // this version was applied before
         Some(TeamRow { text: ours, base: Some(base), .. }) => merge_unsent(rows, version, &base, &ours),
         _ => show_version(rows, id, text, author),
     }
@@ -30,7 +30,7 @@ pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> Jo
 pub(super) fn take_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, .. } = version;
     match rows.team_versions().find_team_row(id)? {
-        // The change was made on this version, but was sent without naming it.
+        // The change is based on this version, but was sent without naming the version.
         Some(TeamRow { text: ours, base: Some(base), theirs: None, .. }) if base == *text && ours != base => {
             Ok(rows.outbox().requeue_change(id, Some(&base), &ours)?)
         }
@@ -38,9 +38,10 @@ pub(super) fn take_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersi
     }
 }
 
-/// Applies one version during a comparison of all memories: the later change wins. Each change of a memory has a later time than
-/// the one before, whatever the clocks were. An archived text has no time: that of the server counts as later, unless the server
-/// `has_forgotten` changes. Then its time is when the server stored it, or when it was archived here.
+/// Applies one version during a comparison of all memories, where the later change wins. Each change of a memory has a later time
+/// than the change before, whatever the clocks were. An archived version has no time: if either version is archived, that of the
+/// server counts as later. But if the server `has_forgotten` changes, the time of an archived version is when the server stored
+/// the version, or when the memory was archived here.
 pub(super) fn take_compared_version(
     rows: &MemoryRows<'_>,
     version: &MemoryVersion,
@@ -70,39 +71,39 @@ pub(super) fn take_compared_version(
     }
 }
 
-/// Returns whether a memory was archived here after a time, or was taken out of the team, which must not bring it back.
+/// Returns whether a memory was archived here after a time, or was taken out of the team and so must not come back.
 fn is_archived_after(rows: &MemoryRows<'_>, id: &str, after: Option<i64>) -> JobResult<bool> {
     match rows.records().find_memory(id)?.map(|record| record.archived_at) {
-        None => Ok(false), // it was archived before it ever came here, or it was purged
+        None => Ok(false), // the memory was archived before it came here, or was purged here
         Some(None) => Ok(rows.sharing().is_unshared(id)?),
         Some(archived_at) => Ok(archived_at > after),
     }
 }
 
-/// Applies one version of another repository.
+/// Stores one version of another repository as a copy, or deletes the copy if the version is archived or unreadable.
 pub(super) fn take_copy(rows: &MemoryRows<'_>, repository: &str, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, .. } = version;
     if id::parse_id(id).is_err() {
-        tracing::warn!(id, repository, "another repository has a memory whose id is none");
+        tracing::warn!(id, repository, "another repository has a memory with an invalid id");
         return Ok(());
     }
     if text.is_empty() {
-        return Ok(rows.followed().delete_copy(repository, id)?); // it is archived
+        return Ok(rows.followed().delete_copy(repository, id)?); // the version is archived
     }
     match parse_version(id, text) {
         Ok(version) => Ok(rows.followed().store_followed_memory(repository, &version)?),
         Err(why) => {
-            tracing::warn!(id, repository, why, "a text of another repository shows no memory");
+            tracing::warn!(id, repository, why, "a text of another repository is not a memory");
             Ok(rows.followed().delete_copy(repository, id)?)
         }
     }
 }
 
-/// Merges a version of the team with unsent changes.
+/// Merges a version of the team with the unsent change of the memory, from `base` to `ours`.
 fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours: &str) -> JobResult<()> {
     let MemoryVersion { id, text, author, .. } = version;
     let merged = match base == ours && !text.is_empty() {
-        // Everything was sent, and the server has forgotten it.
+        // The change was sent, and the server has forgotten it.
         true => choose_later(ours, text),
         false => merge_versions(base, ours, text),
     };
@@ -131,7 +132,7 @@ fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours
     }
 }
 
-/// Sends a memory that another member archived, as changed after the archiving.
+/// Queues our version of a memory that another member archived, as a change after the archiving.
 fn keep_ours(rows: &MemoryRows<'_>, id: &str, ours: &str) -> JobResult<()> {
     let Ok(mut file) = MemoryFile::parse(ours) else {
         return Ok(rows.outbox().requeue_change(id, Some(""), ours)?); // the exchange must not stop at one memory
@@ -153,7 +154,7 @@ fn parse_updated(text: &str) -> Option<i64> {
     MemoryFile::parse(text).ok().map(|file| file.updated)
 }
 
-/// Shows the team's side of a conflict.
+/// Stores the team's side of a conflict as a memory beside ours, if the memory is in conflict.
 pub(super) fn show_theirs(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     let Some(theirs) = rows.team_versions().find_team_row(id)?.and_then(|row| row.theirs) else {
         return Ok(());
@@ -162,7 +163,7 @@ pub(super) fn show_theirs(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     Ok(rows.team_versions().put_team_conflict(id, &theirs, parsed.as_ref().map_err(String::as_str))?)
 }
 
-/// Tries again to show a text that could not be shown.
+/// Tries again to apply the team's text of a memory, if it could not be applied before.
 pub(in crate::daemon::memories) fn retry_show_version(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     match rows.team_versions().find_team_row(id)? {
         Some(TeamRow { text, base: None, theirs: None, why: Some(_) }) => {

@@ -1,6 +1,6 @@
-//! Reads the changes to send to a team from the database, and stores those that arrive.
+//! Reads the changes to send to a team from the database, and stores versions that arrive from the team.
 //!
-//! Received versions are committed together with the place up to which the team's changes are known, so a kill loses neither.
+//! Received versions are committed together with the position up to which the team's changes are known, so a kill loses neither.
 
 use std::collections::HashSet;
 
@@ -15,14 +15,14 @@ use super::take_versions;
 use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
 use crate::daemon::shared::memory_thread::MemoryThread;
 
-/// Most changes that are sent at once.
+/// Most changes that are sent in one request.
 const MOST_SENT: usize = 500;
-/// Most bytes that are sent at once after the first change.
+/// Most bytes that are sent in one request. The first change may exceed the limit.
 const MOST_SENT_BYTES: usize = 1 << 20;
 /// Number of ids that are read at once.
 const IDS_PER_PAGE: usize = 1_000;
 
-/// The place up to which the changes of the team are known here.
+/// The position up to which the changes of the team are known here, and our changes were sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::daemon) struct ExchangePlace {
@@ -30,7 +30,7 @@ pub(in crate::daemon) struct ExchangePlace {
     pub(in crate::daemon) repository: String,
     /// Name of this database for the server.
     pub(in crate::daemon) client: String,
-    /// The last version that is known.
+    /// The last version of the team that is known here.
     pub(in crate::daemon) mark: VersionMark,
     /// Number of the last change that was sent.
     pub(in crate::daemon) sent: i64,
@@ -38,11 +38,11 @@ pub(in crate::daemon) struct ExchangePlace {
     pub(in crate::daemon) server_id: String,
     /// When an exchange was last complete, unix ms.
     pub(in crate::daemon) synced_ms: Option<i64>,
-    /// Whether the server has forgotten known changes, and the comparison with it is not complete.
+    /// Whether the server has forgotten changes that are known here, and the comparison with the server is not complete.
     pub(in crate::daemon) has_forgotten: bool,
 }
 
-/// A move from one place to the next.
+/// A move from one position in the exchange to a later one.
 #[derive(Clone, Debug)]
 pub(in crate::daemon) struct ExchangeStep {
     pub(in crate::daemon) from: ExchangePlace,
@@ -50,7 +50,7 @@ pub(in crate::daemon) struct ExchangeStep {
 }
 
 impl ExchangeStep {
-    /// Stores the new place. Fails if the exchange must start over: memories were reset, or restored from a backup.
+    /// Stores the new position. Fails if the exchange must start over, because memories were reset or restored from a backup.
     fn store_step(&self, rows: &MemoryRows<'_>) -> JobResult<ExchangePlace> {
         if read_place(rows)?.as_ref() != Some(&self.from) {
             return Err(refused_error(
@@ -63,8 +63,8 @@ impl ExchangeStep {
 }
 
 impl MemoryThread {
-    /// Returns the place of a repository, and whether there are memories of the team. Queues memories that were restored from a
-    /// backup.
+    /// Returns the stored or a new position for a repository, and whether there are memories of the team here. Queues memories that
+    /// were restored from a backup. Fails if the memories of the team are those of another server or repository.
     pub(in crate::daemon) async fn begin_exchange(
         &self,
         repository: &str,
@@ -73,16 +73,18 @@ impl MemoryThread {
         let (repository, server_id) = (repository.to_owned(), server_id.to_owned());
         self.team_write(move |rows| {
             for id in rows.team().list_unequal_to_team()? {
-                if let Some(record) = rows.records().find_memory(&id)?
-                    && let Err(JobError::Refused(why)) = queue_changes::queue_record(rows, &record)
-                {
-                    tracing::warn!(why = why.message, "a memory that came out of a backup stays here");
+                let Some(record) = rows.records().find_memory(&id)? else { continue };
+                match queue_changes::queue_record(rows, &record) {
+                    Err(JobError::Refused(why)) => {
+                        tracing::warn!(why = why.message, "a memory that was restored from a backup is not sent to the team");
+                    }
+                    queued => queued?,
                 }
             }
             for id in rows.team().list_hidden_sides()? {
                 take_versions::show_theirs(rows, &id)?;
             }
-            // The obstacle may be gone.
+            // The reason why a text could not be applied may be gone.
             for TeamTrouble { id, .. } in rows.team().list_team_troubles()?.into_iter().filter(|trouble| trouble.why.is_some()) {
                 take_versions::retry_show_version(rows, &id)?;
             }
@@ -92,15 +94,15 @@ impl MemoryThread {
                     Ok((place, has_any))
                 }
                 Some(place) if has_any && place.repository == repository => Err(refused_error(
-                    "the memories of the team that are here are of another server".to_owned(),
+                    "the memories of the team that are here come from another server".to_owned(),
                     "set team.url back; or take the repository out of team.repositories, `memo restart`, `memo team leave`, put it back, and `memo share --team`",
                 )),
                 Some(place) if has_any => {
                     let message = format!(
-                        "the memories of the team that are here are of {}, and the remote is {repository} now",
+                        "the memories of the team that are here belong to {}, but the remote is {repository} now",
                         place.repository
                     );
-                    Err(refused_error(message, "keep them as private ones with `memo team leave`; or set the remote back"))
+                    Err(refused_error(message, "make the memories private with `memo team leave`, or set the remote back"))
                 }
                 _ => {
                     let client = rows.outbox().new_client_name()?;
@@ -113,12 +115,13 @@ impl MemoryThread {
         .await
     }
 
-    /// Returns whether a place is the one that is stored.
+    /// Returns whether a position equals the stored one.
     pub(in crate::daemon) async fn is_stored_place(&self, known: ExchangePlace) -> RpcResult<bool> {
         self.team_read(move |rows| Ok(read_place(rows)?.as_ref() == Some(&known))).await
     }
 
-    /// Stores versions of the team, and the place after them. If `is_compared`, they may be older than the memories here.
+    /// Applies versions of the team, and stores the position after them. If `is_compared`, versions may be older than the memories
+    /// here. Returns the new position.
     pub(in crate::daemon) async fn take_versions(
         &self,
         versions: Vec<MemoryVersion>,
@@ -140,7 +143,8 @@ impl MemoryThread {
         .await
     }
 
-    /// Stores the server's version of a memory whose change was refused because another member had changed the memory.
+    /// Applies the server's version of a memory whose change was refused because another member had changed the memory. Without a
+    /// version, queues the memory again.
     pub(in crate::daemon) async fn take_refused(
         &self,
         id: String,
@@ -153,7 +157,7 @@ impl MemoryThread {
         .await
     }
 
-    /// Queues all memories of the team that the server has lost.
+    /// Queues all memories of the team whose ids are not in `known`, because the server has lost them.
     pub(in crate::daemon) async fn send_missing(&self, known: HashSet<String>) -> RpcResult<()> {
         self.team_write(move |rows| {
             let mut after = String::new();
@@ -172,12 +176,12 @@ impl MemoryThread {
         .await
     }
 
-    /// Returns the changes to send next.
+    /// Returns the queued changes to send next, within the limits of one request.
     pub(in crate::daemon) async fn read_outgoing(&self) -> RpcResult<Vec<OutgoingChange>> {
         self.team_read(|rows| Ok(rows.outbox().list_outgoing(MOST_SENT, MOST_SENT_BYTES)?)).await
     }
 
-    /// Records that the team has all changes up to `sent` of the new place.
+    /// Records that the team has all changes up to `sent` of the new position. Returns that position.
     pub(in crate::daemon) async fn note_sent(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
         self.team_write(move |rows| {
             rows.outbox().mark_sent_up_to(step.to.sent)?;
@@ -186,7 +190,8 @@ impl MemoryThread {
         .await
     }
 
-    /// Takes another name for the server, because a copy of this database uses the present one.
+    /// Gives this database another name for the server, because a copy of the database uses the present name. Returns the new
+    /// position.
     pub(in crate::daemon) async fn rename_client(&self, place: ExchangePlace) -> RpcResult<ExchangePlace> {
         self.team_write(move |rows| {
             let to = ExchangePlace { client: rows.outbox().new_client_name()?, sent: 0, ..place.clone() };
@@ -195,16 +200,17 @@ impl MemoryThread {
         .await
     }
 
-    /// Makes all memories of the team private, and returns their number. Fails if their repository still takes part.
+    /// Makes all memories of the team private, and returns their number. Fails if they are those of `repository`, which takes part.
     pub(in crate::daemon) async fn leave_team(&self, repository: Option<String>) -> RpcResult<u64> {
         self.team_write(move |rows| {
             let takes_part =
                 read_place(rows)?.is_some_and(|place| Some(&place.repository) == repository.as_ref());
             if takes_part {
-                let message = "the repository takes part in the team, and would take all again".to_owned();
+                let message =
+                    "the repository takes part in the team, so an exchange would bring all memories back";
                 return Err(refused_error(
-                    message,
-                    "take it out of team.repositories, and `memo restart`, first",
+                    message.to_owned(),
+                    "first take the repository out of team.repositories, and run `memo restart`",
                 ));
             }
             Ok(rows.team().leave_team_with_all()?)
@@ -212,12 +218,12 @@ impl MemoryThread {
         .await
     }
 
-    /// Stores the place up to which the team's changes are known.
+    /// Stores the position after a step, and returns it.
     pub(in crate::daemon) async fn move_place(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
         self.team_write(move |rows| step.store_step(rows)).await
     }
 
-    /// Counts the memories of the team. Also returns when an exchange was last complete.
+    /// Counts the memories of the team. Also returns when an exchange was last complete, unix ms.
     pub(in crate::daemon) async fn team_counts(&self) -> RpcResult<(TeamCounts, Option<i64>)> {
         self.team_read(|rows| {
             let counts = rows.team().count_team_memories()?;
@@ -226,12 +232,12 @@ impl MemoryThread {
         .await
     }
 
-    /// Returns memories in conflict with the team, and texts of the team without a memory, with the reason.
+    /// Returns the memories in conflict with the team, and the texts of the team that could not be applied, with the reason.
     pub(in crate::daemon) async fn team_troubles(&self) -> RpcResult<Vec<TeamTrouble>> {
         self.team_read(|rows| Ok(rows.team().list_team_troubles()?)).await
     }
 
-    /// Runs a transaction of the exchange.
+    /// Runs a transaction of the exchange on the thread that owns the memories, and returns its result.
     pub(super) async fn team_write<T: Send + 'static>(
         &self,
         run: impl Fn(&MemoryRows<'_>) -> JobResult<T> + Send + 'static,
@@ -239,7 +245,7 @@ impl MemoryThread {
         Ok(self.run_job(move |store| store.write(now_ms(), run)).await??)
     }
 
-    /// Reads for the exchange.
+    /// Runs a read of the exchange on the thread that owns the memories, and returns its result.
     pub(super) async fn team_read<T: Send + 'static>(
         &self,
         run: impl Fn(&MemoryRows<'_>) -> JobResult<T> + Send + 'static,
@@ -248,7 +254,7 @@ impl MemoryThread {
     }
 }
 
-/// Queues a memory that the server lacks, even if it is archived: others may not know that yet.
+/// Queues a memory that the server lacks, even if the memory is archived, because other members may not know that yet.
 fn queue_again(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     match rows.team_versions().find_team_row(id)? {
         Some(known) => Ok(rows.outbox().requeue_change(id, None, &known.text)?),

@@ -33,13 +33,13 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Longest wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// A repository that takes part.
+/// The membership of a repository in a team.
 struct TeamMembership {
     address: ServerAddress,
     repository: String,
 }
 
-/// Why a repository exchanges nothing.
+/// Why a repository exchanges no memories with a team.
 enum NoMembership {
     /// The settings name no team, or do not name the repository.
     Outside(NoTeam),
@@ -56,7 +56,7 @@ impl From<NoMembership> for TeamError {
     }
 }
 
-/// Keeps exchanging until the daemon ends, while the repository takes part in a team.
+/// Exchanges memories with the team until the daemon ends, whenever the repository takes part in a team.
 pub(in crate::daemon) async fn keep_exchanging(shared: Arc<Shared>) {
     if let Err(failure) = follow_repositories::drop_unlisted(&shared).await {
         tracing::warn!(%failure, "copies of other repositories are not deleted");
@@ -82,19 +82,20 @@ pub(in crate::daemon) async fn keep_exchanging(shared: Arc<Shared>) {
             }
             Err(NoMembership::Failed(failure)) => failure,
         };
-        tracing::info!(%failure, "exchange with the team");
+        tracing::info!(%failure, "the exchange with the team failed");
         shared.team.note_failure(failure);
         wait_or_requested(&shared, wait).await;
         wait = (wait * 2).min(LONGEST_WAIT);
     }
 }
 
-/// Returns when an exchange was last complete.
+/// Returns when an exchange was last complete, unix ms; `None` if none ever was.
 async fn find_synced_ms(shared: &Arc<Shared>) -> Option<i64> {
     let stored = shared.memories.team_counts().await.ok().and_then(|(_, synced_ms)| synced_ms);
     shared.team.exchange_status().synced_ms.max(stored)
 }
 
+/// Waits until an exchange is requested, but at most `wait`.
 async fn wait_or_requested(shared: &Arc<Shared>, wait: Duration) {
     tokio::select! {
         () = sleep(wait) => {}
@@ -102,7 +103,7 @@ async fn wait_or_requested(shared: &Arc<Shared>, wait: Duration) {
     }
 }
 
-/// Returns the status of the exchange.
+/// Answers `team.status`: returns the status of the exchange.
 pub(in crate::daemon) async fn show_status(
     request: &Arc<RequestContext>,
     params: TeamParams,
@@ -112,7 +113,7 @@ pub(in crate::daemon) async fn show_status(
     build_status(shared).await
 }
 
-/// Exchanges now.
+/// Answers `team.sync`: waits for an exchange that begins now, and returns the status after it.
 pub(in crate::daemon) async fn sync_now(
     request: &Arc<RequestContext>,
     params: TeamParams,
@@ -124,7 +125,7 @@ pub(in crate::daemon) async fn sync_now(
     build_status(shared).await
 }
 
-/// Leaves the team, and keeps all its memories as private ones.
+/// Answers `team.leave`: leaves the team, and keeps all memories of the team as private ones.
 pub(in crate::daemon) async fn leave_team(
     request: &Arc<RequestContext>,
     params: TeamParams,
@@ -139,7 +140,7 @@ pub(in crate::daemon) async fn leave_team(
     Ok(TeamLeaveResult { memories: shared.memories.leave_team(repository).await? })
 }
 
-/// Lists the members who may see the repository.
+/// Answers `team.members`: lists the members who may see the repository.
 pub(in crate::daemon) async fn list_members(
     request: &Arc<RequestContext>,
     params: TeamParams,
@@ -162,6 +163,7 @@ pub(in crate::daemon) async fn list_members(
     })
 }
 
+/// Builds the status of the exchange from the counts in the database and the state of the connection.
 async fn build_status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
     let exchange = shared.team.exchange_status();
     let (counts, synced_ms) = shared.memories.team_counts().await?;
@@ -187,7 +189,7 @@ async fn build_status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
         if !about.may_write && counts.unsent > 0 {
             let (role, repository, n) = (&about.role, &membership.repository, counts.unsent);
             status.failure =
-                Some(format!("role {role} may only read {repository}: changes that stay here: {n}"));
+                Some(format!("role {role} may only read {repository}; changes that cannot be sent: {n}"));
         }
         (status.role, status.server, status.may_write) =
             (Some(about.role), Some(about.version), about.may_write);
@@ -202,7 +204,7 @@ async fn build_status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
     Ok(status)
 }
 
-/// Checks whether the exchange works, and lists conflicts and unreadable texts. Returns nothing without a team.
+/// Returns a check of the exchange, and one for each conflict and each text that could not be applied; no check without a team.
 pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check> {
     if matches!(find_membership(shared).await, Err(NoMembership::Outside(_))) {
         return Vec::new();
@@ -218,8 +220,10 @@ pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check
             let detail = format!("{failure}; changes unsent: {unsent}, last complete {synced}");
             let hint = match (is_connected, may_write) {
                 (true, true) => "`memo logs` says more",
-                (true, false) => "all is kept here; who owns the tables gives the rights",
-                (false, _) => "all is kept here, and sent once the server can be reached",
+                (true, false) => {
+                    "all changes are kept here; the owner of the tables can grant the right to send them"
+                }
+                (false, _) => "all changes are kept here, and are sent once the server can be reached",
             };
             checks.push(failed_check("team".to_owned(), detail, hint));
         }
@@ -238,19 +242,19 @@ fn check_trouble(trouble: TeamTrouble) -> Check {
     match why {
         None => {
             let hint = format!(
-                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
+                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends the conflict"
             );
             failed_check(name, "in conflict with the version of the team".to_owned(), &hint)
         }
         Some(_) if is_shown => {
             let detail = "in conflict: a private memory of yours has its id and another text";
-            let first = format!("; while yours is in the archive, `memo restore {id}` comes first");
+            let first = format!("; if yours is in the archive, first run `memo restore {id}`");
             failed_check(name, detail.to_owned(), &(explain_resolve_own(&id) + &first))
         }
         Some(why) => failed_check(
             name,
             why.replace(" ID", &format!(" {id}")),
-            "until that ends, the team's text is not shown here; `memo update` replaces one that cannot be read",
+            "until this is solved, the team's text is not shown here; `memo update` replaces a text that cannot be read",
         ),
     }
 }
@@ -267,7 +271,7 @@ fn to_rpc_error(failure: TeamError) -> RpcError {
     }
 }
 
-/// Returns the repository and the server of its team, or why it takes part in none.
+/// Returns the name of this repository for its team and the address of the server, or why the repository takes part in no team.
 async fn find_membership(shared: &Arc<Shared>) -> Result<TeamMembership, NoMembership> {
     let config = &shared.engine.config.team;
     let identity = read_identity(shared, &shared.engine.layout).await;
@@ -281,7 +285,7 @@ async fn find_membership(shared: &Arc<Shared>) -> Result<TeamMembership, NoMembe
     }
 }
 
-/// Returns the password for the server, from memod's own file or from that of libpq.
+/// Returns the password for the server, from memod's own password file or from that of libpq.
 fn find_password(address: &ServerAddress) -> Option<String> {
     let files = [memod_config::team_passwords(), memod_config::libpq_passwords()];
     files

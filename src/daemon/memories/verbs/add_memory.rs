@@ -18,7 +18,7 @@ use crate::daemon::memories::rules::memory_rules::{JobResult, field_error};
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::rules::record_functions::derive_data;
 
-/// Adds a memory, unless the container already has a memory with the same text.
+/// Answers `memory.add`: adds a memory, unless the container already has a memory with the same text.
 pub(in crate::daemon::memories) async fn add_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
     let near = NearFinder::from_shared(&call.request.shared);
     call.write_with_found(read_params(call), move |rows, params, stamp| {
@@ -61,7 +61,7 @@ fn add_record(
         _ => {}
     }
     let notice = rows.records().find_same_text_elsewhere(&record, &derived.hash)?.map(|id| {
-        format!("{id} says the same in a file that this worktree does not have; `memo dedupe` joins the two once it has")
+        format!("{id} has the same text, in a file that this worktree lacks; `memo dedupe` merges the two once the file is here")
     });
     rows.put_memory(&record, &derived, &stamp.new_event("add"))?;
     let record =
@@ -74,7 +74,7 @@ fn build_result(record: MemoryRecord, redacted: usize, stamp: &ChangeStamp) -> A
     AddResult { redacted, memory: protocol_values::to_memory(record, stamp.now_ms), ..AddResult::default() }
 }
 
-/// Returns the record to store, and the number of private parts that were removed.
+/// Returns the record of the new memory, and the number of private parts that were removed from its texts.
 fn new_record(
     rows: &MemoryRows<'_>,
     params: &AddParams,

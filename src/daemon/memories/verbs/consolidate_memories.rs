@@ -26,7 +26,7 @@ use crate::daemon::memories::team_memories::queue_changes;
 /// Least and most memories that are combined into one.
 const N_SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
 
-/// Combines the named memories into one with the text of the caller.
+/// Answers `memory.consolidate`: combines the named memories into one, whose text the caller gives.
 pub(in crate::daemon::memories) fn consolidate_named(
     rows: &MemoryRows<'_>,
     params: &ConsolidateParams,
@@ -53,8 +53,8 @@ pub(in crate::daemon::memories) fn consolidate_named(
     Ok(ConsolidateResult { redacted, groups: vec![group], caveats, ..ConsolidateResult::default() })
 }
 
-/// Combines all memories that share container and first tag into ones of tier long, joining their texts. Superseded memories
-/// are skipped.
+/// Answers `memory.auto_consolidate`: combines all memories with the same container and first tag into one memory of tier long,
+/// with their joined texts. Skips superseded memories.
 pub(in crate::daemon::memories) fn consolidate_by_tag(
     rows: &MemoryRows<'_>,
     params: &AutoConsolidateParams,
@@ -67,7 +67,7 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
             N_SOURCES.start(),
             N_SOURCES.end()
         );
-        return Err(refused_error(message, "leave it out for the default, 3"));
+        return Err(refused_error(message, "omit it for the default, 3"));
     }
     let container =
         params.container.as_deref().map(fields::validate_container).transpose().map_err(field_error)?;
@@ -97,7 +97,7 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
     Ok(result)
 }
 
-/// Returns a notice on combined memories that others have too. The result is private unless all sources are the team's.
+/// Returns a notice on combined memories that others have too. Adds that the new memory is private if a source is a shared file.
 fn combined_notice(sources: &[MemoryRecord], dry_run: bool) -> Option<String> {
     let notice = removal_notice(sources, ARCHIVED_THERE, dry_run)?;
     let is_private = sources.iter().any(|source| source.shared);
@@ -105,7 +105,7 @@ fn combined_notice(sources: &[MemoryRecord], dry_run: bool) -> Option<String> {
     Some(if is_private { format!("{notice}; {private}") } else { notice })
 }
 
-/// Combines a group of memories. A group that is too large stays unchanged, and the result has the reason.
+/// Combines a group of memories into one. Leaves a group that is too large unchanged, and returns the reason in the result.
 fn combine_group(
     rows: &MemoryRows<'_>,
     container: String,
@@ -131,7 +131,7 @@ fn combine_group(
         refused: None,
     };
     if !N_SOURCES.contains(&sources.len()) {
-        group.refused = Some(format!("{} are more than {}", sources.len(), N_SOURCES.end()));
+        group.refused = Some(format!("{} memories are more than {}", sources.len(), N_SOURCES.end()));
     } else if let Err(error) = check_size(&new) {
         group.refused = Some(error.to_string());
     } else if !dry_run {
@@ -149,15 +149,19 @@ fn render_text(record: &MemoryRecord) -> String {
 
 fn find_sources(rows: &MemoryRows<'_>, ids: &[String], now_ms: i64) -> JobResult<Vec<MemoryRecord>> {
     if !N_SOURCES.contains(&ids.len()) {
-        let message =
-            format!("ids: {} are not between {} and {}", ids.len(), N_SOURCES.start(), N_SOURCES.end());
+        let message = format!(
+            "ids: their number, {}, is not between {} and {}",
+            ids.len(),
+            N_SOURCES.start(),
+            N_SOURCES.end()
+        );
         return Err(refused_error(message, "name the memories to combine"));
     }
     let mut sources: Vec<MemoryRecord> = Vec::new();
     for typed in ids {
         let record = find_living(rows, typed, now_ms)?;
         if sources.iter().any(|other| other.id == record.id) {
-            return Err(refused_error(format!("id: {} twice", record.id), "name each once"));
+            return Err(refused_error(format!("id: {} is named twice", record.id), "name each memory once"));
         }
         sources.push(record);
     }
@@ -172,14 +176,14 @@ fn find_only_container(sources: &[MemoryRecord]) -> JobResult<String> {
     match names.as_slice() {
         [name] => Ok((*name).to_owned()),
         names => {
-            let message = format!("container: these are in {}", names.join(", "));
+            let message = format!("container: the memories are in {}", names.join(", "));
             Err(refused_error(message, "name the container of the new memory with --container"))
         }
     }
 }
 
-/// Returns the combined fields: all tags, metadata and anchors, the highest priority, the latest expiry and the lowest
-/// confidence.
+/// Returns a new record with the combined fields of the sources: all tags, metadata and anchors, the highest priority, the latest
+/// expiry and the lowest confidence.
 fn unite_fields(
     rows: &MemoryRows<'_>,
     sources: &[MemoryRecord],
@@ -204,7 +208,7 @@ fn unite_fields(
         expires_at: if is_endless { None } else { latest },
         priority: sources.iter().map(|record| record.priority).max().unwrap_or(fields::DEFAULT_PRIORITY),
         confidence: sources.iter().map(|record| record.confidence).fold(1.0, f64::min),
-        // Imported memories gain no trust by being combined.
+        // The combination is trusted only as far as the least trusted source.
         source: match () {
             () if sources.iter().all(is_written_here) => "consolidation",
             () if sources.iter().any(|source| source.is_unconfirmed) => FROM_FILE,
@@ -219,14 +223,14 @@ fn unite_fields(
     })
 }
 
-/// Returns the combined metadata and the values that lost. For each key, the source that was changed last takes precedence.
+/// Returns the combined metadata, and the values that were replaced. For each key, the source that was changed last has precedence.
 fn unite_metadata(sources: &[MemoryRecord]) -> (Map<String, Value>, Map<String, Value>) {
     let mut sources: Vec<&MemoryRecord> = sources.iter().collect();
     sources.sort_by_key(|record| (record.updated, record.created, &record.id));
     fields::unite_metadata(sources.into_iter().map(|record| &record.metadata))
 }
 
-/// Archives the sources, stores the new memory and links it to each source.
+/// Archives the sources, stores the new memory, and links the new memory to each source.
 fn combine_sources(
     rows: &MemoryRows<'_>,
     new: &MemoryRecord,
@@ -251,7 +255,7 @@ fn combine_sources(
     Ok(ConsolidatedGroup { memory: protocol_values::to_brief(new), tag: None, sources, refused: None })
 }
 
-/// Returns the metadata values that replaced others, for the history.
+/// Returns the replaced metadata values and the values that replaced them, as a change for the history.
 fn list_replaced_metadata(new: &MemoryRecord, sources: &[MemoryRecord]) -> Map<String, Value> {
     let (_, replaced) = unite_metadata(sources);
     if replaced.is_empty() {

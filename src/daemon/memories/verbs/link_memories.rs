@@ -14,15 +14,16 @@ use crate::daemon::memories::rules::memory_links::put_link;
 use crate::daemon::memories::rules::memory_rules::{JobResult, check_living, find_memory, refused_error};
 use crate::daemon::memories::rules::protocol_values;
 
-/// Maximum depth of following links.
+/// Maximum number of links between the first memory and a linked one.
 const MAX_DEPTH: u64 = 10;
 /// Most linked memories that are shown.
 const MOST_LINKED: usize = 200;
-/// The confidence of the memory that loses a contradiction.
+/// Maximum confidence of the memory that loses a contradiction.
 const LOSER_CONFIDENCE: f64 = 0.1;
 /// The priority of the memory that loses a contradiction.
 const LOSER_PRIORITY: u8 = 1;
 
+/// Answers `memory.link`: links two living memories.
 pub(in crate::daemon::memories) fn link_memories(
     rows: &MemoryRows<'_>,
     params: &LinkParams,
@@ -42,6 +43,7 @@ pub(in crate::daemon::memories) fn link_memories(
     })
 }
 
+/// Answers `memory.unlink`: removes the links of one kind, or of all kinds, between two memories.
 pub(in crate::daemon::memories) fn unlink_memories(
     rows: &MemoryRows<'_>,
     params: &LinkParams,
@@ -63,7 +65,7 @@ pub(in crate::daemon::memories) fn unlink_memories(
     })
 }
 
-/// Resolves a contradiction: one memory holds, and the other stays but ranks below it.
+/// Answers `memory.resolve`: resolves a contradiction. The winner is linked to the loser, which stays but gets a lower rank.
 pub(in crate::daemon::memories) fn resolve_contradiction(
     rows: &MemoryRows<'_>,
     params: &ResolveParams,
@@ -89,12 +91,12 @@ pub(in crate::daemon::memories) fn resolve_contradiction(
 fn find_two(rows: &MemoryRows<'_>, first: &str, second: &str) -> JobResult<(MemoryRecord, MemoryRecord)> {
     let (first, second) = (find_memory(rows, first)?, find_memory(rows, second)?);
     if first.id == second.id {
-        return Err(refused_error(format!("id: {} twice", first.id), "a memory has no links to itself"));
+        return Err(refused_error(format!("id: {} is named twice", first.id), "name two memories"));
     }
     Ok((first, second))
 }
 
-/// Follows the links from one memory, breadth first.
+/// Answers `memory.links`: follows the links from one memory, breadth first, and returns the memories and the links.
 pub(in crate::daemon::memories) fn follow_links(
     rows: &MemoryRows<'_>,
     params: &LinksParams,
@@ -103,7 +105,7 @@ pub(in crate::daemon::memories) fn follow_links(
     let depth = params.depth.unwrap_or(1);
     if !(1..=MAX_DEPTH).contains(&depth) {
         let message = format!("depth: {depth} is not between 1 and {MAX_DEPTH}");
-        return Err(refused_error(message, "leave it out for the direct links of this memory"));
+        return Err(refused_error(message, "omit the depth for the direct links of this memory"));
     }
     let first = find_memory(rows, &params.id)?;
     let mut known = HashSet::from([first.id.clone()]);

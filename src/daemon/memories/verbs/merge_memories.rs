@@ -16,8 +16,8 @@ use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
 use crate::daemon::memories::rules::removal_notices::removal_notice;
 
-/// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
-/// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.
+/// Merges `others` into `record`, and returns the merged record. Tags, metadata and anchors are combined; for each metadata key,
+/// the memory that was changed last takes precedence. New content is appended, and the highest priority and confidence are taken.
 pub(super) fn merge_into(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
@@ -25,11 +25,11 @@ pub(super) fn merge_into(
     stamp: &ChangeStamp,
 ) -> JobResult<MemoryRecord> {
     let mut all: Vec<&MemoryRecord> = others.iter().chain([record]).collect();
-    all.sort_by_key(|record| (record.updated, record.created)); // stable: among equals the remaining memory is last
+    all.sort_by_key(|record| (record.updated, record.created)); // a stable sort: of memories with equal times, `record` is last
     let mut after = record.clone();
     for other in others {
         after.content = join_contents(&after.content, &other.content);
-        // The merged text is trusted only as far as its least trusted part.
+        // The merged text is trusted only as far as its least trusted source.
         match protocol_values::trust_of(other) {
             "own" => {}
             "repo" => after.source = FROM_FILE.to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn merge_into(
     Ok(stamp.put_changed(rows, "merge", record, after)?.0)
 }
 
-/// Validates the merged record, whose fields may exceed a limit.
+/// Validates a combined record, whose fields may exceed a limit although those of each source do not.
 pub(super) fn check_size(record: &MemoryRecord) -> Result<(), Refused> {
     // A credential that was stored on purpose stays.
     fields::validate_content(&record.content, true)?;
@@ -63,7 +63,7 @@ pub(super) fn check_size(record: &MemoryRecord) -> Result<(), Refused> {
     anchor::check_count(&record.anchors)
 }
 
-/// Merges memories into one; the others are archived and superseded by it.
+/// Answers `memory.merge`: merges memories into the one to keep. The others are archived, and the kept memory supersedes them.
 pub(in crate::daemon::memories) fn merge_memories(
     rows: &MemoryRows<'_>,
     params: &MergeParams,
@@ -95,7 +95,7 @@ pub(in crate::daemon::memories) fn merge_memories(
     let all: Vec<MemoryRecord> = others.iter().chain([&keep]).cloned().collect();
     check_same_scope(&all)?;
     check_expected(params.expect.as_ref(), &digest_records([&keep].into_iter().chain(&others)), "merged")?;
-    // Archive the others first: the merged text may equal that of one of them.
+    // The others are archived first, because the merged text may equal that of one of them.
     rows.archive_memories(&others, "merged", &stamp.new_event("merge"))?;
     let merged_record = merge_into(rows, &keep, &others, stamp)?;
     for other in &others {

@@ -1,4 +1,4 @@
-//! Recalls memories: finds them and extends their lifetime.
+//! Recalls memories: finds them, and extends the lifetime of those that match clearly.
 
 use std::collections::HashSet;
 
@@ -30,21 +30,21 @@ const MAX_LIMIT: usize = 200;
 struct RecallHit {
     id: String,
     score: f64,
-    /// Whether to reinforce it; otherwise it is only shown.
+    /// Whether to reinforce the memory; otherwise the memory is only shown.
     is_reinforced: bool,
     /// The memory, if it is a copy from another repository.
     copy: Option<MemoryRecord>,
-    /// The side of others, if that side of a conflict was found.
+    /// The other side of a conflict, if the search found that side.
     theirs: Option<MemoryRecord>,
     superseded_by: Vec<String>,
 }
 
-/// Searches, then reinforces in one transaction the memories that match by a word or are clearly near.
+/// Answers `memory.recall`: searches memories, then reinforces in one transaction those that match by a word or are clearly near.
 pub(in crate::daemon::memories) async fn recall_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
     call.write_with_found(find_hits(call), reinforce_hits).await
 }
 
-/// Returns the memories found, best first.
+/// Searches the memories, and returns the hits, best first.
 async fn find_hits(call: &MethodCall<'_>) -> RpcResult<Vec<RecallHit>> {
     let params: RecallParams = call.parse_params()?;
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
@@ -88,7 +88,7 @@ fn to_recall_hit(FoundMemory { ranked, record }: FoundMemory) -> RecallHit {
     }
 }
 
-/// Reinforces the memories found, and leaves out those that were deleted meanwhile.
+/// Reinforces the found memories, and returns them. Leaves out memories that were deleted or archived meanwhile.
 fn reinforce_hits(
     rows: &MemoryRows<'_>,
     hits: &Vec<RecallHit>,
@@ -104,7 +104,7 @@ fn reinforce_hits(
             true => {
                 let mut retention = stamp.tiers.recalled(get_retention(&before), stamp.now_ms);
                 if before.is_shared() {
-                    // Only the recall count is private; the other fields are in the file.
+                    // Of a shared memory only the recall count may change: the other fields are in the file.
                     let access_count = retention.access_count;
                     retention = Retention { access_count, ..get_retention(&before) };
                 }
@@ -130,7 +130,7 @@ fn reinforce_hits(
     Ok(RecallResult { memories, caveats: Caveats::default() })
 }
 
-/// Moves a memory up one tier, or to the tier that was named.
+/// Answers `memory.promote`: moves a memory up one tier, or to the tier that the params name.
 pub(in crate::daemon::memories) fn promote_memory(
     rows: &MemoryRows<'_>,
     params: &PromoteParams,

@@ -23,6 +23,7 @@ use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
 use crate::daemon::memories::rules::removal_notices::removal_notice;
 
+/// Answers `memory.restore`: takes memories out of the archive, and brings files of other worktrees into this one.
 pub(in crate::daemon::memories) fn restore_memories(
     rows: &MemoryRows<'_>,
     params: &IdsParams,
@@ -59,7 +60,7 @@ pub(in crate::daemon::memories) fn restore_memories(
     })
 }
 
-/// Returns a notice on files that are written.
+/// Returns a notice on the files that a restore writes; `None` without files.
 fn written_notice(files: &[String]) -> Option<String> {
     let [first, others @ ..] = files else { return None };
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
@@ -68,6 +69,7 @@ fn written_notice(files: &[String]) -> Option<String> {
     ))
 }
 
+/// Answers `memory.forget`: archives the selected memories.
 pub(in crate::daemon::memories) fn forget_memories(
     rows: &MemoryRows<'_>,
     params: &RemoveParams,
@@ -75,8 +77,8 @@ pub(in crate::daemon::memories) fn forget_memories(
 ) -> JobResult<RemoveResult> {
     if params.selection == Selection::default() {
         return Err(refused_error(
-            "nothing says which memories".to_owned(),
-            "name ids, or --container, --tag, …",
+            "no memories are selected".to_owned(),
+            "name ids, or conditions such as --container and --tag",
         ));
     }
     let records = find_selected(rows, params, false, stamp.now_ms)?;
@@ -105,24 +107,26 @@ pub(in crate::daemon::memories) fn forget_memories(
     Ok(RemoveResult { caveats: Caveats::of_notice(join_notices(&notices)), ..result })
 }
 
+/// Answers `memory.purge`: deletes the selected archived memories for good.
 pub(in crate::daemon::memories) fn purge_memories(
     rows: &MemoryRows<'_>,
     params: &RemoveParams,
     stamp: &ChangeStamp,
 ) -> JobResult<RemoveResult> {
     if !params.dry_run && params.selection.ids.is_empty() {
-        check_shown(params)?; // a condition that is mistyped means all of the archive
+        check_shown(params)?; // without ids, a mistyped condition could select the whole archive
     }
     let mut records = find_selected(rows, params, true, stamp.now_ms)?;
     let n_meant = records.len();
     if params.selection.ids.is_empty() {
-        // The clock may be wrong, so an expired memory is archived only once the time has certainly passed.
+        // The clock may be wrong, so only archived memories are deleted: an expired memory is archived once its time has certainly
+        // passed.
         records.retain(|record| record.archived_at.is_some());
     }
     let mut result = build_removal(params, &records)?;
     if records.len() < n_meant {
         result.caveats.notice = Some(format!(
-            "{} more are over by the clock, but so much time has not been seen to pass; name their ids to delete them",
+            "{} more have expired by the clock, but memod has not seen that much time pass; name their ids to delete them",
             n_meant - records.len()
         ));
     }
@@ -132,11 +136,11 @@ pub(in crate::daemon::memories) fn purge_memories(
     Ok(result)
 }
 
-/// Deletes all memories, living and archived, after a backup of them.
+/// Answers `memory.reset`: deletes all memories, living and archived, after a backup of them.
 pub(in crate::daemon::memories) async fn reset_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: RemoveParams = call.parse_params()?;
     if params.selection != Selection::default() {
-        let message = "reset removes all memories; conditions are not for it".to_owned();
+        let message = "reset removes all memories, and takes no conditions".to_owned();
         return Err(refused_error(message, "`memo forget` and `memo purge` take conditions").into());
     }
     if params.dry_run {
@@ -154,7 +158,7 @@ pub(in crate::daemon::memories) async fn reset_memories(call: &MethodCall<'_>) -
     .await
 }
 
-/// Refuses to delete memories that were not shown before, because deletion is final.
+/// Fails without the digest of the memories that were shown before, because a deletion is final.
 fn check_shown(params: &RemoveParams) -> JobResult<()> {
     match params.expect {
         Some(_) => Ok(()),
@@ -165,6 +169,7 @@ fn check_shown(params: &RemoveParams) -> JobResult<()> {
     }
 }
 
+/// Deletes all memories with their files. Memories of the team stay with the team.
 fn delete_all(
     rows: &MemoryRows<'_>,
     params: &RemoveParams,
@@ -182,7 +187,7 @@ fn delete_all(
     Ok(RemoveResult { backup: backup.map(|path| path.display().to_string()), ..result })
 }
 
-/// Returns all memories: the living, then the archive, the newest first.
+/// Returns all memories: first the living ones, then the archived ones, each with the newest first.
 fn find_all(rows: &MemoryRows<'_>, now_ms: i64) -> JobResult<Vec<MemoryRecord>> {
     let any = RemoveParams::default();
     let mut records = find_selected(rows, &any, false, now_ms)?;
@@ -190,6 +195,7 @@ fn find_all(rows: &MemoryRows<'_>, now_ms: i64) -> JobResult<Vec<MemoryRecord>> 
     Ok(records)
 }
 
+/// Returns the selected memories. A memory in conflict is returned once if our side is selected.
 fn find_selected(
     rows: &MemoryRows<'_>,
     params: &RemoveParams,
@@ -198,7 +204,7 @@ fn find_selected(
 ) -> JobResult<Vec<MemoryRecord>> {
     let filter = parse_selection(rows, &params.selection, archived, now_ms)?;
     let mut records = rows.records().list_page(&filter, Default::default(), 0, None)?.0;
-    // The other side of a conflict goes with ours, or stays when ours is private.
+    // The other side of a conflict is removed together with ours, or stays if ours is private.
     let ours: HashSet<String> = records
         .iter()
         .filter(|record| record.side == FileSide::Ours)

@@ -1,4 +1,4 @@
-//! Shares memories as files in the worktree, and takes them out again.
+//! Shares memories as files of the worktree or with a team, and makes them private again.
 
 use std::fs;
 
@@ -19,14 +19,17 @@ use crate::daemon::memories::rules::memory_rules::{
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::team_memories::queue_changes;
 
+/// Answers `memory.share`: shares memories as files of the worktree, or with the team.
 pub(in crate::daemon::memories) async fn share_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
     call.write_or_rehearse(|rows, params, stamp| set_sharing(rows, params, stamp, true)).await
 }
 
+/// Answers `memory.unshare`: makes shared memories private.
 pub(in crate::daemon::memories) async fn unshare_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
     call.write_or_rehearse(|rows, params, stamp| set_sharing(rows, params, stamp, false)).await
 }
 
+/// Shares or unshares the selected memories. In a dry run, the result has the texts of the files that would be written or sent.
 fn set_sharing(
     rows: &MemoryRows<'_>,
     params: &ShareParams,
@@ -35,8 +38,8 @@ fn set_sharing(
 ) -> JobResult<ShareResult> {
     if params.selection == Selection::default() {
         return Err(refused_error(
-            "nothing says which memories".to_owned(),
-            "name ids, or --container, --tag, …",
+            "no memories are selected".to_owned(),
+            "name ids, or conditions such as --container and --tag",
         ));
     }
     let before = FilesBefore::read_rows(rows)?;
@@ -99,7 +102,7 @@ fn set_sharing(
     Ok(ShareResult { dry_run: params.dry_run, memories, files, already, caveats: Caveats::of_notice(notice) })
 }
 
-/// Returns a notice if memories become files of this worktree, and other worktrees had them before.
+/// Returns a notice if memories become files of this worktree, because other worktrees no longer have these memories then.
 fn other_worktrees_notice(layout: &RepoLayout, shared: &[Brief]) -> Option<String> {
     let worktrees = layout.common_dir.as_ref().map(|dir| dir.join("worktrees"));
     let has_others =

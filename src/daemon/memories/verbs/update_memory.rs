@@ -17,7 +17,7 @@ use crate::daemon::memories::rules::memory_rules::{
 };
 use crate::daemon::memories::rules::protocol_values;
 
-/// Changes a memory. Absent fields keep their values.
+/// Answers `memory.update`: changes a memory. Absent fields keep their values.
 pub(in crate::daemon::memories) async fn update_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
     call.write_with_found(resolve_params(call), store_update).await
 }
@@ -75,8 +75,8 @@ fn change_record(
         Some("never") => after.expires_at = None,
         Some(_) if before.is_shared() => {
             return Err(refused_error(
-                format!("ttl: {} is shared, and a shared memory does not end", before.id),
-                "`memo unshare` keeps it here",
+                format!("ttl: {} is shared, and a shared memory does not expire", before.id),
+                "make the memory private first, with `memo unshare`",
             ));
         }
         Some(ttl) => {
@@ -105,7 +105,7 @@ fn change_record(
     Ok((after, redacted))
 }
 
-/// Returns the changed content, and the number of private parts that were removed from it; `None` if it stays.
+/// Returns the changed content with the number of private parts that were removed; `None` if the content stays.
 fn change_content(before: &MemoryRecord, params: &UpdateParams) -> JobResult<Option<KeptText>> {
     match (&params.content, &params.append) {
         (Some(_), Some(_)) => {
@@ -134,5 +134,5 @@ fn change_metadata(before: &Map<String, Value>, params: &UpdateParams) -> JobRes
     let over = fields::validate_metadata(params.fields.metadata.clone(), params.fields.allow_secret)
         .map_err(field_error)?;
     fields::merge_metadata(&mut after, over);
-    fields::validate_metadata(after, true).map_err(field_error) // the sum may be too long
+    fields::validate_metadata(after, true).map_err(field_error) // the combined metadata may be too long
 }

@@ -1,4 +1,4 @@
-//! Binds each request to the memories of its worktree.
+//! Reads the files of shared memories before each request, and binds the request to the memories of its worktree.
 
 use std::path::Path;
 use std::pin::pin;
@@ -22,11 +22,11 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
 
-/// Returns the number of the worktree in which a method runs, after its shared memories are read from their files. Notes a
-/// caveat if that fails.
+/// Reads the shared memories of the caller's worktree from their files, and returns the number of the worktree in which the method
+/// runs. Adds a caveat if the files cannot be read.
 ///
 /// # Errors
-/// When a method about memories alone is called, and the rows cannot be written.
+/// When the name of the method begins with `memory.` and the files cannot be stored in the rows.
 pub(in crate::daemon) async fn enter_worktree(
     request: &Arc<RequestContext>,
     method: &Method,
@@ -50,7 +50,7 @@ pub(in crate::daemon) async fn enter_worktree(
     let worktree = match look_within(request, &layout, LookPurpose::Enter { gone }, patience).await {
         // Other methods work without memories.
         Err(error) if !is_of_memories => {
-            tracing::warn!(error = error.message, "files of memories");
+            tracing::warn!(error = error.message, "files of memories could not be read");
             request.caveats.note_caveat(AnswerPart::Memories, error.message);
             request.shared.memories.last_worktree(&layout)
         }
@@ -63,11 +63,12 @@ pub(in crate::daemon) async fn enter_worktree(
     })
 }
 
-/// The reason for a look at the files of a worktree.
+/// Why the files of a worktree are read.
 enum LookPurpose {
-    /// A request runs in it: memories are linked as its files say, and memories that only `gone` worktrees had are archived.
+    /// A request runs in the worktree. Memories are linked as the files of the worktree say, and memories that only `gone`
+    /// worktrees had are archived.
     Enter { gone: Vec<i64> },
-    /// A request from another worktree shows its memories.
+    /// A request from another worktree shows the memories of this one.
     Show,
 }
 
@@ -75,14 +76,14 @@ enum LookPurpose {
 #[derive(Clone, Copy)]
 struct LookPatience {
     limit: Duration,
-    /// Whether the request continues without the answer; a request that changes memories fails.
+    /// Whether the request continues without the answer. A request that changes memories fails instead.
     goes_on: bool,
 }
 
 impl LookPatience {
     fn for_method(method: &Method, params: &Value) -> Self {
         let within = params["within_ms"].as_u64().map(Duration::from_millis);
-        // A third of the time remains for the answer.
+        // A third of the time limit remains for the answer to the request.
         let limit = within.map_or(SLOW, |within| SLOW.min(within * 2 / 3));
         let goes_on =
             method.only_reads || !method.name.starts_with("memory.") || method.name == "memory.recall";
@@ -90,8 +91,8 @@ impl LookPatience {
     }
 }
 
-/// Reads the files of a worktree into its rows within a time limit, and notes files that could not be read. Returns the number
-/// of the worktree.
+/// Reads the files of a worktree into its rows within a time limit, and returns the number of the worktree. Adds a caveat for files
+/// that could not be read.
 async fn look_within(
     request: &Arc<RequestContext>,
     layout: &RepoLayout,
@@ -106,7 +107,7 @@ async fn look_within(
         request.caveats.note_caveat(AnswerPart::Memories, unanswered_reason(place));
         Ok(request.shared.memories.last_worktree(layout))
     };
-    // A further thread would hang as well.
+    // Another thread would hang on the same file system.
     if let Some(place) = files.unanswered_for(&key, patience.limit) {
         return give_up(&place);
     }
@@ -136,7 +137,7 @@ async fn look_within(
     }
 }
 
-/// Reads the files of every other worktree that has memories, for methods that show those too.
+/// Reads the files of every other worktree that has memories, for methods that show these memories too. Failures become caveats.
 async fn look_at_others(request: &Arc<RequestContext>, layout: &RepoLayout) {
     let patience = LookPatience { limit: SLOW, goes_on: true };
     for other in request.shared.memories.find_others(layout, &request.shared.engine.env).await {

@@ -1,8 +1,10 @@
-//! Finds worktrees that are gone, so that the memories which only they had are archived and not hidden.
+//! Finds worktrees that are gone, so that memories which only such a worktree had are archived instead of hidden.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use memod_base::clock::now_ms;
@@ -15,23 +17,28 @@ use tokio::time::timeout;
 
 use crate::daemon::memories::rules::memory_rules::JobResult;
 use crate::daemon::memories::rules::worktree_place::{read_time_made, worktree_key};
+use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
 use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// Longest wait for the file systems of other worktrees. A worktree whose file system hangs is not gone.
 const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_millis(200);
 
+/// Longest wait for the thread that owns the memories, which notices a database that was replaced. A running import or backup may keep
+/// that thread busy for longer, and no search waits for an import.
+const MAX_QUEUEING: Duration = Duration::from_millis(25);
+
 /// Whether a worktree exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum WorktreePresence {
     Here,
-    /// Git does not know it any more, or would prune it.
+    /// Git does not know the worktree any more, or would prune it.
     Gone,
-    /// It may come back. Contains why it cannot be seen.
+    /// The worktree cannot be seen now, but may come back. Contains the reason.
     Away(String),
 }
 
 impl MemoryThread {
-    /// Returns the numbers of the worktrees that are gone, apart from that of the request.
+    /// Returns the numbers of the worktrees that are gone. Does not check the worktree of the request.
     pub(super) async fn find_gone_worktrees(&self, layout: &RepoLayout) -> Vec<i64> {
         let found = self.find_worktree_presences(layout).await;
         found
@@ -41,13 +48,13 @@ impl MemoryThread {
             .collect()
     }
 
-    /// Lists worktrees whose files of memories cannot be seen now.
+    /// Returns a failed check for each worktree whose files of memories cannot be seen now.
     pub(in crate::daemon) async fn check_worktrees(&self, layout: &RepoLayout) -> Vec<Check> {
         let found = self.find_worktree_presences(layout).await.into_iter();
         found.filter_map(|(worktree, presence)| check_presence(worktree, presence)).collect()
     }
 
-    /// Returns the layouts of the other worktrees that have memories, or why one cannot be read.
+    /// Returns the layout of each other worktree that has memories, or why that worktree cannot be read.
     pub(super) async fn find_others(
         &self,
         layout: &RepoLayout,
@@ -101,29 +108,45 @@ impl MemoryThread {
         timeout(FILE_SYSTEM_TIMEOUT, look).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Reads the known worktrees from the database, each time: a verb or another daemon may have given a worktree its first file.
-    /// Returns none if the database cannot be read; the look at the files reports that.
+    /// Returns the known worktrees. Reads them from the database each time, because a verb or another daemon may have written the
+    /// first file of a worktree. Returns none if the database cannot be read, which is reported when the files are read.
     async fn read_worktrees(&self) -> Vec<WorktreeRow> {
-        let known = self.run_job(|store| -> JobResult<Vec<WorktreeRow>> {
+        let mut job = pin!(self.run_job(|store| -> JobResult<Vec<WorktreeRow>> {
             store.read(now_ms(), |rows| Ok(rows.worktrees().list_worktrees()?))
-        });
-        match known.await {
+        }));
+        let known = match timeout(MAX_QUEUEING, &mut job).await {
+            Ok(known) => known,
+            Err(_) => match self.read_worktrees_beside_jobs().await {
+                Some(known) => return known,
+                None => job.await,
+            },
+        };
+        match known {
             Ok(Ok(known)) => known,
             _ => Vec::new(),
         }
     }
+
+    /// Returns the known worktrees from the connection of searches; `None` if it has no open database, or cannot read it.
+    async fn read_worktrees_beside_jobs(&self) -> Option<Vec<WorktreeRow>> {
+        let finder = Arc::clone(&self.finder);
+        let read = spawn_blocking(move || {
+            finder.read(now_ms(), UNKNOWN_WORKTREE, |rows, _| rows.worktrees().list_worktrees())
+        });
+        read.await.ok()??.ok()
+    }
 }
 
-/// Returns a check for a worktree that cannot be seen now.
+/// Returns a failed check for a worktree that cannot be seen now; `None` for other worktrees.
 fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<Check> {
     let WorktreePresence::Away(why) = presence else { return None };
     let detail = format!("{why}; its memories are kept as last read");
-    let hint = "bring it back, or `git worktree unlock` and `git worktree prune` it: then its memories are in the archive";
+    let hint = "bring the worktree back; or `git worktree unlock` and `git worktree prune` it, which archives its memories";
     let name = worktree.root.unwrap_or(worktree.git_dir);
     Some(Check { name, ok: false, detail, hint: Some(hint.to_owned()) })
 }
 
-/// Returns the known location of a worktree, or else its git dir. The main worktree is the parent of the common dir.
+/// Returns the known root of a worktree, or else its git dir. The root of the main worktree is the parent of the common dir.
 fn find_place(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
     match &worktree.root {
         Some(root) => PathBuf::from(root),
@@ -134,7 +157,7 @@ fn find_place(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
     }
 }
 
-/// Finds another worktree; `None` if it is gone.
+/// Locates another worktree, and returns its layout or why it cannot be read; `None` if the worktree is gone.
 fn find_other(common_dir: &Path, worktree: &WorktreeRow, env: &Env) -> Option<Result<RepoLayout, String>> {
     if !worktree.git_dir.is_empty() {
         match find_presence(common_dir, worktree) {
@@ -161,31 +184,31 @@ fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> WorktreePresence 
     let git_dir = common_dir.join(&worktree.git_dir);
     match read_time_made(&git_dir) {
         Ok(made_ns) if worktree.made_ns.is_some_and(|known| known != made_ns) => {
-            return WorktreePresence::Gone; // a new worktree has its name
+            return WorktreePresence::Gone; // a new worktree has taken its git dir
         }
         Ok(_) => {}
         Err(error) => return presence_from_error(&error, &git_dir),
     }
     let Ok(written) = fs::read_to_string(git_dir.join("gitdir")) else { return WorktreePresence::Here };
-    let link = git_dir.join(written.trim_end_matches(['\n', '\r'])); // since git 2.48 it may be relative
+    let link = git_dir.join(written.trim_end_matches(['\n', '\r'])); // since git 2.48 the path may be relative
     let Err(error) = lstat(&link) else {
         return if is_taken(&link, &git_dir) { WorktreePresence::Gone } else { WorktreePresence::Here };
     };
-    // Git notices a worktree that was moved by hand when it runs there the next time.
+    // A worktree that was moved by hand may be at its known root: git updates `gitdir` when it runs there the next time.
     let known: Option<PathBuf> = worktree.root.as_ref().map(|root| Path::new(root).join(".git"));
     if known.is_some_and(|known| lstat(&known).is_ok() && !is_taken(&known, &git_dir)) {
         return WorktreePresence::Here;
     }
     match presence_from_error(&error, &link) {
         WorktreePresence::Gone if git_dir.join("locked").exists() => {
-            WorktreePresence::Away(format!("locked, and {} is not there", link.display()))
+            WorktreePresence::Away(format!("locked, and {} does not exist", link.display()))
         }
         absence => absence,
     }
 }
 
-/// Returns whether a `.git` certainly belongs to a different worktree or repository. A link to a missing path belongs to a
-/// repository that was moved.
+/// Returns whether a `.git` certainly belongs to another worktree or repository than `git_dir` does. A `.git` file that names a
+/// missing path does not, because its repository was moved.
 fn is_taken(link: &Path, git_dir: &Path) -> bool {
     let Ok(meta) = fs::symlink_metadata(link) else { return false };
     if !meta.is_file() {
@@ -193,7 +216,7 @@ fn is_taken(link: &Path, git_dir: &Path) -> bool {
     }
     let Ok(text) = fs::read_to_string(link) else { return false };
     let Some(written) = text.strip_prefix("gitdir:") else { return false };
-    let leads_to = link.parent().unwrap_or(link).join(written.trim()); // it may be relative
+    let leads_to = link.parent().unwrap_or(link).join(written.trim()); // the path may be relative
     let resolved = [&leads_to, git_dir].map(|dir| canonical(dir).ok());
     matches!(&resolved, [Some(leads_to), Some(git_dir)] if leads_to != git_dir)
 }

@@ -15,9 +15,9 @@ use memod_memory_db::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
 use crate::daemon::memories::memory_files::place_files::FileHash;
 use crate::daemon::memories::rules::memory_rules::JobResult;
 
-/// Longest search for all authors of one look. Authors that are not found by then stay unknown.
+/// Longest search for the authors of all changed files. Authors that are not found by then stay unknown.
 const AUTHOR_SEARCH_LIMIT: Duration = Duration::from_millis(300);
-/// Longest time to find the files of one look that are committed. The time of change of the remaining files stays unknown.
+/// Longest time to find out which changed files are committed. The time of change of the remaining files stays unknown.
 const COMMIT_CHECK_LIMIT: Duration = Duration::from_secs(3);
 /// The checked-out commit, and the commit that `memo sync-notes` has fetched.
 const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];
@@ -30,7 +30,7 @@ pub(super) type LastEdits = HashMap<(String, FileHash), FileEdit>;
 pub(super) struct FileEdit {
     /// Author of the commit with the present text of the file.
     author: Option<String>,
-    /// Time of that commit, or of the look if there is no such commit, unix ms.
+    /// Time of that commit, or of the search if there is no such commit, unix ms.
     at: Option<i64>,
 }
 
@@ -69,7 +69,8 @@ pub(super) fn set_last_edits(
     Ok(missing)
 }
 
-/// Searches the history of git for the last edits of files. Must not run on the thread that owns the memories: git may be slow.
+/// Searches the history of git for the last edits of files, and adds them to `edits`. Must not run on the thread that owns the
+/// memories, because the search may be slow.
 pub(super) fn search_last_edits(
     layout: &RepoLayout,
     files: Vec<FileState>,
@@ -94,7 +95,7 @@ pub(super) fn search_last_edits(
 /// The commits whose histories may contain the files of a worktree.
 struct FileHistory {
     objects: Objects,
-    /// Commits and their trees.
+    /// The commits, each with its tree.
     heads: Vec<(ObjectId, ObjectId)>,
 }
 
@@ -112,7 +113,7 @@ impl FileHistory {
         Ok(Some(Self { objects, heads }))
     }
 
-    /// Finds the last edit of a file.
+    /// Finds the last edit of a file. A file that no commit has was edited now, by an unknown author.
     ///
     /// # Errors
     /// When git's files cannot be read.
@@ -125,7 +126,7 @@ impl FileHistory {
             let log = self.objects.log(*head, &path, 1, until)?;
             let Some(touch) = log.touches.first() else { return Ok(FileEdit::default()) };
             let commit = self.objects.commit(touch.id)?;
-            // The author's time stays where a commit is amended.
+            // The time of the commit, not of its author: the author's time stays when a commit is amended.
             let at = Some(self.objects.node(touch.id)?.time.saturating_mul(1_000));
             return Ok(FileEdit { author: Some(commit.author).filter(|author| !author.is_empty()), at });
         }

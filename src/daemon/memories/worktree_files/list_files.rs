@@ -1,6 +1,6 @@
 //! Lists the files of shared memories in a worktree.
 //!
-//! Files without a memory cost one listing: only the first few are examined, and the others are counted.
+//! Many files that are not memories cost little time: only the first few are examined, and the others are counted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,16 +16,19 @@ use memod_scan::lstat;
 use crate::daemon::memories::memory_files::recover_files::may_be_left_by_notes;
 use crate::daemon::shared::known_files::{FileListing, MOST_WITHOUT_MEMORY, WorktreeLook};
 
-/// Most files without an id as their name that are examined.
+/// Most files that are examined although their name is not the id of a memory.
 const MOST_OTHERS: usize = 20;
 
-/// Names in the directory.
+/// The names of files in the directory of memories.
 #[derive(Default)]
 struct DirNames {
+    /// Names that are ids of memories.
     ids: Vec<String>,
-    /// The first few that are no ids.
+    /// The first few names that are no ids.
     others: BTreeSet<String>,
+    /// Number of further names that are no ids.
     n_unlisted: usize,
+    /// Whether there may be temporary files of `memo sync-notes`.
     has_temporary: bool,
 }
 
@@ -42,7 +45,8 @@ impl DirNames {
     }
 }
 
-/// Lists the directory. Reuses the names of the last look if the directory is unchanged and has many files without a memory.
+/// Lists the directory of memories and the signatures of its files. Reuses the names of the last listing if the directory is
+/// unchanged and has many files without a memory.
 ///
 /// # Errors
 /// When the directory cannot be listed, or its path is not a directory.
@@ -61,9 +65,9 @@ pub(super) fn list_files(
                 (ids.into_iter().chain(others).collect(), n_unlisted, has_temporary)
             }
         };
-    progress.end_access(); // the sets below take time that is not the file system's
+    progress.end_access(); // the sets below take time without an access to the file system
     let [without_memory, skipped] = last.map(|look| look.split_without_memory(&names)).unwrap_or_default();
-    // Skipped files are examined as far as there is room now.
+    // Files that were skipped last time are examined now, up to the limit.
     let skipped: BTreeSet<String> =
         skipped.into_iter().skip(MOST_WITHOUT_MEMORY.saturating_sub(without_memory.len())).cloned().collect();
     let without_memory = without_memory.into_iter().cloned().collect();
@@ -96,7 +100,7 @@ pub(super) fn list_files(
     Ok(listing)
 }
 
-/// Returns the directory of memories; `None` if there is none.
+/// Returns the directory of memories and its signature; `None` if there is no such directory.
 fn find_dir(root: &Path) -> Result<Option<(PathBuf, Stat)>, PathError> {
     let (mut dir, mut found) = (root.to_owned(), None);
     for part in file::DIR.split('/') {

@@ -1,7 +1,7 @@
 //! Reads the files of shared memories into the rows of the database.
 //!
-//! Each request takes a look: it lists the directory and compares the signatures of the files with those of the last look. So
-//! a file that git or an editor has just written is in the answer, whether or not a watcher works. Only changed files are read.
+//! Each request lists the directory of memories, and compares the signatures of the files with those of the last listing. So a
+//! file that git or an editor has just written is in the answer, whether or not a watcher works. Only changed files are read.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -29,18 +29,18 @@ use crate::daemon::shared::known_files::{FileCounters, FileListing, FilesState, 
 use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
 use crate::daemon::shared::memory_thread::MemoryThread;
 
-/// Number of attempts while files are being written.
+/// Most attempts to read the files while others write them.
 const ATTEMPTS: usize = 8;
 
 impl MemoryThread {
-    /// Returns the number of a worktree according to the last look.
+    /// Returns the number of a worktree as of the last time that its files were read.
     pub(super) fn last_worktree(&self, layout: &RepoLayout) -> i64 {
         self.files.last_look(&worktree_key(layout)).map_or(UNKNOWN_WORKTREE, |look| look.worktree)
     }
 
-    /// Makes the rows of shared memories equal to the files of a worktree, and returns its number. Archives memories that only
-    /// `gone` worktrees had, and links memories as the files say if `links`. Blocks. Rows of files that cannot be listed or read
-    /// stay; the second value is the reason.
+    /// Makes the rows of shared memories equal to the files of a worktree, and returns the number of the worktree. Archives
+    /// memories that only `gone` worktrees had, and links memories as the files say if `links`. Blocks. Rows of files that cannot
+    /// be listed or read stay as they are; the second value is the reason of that failure.
     ///
     /// # Errors
     /// When the rows cannot be written. Nothing is changed then.
@@ -116,8 +116,8 @@ impl MemoryThread {
         Err(busy_error(format!("{}: files are written faster than they can be read", file::DIR)))
     }
 
-    /// Takes saved files of a known worktree into the rows. Files that are gone, in conflict or unreadable are left to the next
-    /// request, because that may last only for a moment. Returns whether the worktree is known. Blocks.
+    /// Stores saved files of a known worktree in the rows. Files that are gone, in conflict or unreadable are left to the next
+    /// request, because such a state may last only for a moment. Returns whether the worktree is known. Blocks.
     ///
     /// # Errors
     /// When the files cannot be read, or the rows cannot be written.
@@ -148,7 +148,8 @@ impl MemoryThread {
         Ok(true) // files are still being written, so more events follow
     }
 
-    /// Applies files to the rows, unless the rows have changed since the read, or the number of looks is no longer `n_looks`.
+    /// Applies files to the rows, unless files were written or stored since the read, or a request has listed the files since: the
+    /// number of listings is no longer `n_looks`.
     fn apply_to_rows(
         &self,
         read_files: WorktreeFiles,
@@ -181,8 +182,8 @@ fn is_conflict(file: &FileState) -> bool {
     matches!(&file.shown, ShownMemories::Versions(sides) if sides.len() > 1)
 }
 
-/// Lists the files, and reads those that differ from the last look; `None` if no file can differ. A file that cannot be read
-/// does not stop the others.
+/// Lists the files, and reads those that may differ from the last listing. Returns the listing and the files that were read; `None`
+/// in place of the files if no file can differ. A file that cannot be read does not stop the others.
 fn read_changed(
     layout: &RepoLayout,
     last: Option<&WorktreeLook>,
@@ -221,7 +222,7 @@ fn read_changed(
     Ok((listed, Some(states)))
 }
 
-/// Reads one file.
+/// Reads one file, and returns the memories in it or why there is none.
 ///
 /// # Errors
 /// When the file exists and cannot be read, so that its content is unknown.
@@ -268,14 +269,14 @@ fn state_without_memory(name: &str, why: String) -> FileState {
     FileState { name: name.to_owned(), hash, shown: ShownMemories::Nothing(why), event: None, edited: None }
 }
 
-/// The result of taking files into the rows.
+/// The result of storing files in the rows.
 struct TakenFiles {
     worktree: i64,
     /// Why a pending file could not be written.
     failure: Option<String>,
     /// The generation of the rows.
     generation: u64,
-    /// Number of times that files of the worktree were taken into the rows.
+    /// Number of times that files of the worktree were stored in the rows.
     n_taken: u64,
 }
 
@@ -285,7 +286,7 @@ enum TakeOutcome {
     Taken(TakenFiles),
     /// Files or rows were changed meanwhile, so the files must be read again.
     ReadAgain,
-    /// Nothing was taken: the last edits of these files must be searched for first.
+    /// Nothing was stored: the last edits of these files must be searched for first.
     LacksEdits(Vec<FileState>),
 }
 
@@ -297,14 +298,14 @@ struct WorktreeFiles {
     read: Vec<FileState>,
     /// The last edits of the files, as far as they were searched for.
     edits: LastEdits,
-    /// Whether to complete unfinished changes of files first.
+    /// Whether to complete unfinished changes of the files first.
     recovers: bool,
-    /// Whether the sides of conflicts are still as in the rows.
+    /// Whether ours and theirs of a conflict are still the same sides as in the rows; a rebase swaps them.
     has_same_sides: bool,
     /// Numbers of the worktrees that are gone.
     gone: Vec<i64>,
-    /// Whether to link the memories as the files of this worktree say even if no file has changed. A request of the worktree needs
-    /// that; a request from another worktree or a saved file does not.
+    /// Whether to link the memories as the files of this worktree say even if no file has changed. A request in the worktree needs
+    /// these links; a request from another worktree or a saved file does not.
     links: bool,
     layout: RepoLayout,
 }
@@ -324,7 +325,7 @@ impl WorktreeFiles {
         }
     }
 
-    /// Makes the rows equal to the files.
+    /// Makes the rows equal to the files, on the thread that owns the memories.
     fn apply_to(&self, store: &mut MemoryStore, counters: &FileCounters) -> JobResult<TakeOutcome> {
         let now_ms = now_ms();
         if self.forget_gone(store, now_ms)? {
@@ -368,7 +369,7 @@ impl WorktreeFiles {
         TakeOutcome::Taken(TakenFiles { worktree, failure, generation: store.file_generation(), n_taken })
     }
 
-    /// Returns whether a file was listed as gone.
+    /// Returns whether a file is missing from the listing; false if nothing could be listed.
     fn is_gone(&self, name: &str) -> bool {
         self.names.as_ref().is_some_and(|names| !names.contains(name))
     }
@@ -398,7 +399,7 @@ impl WorktreeFiles {
             }
             Ok(())
         })?;
-        store.renew_generation(); // a worktree that comes back has lost the rows of its last look
+        store.renew_generation(); // a worktree that comes back must be read again, because its rows were deleted
         Ok(true)
     }
 
@@ -416,8 +417,9 @@ impl WorktreeFiles {
         store.write(now_ms, |rows| Ok(rows.worktrees().set_worktree_location(&root, made_ns)?))
     }
 
-    /// Takes new, changed and gone files into the rows, and links the memories as the files say. Rows of `unwritten` files stay,
-    /// because these files are going to be written from the rows. Returns the files whose last edits must be searched for first.
+    /// Stores new, changed and gone files in the rows, and links the memories as the files say. Rows of `unwritten` files stay,
+    /// because these files are going to be written from the rows. If the last edits of some files must be searched for first,
+    /// stores nothing and returns these files.
     fn take_files(
         &self,
         store: &mut MemoryStore,
@@ -442,7 +444,7 @@ impl WorktreeFiles {
         if !lacking.is_empty() {
             return Ok(lacking);
         }
-        // Once memories are linked as the files of this worktree say, they stay so.
+        // Once memories are linked as the files of this worktree say, every later change updates the links.
         let links = self.links || counters.is_linked(worktree);
         if !gone.is_empty() || !changed.is_empty() {
             store.write(now_ms, |rows| match links {

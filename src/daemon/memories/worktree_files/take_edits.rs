@@ -1,7 +1,7 @@
-//! Takes edits of the files of memories as they happen.
+//! Stores edits of the files of memories in the database as they are saved.
 //!
-//! So the history has every edit that was saved in a worktree, even if the worktree is removed before the next request. Every
-//! worktree's directory of memories is watched for that, whether or not its code is indexed.
+//! So the history has every edit that was saved in a worktree, even if the worktree is removed before the next request. The
+//! directory of memories of every worktree is watched, whether or not the code of the worktree is indexed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,56 +22,57 @@ use crate::daemon::shared::Shared;
 
 /// Longest wait while git writes files.
 const GIT_WRITES: Duration = Duration::from_secs(10);
-/// Time between the end of the write and the update of the branch.
+/// Time between the moment that git releases its lock and the update of the branch.
 const SETTLE: Duration = Duration::from_millis(50);
 /// Interval between two checks for git's lock.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Takes saved edits in a worktree, on a thread of its own because the file system may hang. Does not wait for the thread.
+/// Starts a thread that stores saved edits in a worktree, because the file system may hang. Does not wait for the thread.
 pub(in crate::daemon) fn take_edits(shared: &Arc<Shared>, layout: &RepoLayout) {
     if !shared.memories.files.begin_taking(&layout.root) {
         return; // the running thread starts over
     }
     let (for_thread, of_thread) = (Arc::clone(shared), layout.clone());
     if let Err(error) = spawn_thread("memory-files", move || take_edits_until_done(&for_thread, &of_thread)) {
-        tracing::warn!(error = format!("{error:#}"), "edits of memories are taken at the next request");
+        tracing::warn!(error = format!("{error:#}"), "edits of memories are stored only at the next request");
         shared.memories.files.forget_taking(&layout.root);
     }
 }
 
-/// Takes saved edits in a worktree until no more were made meanwhile.
+/// Stores saved edits in a worktree until no more edits were saved meanwhile.
 fn take_edits_until_done(shared: &Shared, layout: &RepoLayout) {
     loop {
         wait_for_git(layout);
         let began = Instant::now();
         // The next request meets the same failure, and reports it.
         let _ = catch_panic(|| take_edits_once(shared, layout));
-        pause(began.elapsed()); // at most half of the time is for this
+        pause(began.elapsed()); // so that at most half of the time is spent on edits
         if shared.memories.files.end_taking(&layout.root) {
             return;
         }
     }
 }
 
-/// Takes saved edits in the other worktrees that have memories, and starts watching their directories.
+/// Stores saved edits in the other worktrees that have memories, and starts watching their directories of memories.
 pub(super) async fn take_edits_of_others(shared: Arc<Shared>, layout: RepoLayout) {
     for other in shared.memories.find_others(&layout, &shared.engine.env).await.into_iter().flatten() {
         take_edits(&shared, &other);
     }
 }
 
-/// Takes saved edits after a change in the directory of memories that is watched under this id.
+/// Stores saved edits after a change in the directory of memories that is watched under the id `view`.
 pub(in crate::daemon) fn take_changed_directory(shared: &Arc<Shared>, view: WorktreeId, changed: &Path) {
     let layout = shared.memories.files.watched_files().layout_of_change(view, changed);
     layout.iter().for_each(|layout| take_edits(shared, layout));
 }
 
-/// Takes saved edits in all watched directories of memories, after events were lost.
+/// Stores saved edits in all watched directories of memories, for the case that events of the watcher were lost.
 pub(in crate::daemon) fn take_all_edits(shared: &Arc<Shared>) {
     let layouts = shared.memories.files.watched_files().watched_layouts();
     layouts.iter().for_each(|layout| take_edits(shared, layout));
 }
 
+/// Watches the directory of memories, and stores saved edits. Reads all files of a worktree that is not known yet.
 fn take_edits_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
     watch_directory(shared, layout); // first, so that a save after the read is reported
     if !shared.memories.take_saved(layout)? {
@@ -81,7 +82,7 @@ fn take_edits_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
     Ok(())
 }
 
-/// Waits while git writes the files of a worktree. Only afterwards the branch has the commit with the author of the change.
+/// Waits while git writes the files of a worktree. The branch has the commit, and so the author of the change, only afterwards.
 fn wait_for_git(layout: &RepoLayout) {
     let Some(lock) = layout.git_dir.as_ref().map(|dir| dir.join("index.lock")) else { return };
     let end = Instant::now() + GIT_WRITES;
@@ -107,6 +108,6 @@ fn watch_directory(shared: &Shared, layout: &RepoLayout) {
         return;
     }
     if let Err(error) = shared.engine.watch.add_dir(view, Role::Memories, &dir) {
-        tracing::warn!(%error, "edits of memories are taken at the next request");
+        tracing::warn!(%error, "edits of memories are stored only at the next request");
     }
 }

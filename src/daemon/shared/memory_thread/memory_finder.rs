@@ -1,7 +1,7 @@
 //! Searches memories from their own read connection.
 //!
-//! It has a read-only connection and a copy of the vectors, which are updated after each job and before its answer, so that
-//! acknowledged changes are found. Searches do not wait for a long import or a slow disk.
+//! The finder has a read-only connection and a copy of the vectors, which are updated after each job and before its answer is sent,
+//! so that acknowledged changes are found. Searches do not wait for a long import or a slow disk.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -16,7 +16,7 @@ use memod_vectors::vector_index::MutableVectorIndex;
 /// Number of memories that a slow model embeds at a time. A request that writes a memory waits for one step.
 const SLOW_STEP: usize = 8;
 
-/// Builds the store's access to a model.
+/// Returns the functions with which the store computes vectors of a model.
 pub(in crate::daemon) fn build_vector_model(models: &Arc<ModelRegistry>, id: &str) -> VectorModel {
     let is_slow = models.load_model(id).is_ok_and(|model| model.is_slow());
     let step = if is_slow { SLOW_STEP } else { EMBED_STEP };
@@ -30,7 +30,7 @@ pub(in crate::daemon) fn build_vector_model(models: &Arc<ModelRegistry>, id: &st
     }
 }
 
-/// Embeds records if the model is ready. A transaction is open, which must not wait for a model; it is tried again.
+/// Embeds records if the model is ready; otherwise they are tried again later, because the caller's transaction must not wait.
 fn embed_if_ready(models: &ModelRegistry, id: &str, fields: &[RecordText]) -> Option<Vec<Option<Vec<i8>>>> {
     let model = models.load_model(id).ok().filter(|model| model.is_ready())?;
     Some(quantize_all(embed_records(model.as_ref(), fields)?))
@@ -45,14 +45,14 @@ fn embed_now(models: &ModelRegistry, id: &str, fields: &[RecordText]) -> Option<
     record_vectors(|texts| model.embed_now(texts, Role::Document), fields).ok().map(quantize_all)
 }
 
-/// Title, empty if there is none, and content.
+/// Title and content of a record; the title is empty if there is none.
 type RecordText = (String, String);
 
 fn quantize_all(vectors: Vec<Option<Vec<f32>>>) -> Vec<Option<Vec<i8>>> {
     vectors.into_iter().map(|vector| vector.as_deref().map(quantize)).collect()
 }
 
-/// Returns one vector per record, `None` for a record on which the model fails; `None` if it fails on all.
+/// Returns one vector per record, `None` for a record on which the model fails; `None` if the model can embed no text at all.
 fn embed_records(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Option<Vec<f32>>>> {
     let why = match (record_vectors(|texts| model.embed(texts), fields), fields) {
         (Ok(vectors), _) => return Some(vectors),
@@ -63,16 +63,17 @@ fn embed_records(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Ve
         }
     };
     let is_blamed = can_embed(model);
-    tracing::error!(%why, is_blamed, "no vector of a memory, which only words find");
+    tracing::error!(%why, is_blamed, "a memory has no vector, so only words find it");
     is_blamed.then(|| vec![None])
 }
 
-/// Searches memories while a database is open.
+/// Reads memories for searches while a database is open.
 pub(in crate::daemon) struct MemoryFinder {
     known: RwLock<Option<FinderData>>,
     models: Arc<ModelRegistry>,
 }
 
+/// The open database: a read connection, and the copy of the vectors.
 struct FinderData {
     reader: Mutex<Box<MemoryReader>>,
     vectors: MutableVectorIndex<MemoryRow>,
@@ -83,12 +84,12 @@ impl MemoryFinder {
         Self { known: RwLock::default(), models }
     }
 
-    /// Returns the model whose vectors memories have, or why it cannot be used. Loads it.
+    /// Loads and returns the model whose vectors memories have, or returns why it cannot be used.
     pub(in crate::daemon) fn load_model(&self) -> ModelResult {
         self.models.load_model(&self.with_vectors(|vectors| vectors.model().to_owned()))
     }
 
-    /// Applies the changes of the last job.
+    /// Applies the changes that the last job made in the store.
     pub(in crate::daemon) fn follow_changes(&self, store: &mut MemoryStore) {
         let changes = match store.vector_changes() {
             Ok(None) => return,
@@ -128,7 +129,7 @@ impl MemoryFinder {
         Some(reader.read(now_ms, worktree, |rows| read(rows, vectors)))
     }
 
-    /// Calls `see` with the vectors, without reading the database; for the thread that owns the memories.
+    /// Calls `see` with the vectors, without reading the database; the index is empty if no database is open.
     pub(in crate::daemon) fn with_vectors<T>(
         &self,
         see: impl FnOnce(&MutableVectorIndex<MemoryRow>) -> T,

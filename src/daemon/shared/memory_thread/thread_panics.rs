@@ -1,4 +1,4 @@
-//! Counts the panics of the thread that keeps the memories.
+//! Counts the panics of the thread that owns the memories.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 use memod_base::threads::lock;
 use memod_proto::{RpcError, code};
 
-/// Most panics within [`PANIC_WINDOW`] after which the thread is still restarted.
+/// Maximum number of panics within [`PANIC_WINDOW`] after which the thread is still restarted.
 const MOST_PANICS: usize = 3;
 /// Time after which a panic no longer counts.
 const PANIC_WINDOW: Duration = Duration::from_secs(300);
 
-/// The latest panics outside of a job. Each of them has ended the thread.
+/// The latest panics of the thread outside of a job. After each, the thread had to reopen the database.
 #[derive(Default)]
 pub(in crate::daemon) struct PanicLog(Mutex<VecDeque<(Instant, String)>>);
 
 impl PanicLog {
+    /// Records a panic of the thread, and its message.
     pub(in crate::daemon) fn note_panic(&self, why: String, now: Instant) {
         let mut panics = lock(&self.0);
         panics.push_back((now, why));
@@ -25,22 +26,22 @@ impl PanicLog {
         }
     }
 
-    /// Returns the error after too many panics, when the thread is not restarted.
+    /// Returns the error for a thread that is not restarted after too many panics; `None` if it may be restarted.
     pub(in crate::daemon) fn restart_refusal(&self, now: Instant) -> Option<RpcError> {
         let (n_panics, why) = self.count_recent(now)?;
         let minutes = PANIC_WINDOW.as_secs() / 60;
         let message = format!(
-            "the thread that keeps the memories panicked {n_panics} times in {minutes} minutes: {why}"
+            "the thread that owns the memories panicked {n_panics} times in {minutes} minutes: {why}"
         );
         let hint = "acknowledged memories are on disk; see `memo logs`, then run `memo restart`";
         (n_panics > MOST_PANICS).then(|| RpcError::new(code::INTERNAL, message).with_hint(hint))
     }
 
-    /// Returns a notice for answers while a recent panic counts.
+    /// Returns a notice about the last panic, as long as it counts.
     pub(in crate::daemon) fn panic_notice(&self, now: Instant) -> Option<String> {
         let (_, why) = self.count_recent(now)?;
         Some(format!(
-            "memories: their thread panicked and was started anew: {why}; what was acknowledged is on the disk, and \
+            "memories: their thread panicked and was restarted: {why}; acknowledged memories are on disk, and \
              `memo logs` says more"
         ))
     }

@@ -27,10 +27,10 @@ pub(super) struct AnswerTexts<'a> {
     known: HashMap<SourceKey, Option<NumberedLines>>,
 }
 
-/// The entries of files in the snapshot that an answer is from.
+/// The manifest entries of files in the snapshot from which an answer comes.
 pub(super) type StoredEntries = HashMap<SourceKey, Option<StoredEntry>>;
 
-/// Reads the entries of files, in the snapshot of `reader`.
+/// Reads the manifest entries of files in the snapshot of `reader`.
 pub(super) fn read_entries(
     reader: &IndexReader,
     at: &Freshness,
@@ -55,7 +55,7 @@ impl<'a> AnswerTexts<'a> {
         Self { shared, at, dir, entries, known: HashMap::new() }
     }
 
-    /// Returns the text of a file without its credentials; `None` if the disk differs from the snapshot.
+    /// Returns the lines of a file with its credentials masked; `None` if the disk differs from the snapshot.
     pub(super) fn read_lines(&mut self, key: &SourceKey) -> RpcResult<Option<&NumberedLines>> {
         if !self.known.contains_key(key) {
             let text = match self.entries.get(key) {
@@ -67,7 +67,8 @@ impl<'a> AnswerTexts<'a> {
         Ok(self.known.get(key).and_then(Option::as_ref))
     }
 
-    /// Adds lines and paths for people to definitions; returns the files that are to be read again.
+    /// Adds the shown line and the path from the caller's directory to each definition; returns the files whose content on disk
+    /// differs from the snapshot. The line is the signature of the definition, or else that of the use.
     pub(super) fn fill_texts(
         mut self,
         found: &mut [ReachedDefinition],

@@ -8,7 +8,7 @@ use memod_proto::{ChangedParams, ReachParams};
 use crate::daemon::history::changed;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Files with the qualified names of their definitions.
+/// Paths of files, with the qualified names of definitions in them.
 pub(super) type FileTitles = Vec<(String, Vec<String>)>;
 
 /// The changes since a revision.
@@ -20,12 +20,12 @@ pub(super) struct ChangedDefinitions {
     /// Old and new paths of renamed files; all of their definitions count as changed.
     pub(super) renamed: Vec<(String, String)>,
     pub(super) why_not_fresh: Option<String>,
-    /// Why some changes may lack.
+    /// Why some changes may be missing.
     pub(super) cut: Option<String>,
 }
 
 impl ChangedDefinitions {
-    /// Returns the paths of files that are gone, or had definitions that are.
+    /// Returns the old paths of renamed files, and the paths of files with removed definitions.
     pub(super) fn old_paths(&self) -> Vec<String> {
         let renamed = self.renamed.iter().map(|(old, _)| old);
         self.removed.iter().map(|(path, _)| path).chain(renamed).cloned().collect()
@@ -45,7 +45,7 @@ pub(super) async fn find_changed_definitions(
         ..ChangedParams::default()
     };
     let result = changed::answer_changed(request, ask).await?;
-    request.caveats.note_needed_files(|_| true); // what uses the changed definitions may be anywhere
+    request.caveats.note_needed_files(|_| true); // a changed definition may be used in any file
     let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
     let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
     let (mut present, mut removed, mut renamed) = (FileTitles::new(), FileTitles::new(), Vec::new());

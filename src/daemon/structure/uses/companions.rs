@@ -15,11 +15,11 @@ use crate::daemon::request::fresh_snapshot::wait_until_fresh;
 use crate::daemon::request::reader_threads::run_reading;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Most places whose memories are looked for.
+/// Maximum number of files whose memories are listed.
 const MOST_PLACES: usize = 200;
-/// Most files whose commits are looked for, most commits of one, and of all.
+/// Maximum numbers of files whose commits are listed, of commits of one file, and of all commits.
 const MOST_COMMITS: (usize, usize, usize) = (10, 3, 10);
-/// Time for reading history.
+/// Time limit for reading history.
 const BUDGET: Duration = Duration::from_secs(2);
 
 /// Memories and commits that are added to an answer.
@@ -27,11 +27,11 @@ const BUDGET: Duration = Duration::from_secs(2);
 pub(super) struct AnswerCompanions {
     pub(super) memories: Vec<WhyMemory>,
     pub(super) commits: Vec<WhyCommit>,
-    /// Why there may be more.
+    /// Why there may be more commits.
     pub(super) cut: Option<String>,
 }
 
-/// Finds the requested memories and commits about places: those of the definitions, then those of the results.
+/// Finds the memories and commits about places in files, as far as `with` requests them.
 pub(super) async fn find_companions(
     request: &Arc<RequestContext>,
     cwd: &str,
@@ -61,7 +61,7 @@ pub(super) async fn find_companions(
     Ok(found)
 }
 
-/// Joins the lines of each file; a file as a whole has no lines.
+/// Merges the places of each file into one; a place without lines is a whole file.
 fn merge_places(places: Vec<PathLines>) -> Vec<PathLines> {
     let mut all: Vec<PathLines> = Vec::new();
     for (path, lines) in places {
@@ -74,7 +74,7 @@ fn merge_places(places: Vec<PathLines>) -> Vec<PathLines> {
     all
 }
 
-/// Returns the newest commits that touched files, newest first, and whether the time was too short.
+/// Returns the newest commits that changed some files, newest first, and whether the time limit was reached.
 fn list_commits(at: &Freshness, paths: &[String]) -> RpcResult<(Vec<WhyCommit>, bool)> {
     let history = CommitHistory::open(at)?;
     let Some(head) = history.refs.find("HEAD")? else {

@@ -1,4 +1,4 @@
-//! Follows uses from definition to definition: to what uses them, or to what they call.
+//! Follows uses from definition to definition: to the users of definitions, or to the definitions that they call.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -11,24 +11,25 @@ use memod_structure::resolve::{Certainty, DefinitionCandidate, Resolver, Structu
 use super::method_sets;
 use super::worktree_structures::{CodeNode, ResolvedUse, WorktreeStructures};
 
-/// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
-/// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.
+/// Factor from the weight of a definition to that of its user, by the certainty of the use. The last one, for uses by name, is
+/// divided by the number of definitions that the name may mean. Checked with `benches/references/history.py` on commits that
+/// changed tests.
 const WEIGHT: [f64; 3] = [1.0, 0.7, 0.3];
-/// How much of it is left one step farther.
+/// Factor by which the weight decreases with each step.
 const DECAY: f64 = 0.7;
-/// Steps with less weight are found but not followed.
+/// Minimum weight of a step that is followed; lighter steps are only found.
 const LEAST_FOLLOWED: f64 = 0.05;
-/// Most definitions that are found.
+/// Maximum number of definitions that are found.
 const MOST_FOUND: usize = 5_000;
-/// Most definitions that a call may mean: with more, it says nothing.
+/// Maximum number of definitions that a call may mean; a call that may mean more is ignored, unless it is exact.
 const MOST_MEANT: usize = 4;
 
-/// Which uses are followed.
+/// The kind of uses that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FollowedUses {
-    /// Calls of functions and mentions of types; neither imports nor what a type extends.
+    /// Calls of functions and mentions of types, but neither imports nor the base types that a type extends.
     Calls,
-    /// All uses but imports.
+    /// All uses except imports.
     Uses,
     /// Types that extend or implement a type.
     Bases,
@@ -41,19 +42,19 @@ pub(super) struct FollowLimits {
     pub(super) until: Instant,
 }
 
-/// A definition on the way.
+/// A definition that was reached by following uses.
 #[derive(Clone, Debug)]
 pub(super) struct UseStep {
     pub(super) node: CodeNode,
-    /// Number of uses between it and a start.
+    /// Number of uses between a starting definition and this one.
     pub(super) depth: u32,
-    /// The step before; `None` for the first ones.
+    /// Index of the step before this one; `None` for the first steps.
     pub(super) via: Option<usize>,
-    /// Line of the use: in this definition, or, for callees, in the one before.
+    /// Line of the use: in this definition, or, for callees, in the definition before.
     pub(super) line: u32,
-    /// The least sure use on the way.
+    /// Certainty of the least certain use on the way.
     pub(super) certainty: Certainty,
-    /// 0 to 1; 0 for a test that only its name or its words point to.
+    /// Relevance, 0 to 1; 0 for a test that was found only by its name or its words.
     pub(super) weight: f64,
 }
 
@@ -61,15 +62,15 @@ pub(super) struct UseStep {
 #[derive(Default)]
 pub(super) struct UsePaths {
     pub(super) steps: Vec<UseStep>,
-    /// Why there may be more.
+    /// Why there may be more steps.
     pub(super) cut: Option<&'static str>,
-    /// Calls in the definitions asked for that mean no definition of the worktree, or any of too many.
+    /// Number of calls in the starting definitions that mean no definition of the worktree, or one of too many.
     pub(super) n_untold: usize,
     known: HashMap<CodeNode, usize>,
 }
 
 impl UsePaths {
-    /// Adds a step, or improves the one that is known at the same depth; returns whether it is new.
+    /// Adds a step, or replaces a lighter step to the same definition at the same depth; returns whether the definition is new.
     fn add(&mut self, step: UseStep) -> bool {
         match self.known.get(&step.node) {
             Some(&known) => {
@@ -87,7 +88,7 @@ impl UsePaths {
         }
     }
 
-    /// Adds those starts that are asked for themselves.
+    /// Adds the starting definitions that `is_wanted` selects as steps of depth 0.
     pub(super) fn add_starts(
         &mut self,
         structures: &WorktreeStructures<'_>,
@@ -105,7 +106,7 @@ impl UsePaths {
         step.map_or((1.0, Certainty::Exact), |step| (self.steps[step].weight, self.steps[step].certainty))
     }
 
-    /// Returns whether a limit is reached, and notes which.
+    /// Returns whether a limit is reached, and records in `cut` which.
     fn is_at_limit(&mut self, bounds: &FollowLimits) -> bool {
         if self.steps.len() >= MOST_FOUND {
             self.cut = Some("more than 5,000 definitions are reached");
@@ -116,7 +117,7 @@ impl UsePaths {
     }
 }
 
-/// Returns the users of definitions, and their users in turn, the nearest first.
+/// Returns the steps to the users of definitions, and to their users in turn, the nearest first.
 pub(super) fn follow_users(
     structures: &WorktreeStructures<'_>,
     start: &[DefinitionCandidate],
@@ -175,7 +176,7 @@ pub(super) fn follow_users(
     Ok(reached)
 }
 
-/// Adds the users of removed definitions: the uses of a name that nothing else defines, or that is still imported from there.
+/// Adds the users of removed definitions: those that use a name which no other definition has, or import it from the old file.
 pub(super) fn add_users_of_removed(
     structures: &WorktreeStructures<'_>,
     removed: &[(String, Vec<String>)],
@@ -186,7 +187,7 @@ pub(super) fn add_users_of_removed(
         .flat_map(|(path, titles)| titles.iter().map(|title| (own_part(title), path.as_str())))
         .collect();
     for (name, path) in names {
-        // If another definition has the name, only an import from the old file shows that the old one is meant.
+        // If another definition has the name, only an import from the old file shows that the removed one is meant.
         let is_defined = !structures.find_candidates(name)?.is_empty();
         let old_file = structures.paths.number_of(path);
         if structures.is_late() || is_defined && old_file.is_none() {
@@ -211,7 +212,7 @@ pub(super) fn add_users_of_removed(
     Ok(())
 }
 
-/// Returns the members of bases that a member may be called for: those that it overrides, or implements.
+/// Returns the members of base types that a member overrides or implements: a call of one of them may run this member.
 fn find_overridden(
     structures: &WorktreeStructures<'_>,
     member: DefinitionCandidate,
@@ -232,7 +233,7 @@ fn find_overridden(
     Ok(found)
 }
 
-/// Adds the members of bases for which members of types may be called, and returns them.
+/// Adds to `open` the members of base types that the members there override or implement; returns the added ones.
 fn add_overridden(
     structures: &WorktreeStructures<'_>,
     open: &mut Vec<(DefinitionCandidate, Option<usize>)>,
@@ -253,7 +254,7 @@ fn add_overridden(
     Ok(added)
 }
 
-/// Adds the types of Go that have the methods of an interface.
+/// Adds steps to the types of Go that have the methods of an interface in `open`.
 fn add_implementers(
     structures: &WorktreeStructures<'_>,
     open: &[(DefinitionCandidate, Option<usize>)],
@@ -275,10 +276,10 @@ fn add_implementers(
     Ok(())
 }
 
-/// Definitions of one name with the steps that led to them.
+/// Definitions with one name, each with the step that led to it.
 type WantedDefinitions = HashMap<DefinitionCandidate, Option<usize>>;
 
-/// Groups definitions by their names, in the order in which each name is first seen.
+/// Groups definitions by their names, in the order in which each name first occurs.
 fn group_by_name(
     structures: &WorktreeStructures<'_>,
     open: &[(DefinitionCandidate, Option<usize>)],
@@ -298,7 +299,7 @@ fn group_by_name(
     groups
 }
 
-/// Returns the heaviest step that a use leads to, with its definition.
+/// Returns the heaviest of the steps to definitions that a use may mean, with its definition.
 fn find_heaviest_step(
     reached: &UsePaths,
     found: &ResolvedUse,
@@ -332,7 +333,7 @@ fn is_type(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> 
     target.declared_in(&structures.structure_of(target.file)).role == DeclaredRole::Type
 }
 
-/// Returns the definition that a place belongs to: a scope such as an `impl` block belongs to its type.
+/// Returns the definition to which a place in the code belongs: a scope such as an `impl` block belongs to its type.
 fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNode) -> CodeNode {
     let structure = structures.structure_of(place.file);
     let Some(own) = structure.find_declared(place.declared) else { return place };
@@ -346,7 +347,7 @@ fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNod
     CodeNode { declared: of_type.map(|id| id as u32).or(place.declared), ..place }
 }
 
-/// Returns the definitions whose uses reach a node: itself, and of a constructor its type.
+/// Returns the definitions whose uses are followed from a node: its own, and for a constructor also its type.
 fn list_next_candidates(
     structures: &WorktreeStructures<'_>,
     node: CodeNode,
@@ -367,7 +368,7 @@ fn list_next_candidates(
         .collect()
 }
 
-/// Returns the callees of definitions, and their callees in turn, the nearest first and in the order of the text.
+/// Returns the steps to the callees of definitions, and to their callees in turn, the nearest first and in the order of the text.
 pub(super) fn follow_callees(
     structures: &WorktreeStructures<'_>,
     start: &[DefinitionCandidate],
@@ -411,13 +412,13 @@ pub(super) fn follow_callees(
     Ok(reached)
 }
 
-/// Whether a use is a call inside of a definition, its inner definitions included.
+/// Returns whether a use is a call inside a definition, including its inner definitions.
 fn is_call_in(structure: &FileStructure, used: &NameUse, caller: DefinitionCandidate) -> bool {
     used.role == UseRole::Call
         && structure.enclosing_ids(used.enclosing_id()).any(|around| around == caller.declared)
 }
 
-/// Orders by the number of uses, then the surest first.
+/// Orders steps by depth, and those of one depth by certainty, the most certain first.
 pub(super) fn compare_by_distance(one: &UseStep, other: &UseStep) -> Ordering {
     one.depth.cmp(&other.depth).then(one.certainty.cmp(&other.certainty)).then(one.node.cmp(&other.node))
 }

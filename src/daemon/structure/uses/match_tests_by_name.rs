@@ -1,7 +1,8 @@
 //! Matches files of tests with changed definitions by their names.
 //!
-//! Tests are mostly named after what they test, and of all the links that a text has, this one is the most precise: Van Rompaey and
-//! Demeyer, "Establishing Traceability Links between Unit Test Cases and Units under Test", CSMR 2009.
+//! Tests are mostly named after what they test, and among the links from tests to code that can be read from a text, this is the
+//! most precise: Van Rompaey and Demeyer, "Establishing Traceability Links between Unit Test Cases and Units under Test", CSMR
+//! 2009.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,23 +12,23 @@ use memod_text::words::{Form, write_words};
 
 /// Words in a file's name that mark it as a test.
 const OF_TESTS: [&str; 5] = ["it", "spec", "specs", "test", "tests"];
-/// Names of files that are known by their directory.
+/// Names of files that people know by the name of their directory.
 const KNOWN_BY_DIRECTORY: [&str; 5] = ["index", "init", "lib", "main", "mod"];
 
-/// The names of changed files and definitions.
+/// Compares the names of tests with those of changed files and definitions.
 pub(super) struct NameMatcher {
     changed: Vec<ChangedFileWords>,
 }
 
-/// A changed file.
+/// The words of a changed file.
 struct ChangedFileWords {
     dir: String,
-    /// Words of its name and of its changed definitions.
+    /// Words of the file's name and of its changed definitions.
     words: HashSet<String>,
 }
 
 impl NameMatcher {
-    /// Takes the paths of changed definitions, with their qualified names.
+    /// Takes the qualified names of changed definitions, each after the path of its file.
     pub(super) fn new<'a>(changed: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut words: BTreeMap<&str, HashSet<String>> = BTreeMap::new();
         for (path, title) in changed {
@@ -42,7 +43,8 @@ impl NameMatcher {
         Self { changed: changed.collect() }
     }
 
-    /// Returns which part of the words in a file's name are words of one changed file: 0 to 1.
+    /// Returns the share of the words in a file's name that one changed file has too, 0 to 1; the largest share of all changed
+    /// files.
     pub(super) fn matching_share(&self, path: &str) -> f64 {
         let own = list_file_words(path);
         let most =
@@ -65,7 +67,7 @@ impl NameMatcher {
     }
 }
 
-/// Returns the words of a file's name, or of its directory's where that is what a file is known by.
+/// Returns the words of a file's name, or of its directory's name for a file such as `mod.rs`.
 fn list_file_words(path: &str) -> HashSet<String> {
     let own = list_stem_words(path);
     if own.iter().all(|word| KNOWN_BY_DIRECTORY.contains(&word.as_str())) {

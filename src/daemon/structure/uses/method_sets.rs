@@ -1,4 +1,4 @@
-//! Finds which types of Go implement an interface: those that have a method of each name that it asks for.
+//! Finds which types of Go implement an interface: those that have a method of each name that the interface requires.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as
 
 use super::worktree_structures::WorktreeStructures;
 
-/// Deepest nesting of embedded interfaces.
+/// Maximum depth of embedded interfaces that are followed.
 const MOST_EMBEDDED: u32 = 8;
-/// Most interfaces that a method is compared with.
+/// Maximum number of interfaces that a method is compared with.
 const MOST_INTERFACES: usize = 8;
 
-/// A type, by the directory of its package and its name.
+/// The directory of a type's package, and the name of the type.
 type TypePlace = (String, String);
 
 /// The methods of an interface.
 #[derive(Default)]
 struct MethodSet {
     names: BTreeSet<String>,
-    /// Whether it embeds one that is defined elsewhere.
+    /// Whether the interface embeds one that is not defined in the worktree.
     is_open: bool,
 }
 
-/// Returns the types that have all methods of an interface, and how sure that is: parameters are not compared.
+/// Returns the types that have all methods of an interface, and the certainty of that: parameters are not compared.
 pub(super) fn find_implementers(
     structures: &WorktreeStructures<'_>,
     interface: DefinitionCandidate,
@@ -55,7 +55,7 @@ pub(super) fn find_implementers(
     Ok((certainty, found))
 }
 
-/// Returns those methods of interfaces, all of one name, that a method of a type implements.
+/// Returns the methods of interfaces among `candidates` that a method of a type implements; all have the same name.
 pub(super) fn find_implemented(
     structures: &WorktreeStructures<'_>,
     method: DefinitionCandidate,
@@ -85,7 +85,7 @@ pub(super) fn find_implemented(
     Ok(found)
 }
 
-/// Adds the methods of an interface and of those that it embeds.
+/// Adds the methods of an interface, and of the interfaces that it embeds up to a depth, to `wanted`.
 fn collect_methods(
     structures: &WorktreeStructures<'_>,
     interface: DefinitionCandidate,
@@ -103,7 +103,7 @@ fn collect_methods(
     let n_before = wanted.names.len();
     wanted.names.extend(methods.map(|method| method.names.clone()));
     if depth == MOST_EMBEDDED && wanted.names.len() == n_before {
-        // A type without methods inside is no interface, or one that only embeds; of a struct, embedded ones say nothing.
+        // A type without methods inside is a struct, whose embedded types do not matter, or an interface that only embeds.
         return Ok(());
     }
     let embedded = structure
@@ -120,7 +120,7 @@ fn collect_methods(
     Ok(())
 }
 
-/// Returns the types that have a method of a name.
+/// Returns the types of Go that have a method with a name.
 fn find_types_with_method(
     structures: &WorktreeStructures<'_>,
     name: &str,

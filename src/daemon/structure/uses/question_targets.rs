@@ -1,4 +1,4 @@
-//! Finds the definitions that a question about uses is about.
+//! Finds the definitions that a question about uses names.
 
 use std::collections::HashSet;
 
@@ -20,13 +20,13 @@ use crate::daemon::request::path_spec::{PathPart, find_named, parse_target};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
-/// A definition as an answer names it; each overload is one.
+/// A definition as an answer names it; each overload is a definition.
 pub(super) struct TargetDefinition {
     pub(super) title: String,
     pub(super) lines: (u32, u32),
 }
 
-/// The definitions that a target means.
+/// The definitions that a question is about.
 #[derive(Default)]
 pub(super) struct QuestionTargets {
     /// The definitions, as an answer names them.
@@ -36,7 +36,7 @@ pub(super) struct QuestionTargets {
     known: HashSet<DefinitionCandidate>,
     /// Number of definitions that were requested by their qualified names and do not exist.
     pub(super) n_gone: usize,
-    /// A file whose uses are not known, if there is one.
+    /// A file from which no definitions and uses are extracted, if there is one.
     unknown: Option<SourceKey>,
 }
 
@@ -64,7 +64,7 @@ impl QuestionTargets {
         let declared = structure.iter().flat_map(|structure| structure.declared.iter().enumerate());
         let declared =
             declared.filter(|(_, own)| own.role != DeclaredRole::Scope && has_lines(own.lines, lines));
-        // The last of those with one length is the innermost.
+        // Among definitions of the same length, the last is the innermost.
         if let Some((innermost, _)) = declared.rev().min_by_key(|(_, own)| own.lines.1 - own.lines.0) {
             return self.add_declared(structures, key, |id, _| id == innermost);
         }
@@ -73,7 +73,7 @@ impl QuestionTargets {
         innermost.is_some()
     }
 
-    /// Adds the definitions of a file that are wanted; returns whether there are any.
+    /// Adds the definitions of a file that `is_wanted` selects; returns whether there are any.
     fn add_declared(
         &mut self,
         structures: &WorktreeStructures<'_>,
@@ -112,12 +112,12 @@ impl QuestionTargets {
         shown.collect()
     }
 
-    /// Returns the matcher for the names of tests.
+    /// Returns the matcher that compares the names of tests with these definitions.
     pub(super) fn build_name_matcher(&self) -> NameMatcher {
         NameMatcher::new(self.definitions.iter().map(|(key, found)| (key.as_str(), found.title.as_str())))
     }
 
-    /// Returns a reason why an answer about these lacks uses: languages whose uses are not known.
+    /// Returns the reason why an answer about these definitions lacks uses, if it does: the language of a file is not supported.
     pub(super) fn why_uses_unknown(&self) -> Option<String> {
         let key = self.unknown.as_ref()?;
         let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
@@ -125,7 +125,7 @@ impl QuestionTargets {
     }
 }
 
-/// Whether a whole file may be asked for.
+/// Whether a question may name a whole file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WholeFiles {
     Allowed,
@@ -184,7 +184,7 @@ pub(super) fn find_targets(
     }
 }
 
-/// Returns the definitions of files by their qualified names, and all of those of renamed files; those that are gone are left out.
+/// Returns the changed definitions, and all definitions of renamed files. Definitions that do not exist any more are only counted.
 pub(super) fn find_changed_targets(
     reader: &IndexReader,
     structures: &WorktreeStructures<'_>,
@@ -200,7 +200,7 @@ pub(super) fn find_changed_targets(
         let key = SourceKey::new(path);
         let mut definitions = reader.list_definitions(at.worktree, &key)?;
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
-        // A field or a variant is no definition of its own: its type counts as changed.
+        // For a field or a variant, which is no definition of its own, its type counts as changed.
         let (known, gone): (Vec<_>, Vec<_>) = names
             .iter()
             .map(|name| list_enclosing_names(name).find(|title| titles.contains(title)).map(str::to_owned))

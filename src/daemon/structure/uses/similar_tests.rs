@@ -1,7 +1,7 @@
 //! Finds tests whose text is similar to the names and signatures of changed definitions.
 //!
-//! Frameworks call functions without naming them, so uses do not lead to all tests. Of 450 commits either order alone had a changed test
-//! among the first five in 71 %, both together in 82 % (`benches/references/history.py`).
+//! Frameworks call functions without naming them, so uses do not lead to all tests. Either order alone had a changed test among the
+//! first five for 71 % of 450 commits, and both together for 82 % (`benches/references/history.py`).
 
 use std::collections::HashSet;
 
@@ -22,15 +22,15 @@ use super::question_targets::{QuestionTargets, TargetDefinition};
 use super::worktree_structures::{CodeNode, WorktreeStructures};
 use crate::daemon::shared::Shared;
 
-/// Most words that are searched for; each costs time.
+/// Maximum number of words that are searched for; each costs time.
 const MOST_WORDS: usize = 60;
-/// Most definitions whose words are looked at.
+/// Maximum number of definitions whose words are used.
 const MOST_DEFINITIONS: usize = 60;
-/// Most files of tests that are found.
+/// Maximum number of files of tests that are found.
 const MOST_FILES: usize = 50;
 
-/// Returns the best definition of each file of tests that is similar to the targets or to names that are gone, the most similar file
-/// first; and why not all of the search could be done, if so.
+/// Returns the most similar definition of each file of tests that is similar to the targets or to removed names, the most similar
+/// file first; and why a part of the search could not be done, if so.
 pub(super) fn find_similar_tests(
     (shared, reader): (&Shared, &IndexReader),
     structures: &WorktreeStructures<'_>,
@@ -66,7 +66,7 @@ pub(super) fn find_similar_tests(
         row_cache: &shared.rows,
     };
     let answer = search::run_search(reader, &ask)?;
-    let why = answer.is_outdated.then(|| "another model answers from now on".to_owned());
+    let why = answer.is_outdated.then(|| "the model was switched during the search".to_owned());
     let why = answer.degraded.into_iter().next().or(why).map(|why| format!("similar tests: {why}"));
     let (mut nodes, mut known) = (Vec::new(), HashSet::new());
     for candidate in answer.found.iter().map(|found| &found.ranked.candidate) {
@@ -83,7 +83,7 @@ pub(super) fn find_similar_tests(
     Ok((nodes, why))
 }
 
-/// Returns the words of names and signatures, in small letters: a word in capitals may be an operator of a query.
+/// Returns the words of names and signatures, in lower case, because a word in capitals may be an operator of a query.
 fn collect_words(
     (shared, reader): (&Shared, &IndexReader),
     (at, dir): (&Freshness, &CallerDir),
@@ -96,7 +96,7 @@ fn collect_words(
     for (key, definition) in definitions {
         let own = own_part(&definition.title);
         add_words(&mut words, own);
-        // Of a file that has changed meanwhile only the names count.
+        // If a file has changed meanwhile, only the names of its definitions are used.
         if let Some((_, signature)) =
             texts.read_lines(key)?.and_then(|lines| lines.find_signature(own, definition.lines.0))
         {
@@ -106,7 +106,7 @@ fn collect_words(
     Ok(words)
 }
 
-/// Adds the words of a text, up to the limit of all.
+/// Adds the words of a text, up to the limit of all words.
 fn add_words(words: &mut Vec<String>, text: &str) {
     let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| !part.is_empty());
     words.extend(parts.map(str::to_lowercase).take(MOST_WORDS.saturating_sub(words.len())));

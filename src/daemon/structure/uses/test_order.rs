@@ -1,4 +1,4 @@
-//! Finds the tests among what was reached, adds those that only a name points to, and orders them.
+//! Finds the tests among the definitions that were reached, adds tests that only their names point to, and orders them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,21 +9,21 @@ use super::follow_uses::{UsePaths, UseStep, compare_by_distance};
 use super::match_tests_by_name::NameMatcher;
 use super::worktree_structures::{CodeNode, WorktreeStructures};
 
-/// Classes of files that have no test in them, wherever they are.
+/// Classes of files that contain no tests, even in a directory of tests.
 const NO_TESTS: [FileClass; 5] =
     [FileClass::Config, FileClass::Docs, FileClass::Fixture, FileClass::Generated, FileClass::Snapshot];
 
-/// Addition to the weight of a use by a name that matches a changed file in full; a sure and direct use weighs 0.7.
+/// Addition to the weight of a test whose file name matches a changed file in full; a certain and direct use weighs 0.7.
 const NAME: f64 = 0.5;
-/// Weight of such a name alone: below a sure and direct use, above all others.
+/// Weight of such a name alone: below a certain and direct use, above all other uses.
 const NAME_ALONE: f64 = 0.6;
-/// `k` of reciprocal rank fusion, smaller than the paper's 60 because the first ranks matter most. Found on three repositories with
-/// `benches/references/history.py`, and checked on twelve others.
+/// `k` of reciprocal rank fusion, smaller than the paper's 60 because the first ranks matter most. Determined on three repositories
+/// with `benches/references/history.py`, and checked on twelve others.
 const RRF_K: usize = 3;
-/// Most files that are added because their words are similar.
+/// Maximum number of files that are added because their words are similar.
 const MOST_SIMILAR: usize = 10;
 
-/// Whether a definition is a test: its file is one, or it is in a module of tests, as Rust has them.
+/// Returns whether a definition is a test: it is in a file of tests, or in a module of tests as Rust has them.
 pub(super) fn is_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bool {
     let path = structures.paths.path_of(node.file);
     if structures.chunks.path_classes(path).intersects(ClassSet::from_classes(&[FileClass::Test])) {
@@ -53,9 +53,9 @@ pub(super) fn find_outermost_function(structures: &WorktreeStructures<'_>, node:
 
 /// Returns the numbers of the steps that are tests, the one to run first at the front.
 ///
-/// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file are added. Frameworks call functions without
-/// naming them, so files that no use leads to are added to the steps, if each word of their name is in a changed file, or if they are
-/// among the first of `similar`, the files with similar words.
+/// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file's name are added. Frameworks call
+/// functions without naming them, so steps are added for files that no use leads to, if a changed file has each word of their name,
+/// or if they are among the first of `similar`, the files with similar words.
 pub(super) fn order_tests(
     structures: &WorktreeStructures<'_>,
     likeness: &NameMatcher,
@@ -67,7 +67,7 @@ pub(super) fn order_tests(
     let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     leave_out_helpers(structures, &mut tests, &mut reached.steps);
     let with_tests: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
-    // A file whose helpers alone are used need not run.
+    // A file of tests from which only helpers are used need not run.
     let similar: Vec<CodeNode> = similar
         .iter()
         .filter(|node| with_tests.contains(&node.file) || !files.contains(&node.file))
@@ -98,7 +98,7 @@ pub(super) fn order_tests(
     fuse_orders(structures, tests, &similar, reached)
 }
 
-/// Whether a definition, or the type that it is in, is named as frameworks demand of tests: `test_x`, `TestX`, `testX`, `xTest`.
+/// Returns whether a definition or the type around it is named as frameworks require of tests: `test_x`, `TestX`, `testX`, `xTest`.
 fn is_named_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bool {
     let structure = structures.structure_of(node.file);
     structure
@@ -111,14 +111,15 @@ fn is_test_name(name: &str) -> bool {
     name.starts_with("test") || name.ends_with("test") || name.ends_with("tests")
 }
 
-/// Leaves out tests that other tests use. A test in the same file takes over the greater weight of its helper.
+/// Removes tests that other tests use as helpers. A test in the same file takes over the weight of its helper if that is greater.
 fn leave_out_helpers(structures: &WorktreeStructures<'_>, tests: &mut Vec<usize>, steps: &mut [UseStep]) {
     let all: HashSet<usize> = tests.iter().copied().collect();
     let mut helpers = HashSet::new();
     for &test in tests.iter() {
         let Some(helper) = steps[test].via.filter(|via| all.contains(via)) else { continue };
         let of_helper = find_outermost_function(structures, steps[helper].node);
-        // A definition inside a test is part of it. Neither a guess nor the name of a test makes a test a helper.
+        // A definition inside a test is part of the test. A test is no helper if the use is uncertain, or its name is that of a
+        // test.
         if steps[test].certainty != Certainty::Exact
             || steps[test].node.declared.is_none()
             || find_outermost_function(structures, steps[test].node) == of_helper
@@ -134,11 +135,11 @@ fn leave_out_helpers(structures: &WorktreeStructures<'_>, tests: &mut Vec<usize>
     tests.retain(|test| !helpers.contains(test));
 }
 
-/// Returns the numbers of steps in the order of uses and of similar words together, those of changed tests first; adds steps to the most
-/// similar files that no use leads to.
+/// Returns the numbers of steps in an order that combines that of uses and that of similar words, changed tests first. Adds steps
+/// to the most similar files that no use leads to.
 ///
-/// Both orders are of files and are fused by rank (Cormack et al., "Reciprocal rank fusion", SIGIR 2009). Each further test of a
-/// file counts one rank lower, so that one file does not fill the front.
+/// Both are orders of files, and are fused by rank (Cormack et al., "Reciprocal rank fusion", SIGIR 2009). Each further test of a
+/// file counts one rank lower, so that the tests of one file do not fill the front.
 fn fuse_orders(
     structures: &WorktreeStructures<'_>,
     mut tests: Vec<usize>,
@@ -155,7 +156,7 @@ fn fuse_orders(
     }
     let by_words: HashMap<FileNumber, usize> =
         similar.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect();
-    // Of each file its rank, and how many of its tests are placed.
+    // For each file, its rank, and the number of its tests that have a place.
     let mut by_rank: HashMap<FileNumber, (usize, usize)> = HashMap::new();
     let mut scored: Vec<(f64, usize)> = Vec::new();
     for id in tests {
@@ -173,19 +174,19 @@ fn fuse_orders(
     scored.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Returns the score of a rank, from 0.
+/// Returns the score of a 0-based rank.
 fn rank_score(rank: usize) -> f64 {
     1.0 / (RRF_K + 1 + rank) as f64
 }
 
-/// Returns the weight of a test whose file has this likeness.
+/// Returns the weight of a test whose file name has this likeness with a changed file.
 fn weigh_test(step: &UseStep, likeness: f64) -> f64 {
     let of_both = step.weight + NAME * likeness;
     if likeness < 1.0 { of_both } else { of_both.max(NAME_ALONE) }
 }
 
-/// Returns the files of tests that are named after a changed file: only the nearest, since a name means something else in
-/// another part of the worktree.
+/// Returns the files of tests that are named after a changed file: only those in the nearest directories, because a name means
+/// something else in another part of the worktree.
 fn find_tests_by_name(structures: &WorktreeStructures<'_>, likeness: &NameMatcher) -> Vec<FileNumber> {
     let all_files = structures.paths.all_files().filter(|(_, path)| {
         let path_classes = structures.chunks.path_classes(path);
@@ -199,7 +200,7 @@ fn find_tests_by_name(structures: &WorktreeStructures<'_>, likeness: &NameMatche
     all_files.iter().filter(|(_, distance)| Some(*distance) == nearest).map(|(file, _)| *file).collect()
 }
 
-/// Returns the step to a file that no use leads to.
+/// Returns a step without weight to a file that no use leads to.
 fn build_name_step(file: FileNumber) -> UseStep {
     let node = CodeNode { file, declared: None };
     UseStep { node, depth: 0, via: None, line: 1, certainty: Certainty::ByName, weight: 0.0 }

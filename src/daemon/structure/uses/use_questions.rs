@@ -1,4 +1,4 @@
-//! Makes the answers of `callers`, `callees`, `impact`, `tests` and `implements`.
+//! Answers `callers`, `callees`, `impact`, `tests` and `implements` at a snapshot.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -28,14 +28,14 @@ use super::worktree_structures::{CodeNode, WorktreeStructures};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
-/// Definitions in a result when the caller names no number.
+/// Default maximum number of definitions in a result.
 const LIMIT: usize = 100;
 /// Maximum number of requested definitions that a result names.
 const MOST_DEFINITIONS: usize = 100;
-/// Greatest and default number of steps.
+/// Maximum number of steps, and the default for all questions except `callers` and `callees`.
 const DEPTH: u32 = 8;
 
-/// A question about definitions.
+/// A question about the uses of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum UseQuestion {
     Callers,
@@ -58,14 +58,14 @@ impl UseQuestion {
         if matches!(self, Self::Callers | Self::Callees) { 1 } else { DEPTH }
     }
 
-    /// Whether files and changes can be asked for.
+    /// Returns whether a question may be about a whole file or about changes.
     pub(super) fn allows_changes(self) -> bool {
         matches!(self, Self::Impact | Self::Tests)
     }
 }
 
-/// Answers a question at a snapshot, about `changes` if those are meant. Also returns how many changed definitions are not there,
-/// and the files whose text has changed since.
+/// Answers a question at a snapshot, about `changes` if they are given, else about the target. Also returns how many changed
+/// definitions do not exist in the snapshot, and the files whose text has changed since.
 pub(super) fn answer_question(
     request: &RequestContext,
     (question, params): (UseQuestion, &ReachParams),
@@ -75,7 +75,7 @@ pub(super) fn answer_question(
     let depth = params.depth.unwrap_or(question.default_depth());
     if !(1..=DEPTH).contains(&depth) {
         let message = format!("depth: {depth} is not between 1 and {DEPTH}");
-        return Err(bad_params_error(message).with_hint("leave it out for the depth that the help names"));
+        return Err(bad_params_error(message).with_hint("omit the depth for the default; the help names it"));
     }
     let bounds = FollowLimits { depth, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
@@ -142,7 +142,7 @@ pub(super) fn answer_question(
     Ok(((result, targets.n_gone), stale))
 }
 
-/// Returns `PATH#SYMBOL` of definitions.
+/// Returns `PATH#SYMBOL` for each definition of some files.
 fn list_path_symbols(files: &[(String, Vec<String>)]) -> Vec<String> {
     files
         .iter()
@@ -166,13 +166,13 @@ fn list_gone_definitions(
     Ok(gone)
 }
 
-/// Returns the qualified names of the definitions of all files.
+/// Returns the qualified names of all definitions of some files.
 fn list_titles(files: &[(String, Vec<String>)]) -> Vec<String> {
     files.iter().flat_map(|(_, titles)| titles.clone()).collect()
 }
 
-/// Returns the definitions to begin with: those asked for, and for `impact`, `tests` and `callees` also the members of types in the
-/// same file.
+/// Returns the definitions to start from: the requested ones, and for `impact`, `tests` and `callees` also the members of requested
+/// types in the same file.
 fn add_type_members(
     structures: &WorktreeStructures<'_>,
     targets: &QuestionTargets,
@@ -197,7 +197,7 @@ fn add_type_members(
     start
 }
 
-/// Makes a result of what was reached, without its texts.
+/// Returns the result with the definitions that were reached, without their texts.
 fn build_result(
     structures: &WorktreeStructures<'_>,
     (question, targets): (UseQuestion, &QuestionTargets),
@@ -244,7 +244,7 @@ fn build_result(
     ReachResult { found, n_found, n_tests, n_untold: reached.n_untold, cut, ..ReachResult::default() }
 }
 
-/// Returns the numbers of all steps in order.
+/// Returns the numbers of all steps, ordered by `compare`.
 fn sort_steps(reached: &UsePaths, compare: fn(&UseStep, &UseStep) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..reached.steps.len()).collect();
     order.sort_by(|one, other| compare(&reached.steps[*one], &reached.steps[*other]));

@@ -1,4 +1,5 @@
-//! Joins the structures of all files of a worktree by name: which definition a use means, and which uses mean a definition.
+//! Connects the structures of all files of a worktree by name: finds which definition a use means, and which uses mean a
+//! definition.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -23,22 +24,22 @@ use crate::daemon::definitions::named_definitions::find_definitions;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::code_map_cache::SECONDARY_CLASSES;
 
-/// Most definitions of one name that are distinguished: with more, a name means nothing.
+/// Maximum number of definitions of one name that are distinguished: a name with more is too common to mean one of them.
 const MOST_CANDIDATES: usize = 1_000;
-/// Most structures in memory at once.
+/// Maximum number of structures in memory at once.
 const MOST_STRUCTURES: usize = 4_000;
 
-/// Most steps from value to type and from type to base for one use.
+/// Maximum number of steps from value to type and from type to base type for resolving one use.
 const MOST_STEPS: u32 = 2_000;
-/// Most manifests that are read, and most bytes of one.
+/// Maximum number of manifests that are read, and of bytes in each.
 const MOST_MANIFESTS: usize = 500;
 const MOST_MANIFEST_BYTES: u64 = 256 << 10;
 
-/// A definition, or the code at the top of a file.
+/// A definition, or the code of a file outside of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CodeNode {
     pub(super) file: FileNumber,
-    /// Index in what the file declares; `None` at the top.
+    /// Index in the declarations of the file; `None` outside of definitions.
     pub(super) declared: Option<u32>,
 }
 
@@ -54,22 +55,22 @@ pub(super) struct ResolvedUse {
     pub(super) line: u32,
     /// Byte in the line, 1-based.
     pub(super) column: u32,
-    /// The definition around it.
+    /// The definition around the use.
     pub(super) within: CodeNode,
     pub(super) role: UseRole,
-    /// Whether it is part of an import.
+    /// Whether the use is part of an import.
     pub(super) is_import: bool,
     pub(super) certainty: Certainty,
-    /// The wanted definitions that it may mean.
+    /// The wanted definitions that the use may mean.
     pub(super) meant: Vec<DefinitionCandidate>,
-    /// How many definitions it may mean.
+    /// Number of all definitions that the use may mean.
     pub(super) n_meant: usize,
 }
 
-/// Name, receiver, definition around, number of arguments, and line of an import.
+/// All that determines what a use means: name, receiver, definition around it, number of arguments, and line if it is an import.
 type UseForm = (u32, UseReceiver, u32, Option<u8>, Option<u32>);
 
-/// The files of a worktree, with what each declares and uses.
+/// The files of a worktree, with what each declares and uses; read when needed.
 pub(super) struct WorktreeStructures<'a> {
     shared: &'a Shared,
     reader: &'a IndexReader,
@@ -78,17 +79,17 @@ pub(super) struct WorktreeStructures<'a> {
     pub(super) paths: PathIndex,
     structures: RefCell<HashMap<FileNumber, Arc<FileStructure>>>,
     candidates: RefCell<HashMap<String, Arc<[DefinitionCandidate]>>>,
-    /// Steps taken for the use that is resolved.
+    /// Number of steps taken for the use that is being resolved.
     n_steps: Cell<u32>,
-    /// When looking for uses ends.
+    /// Deadline for finding uses.
     until: Instant,
     /// Why an answer lacks something.
     cut: Cell<Option<&'static str>>,
 }
 
 impl<'a> WorktreeStructures<'a> {
-    /// Prepares the worktree in the snapshot of `reader`. `gone` are paths of files that are not there any more, but that others may still
-    /// import.
+    /// Prepares the worktree in the snapshot of `reader`. `gone` are paths of files that do not exist any more, but that other
+    /// files may still import.
     pub(super) fn new(
         (shared, reader): (&'a Shared, &'a IndexReader),
         (view, root): (WorktreeId, &Path),
@@ -115,7 +116,7 @@ impl<'a> WorktreeStructures<'a> {
         self.cut.get()
     }
 
-    /// Whether the time is up.
+    /// Returns whether the deadline has passed; if so, records that as the reason why the answer is cut.
     pub(super) fn is_late(&self) -> bool {
         let is_late = Instant::now() >= self.until;
         if is_late {
@@ -130,7 +131,7 @@ impl<'a> WorktreeStructures<'a> {
         name: &str,
         wanted: &[DefinitionCandidate],
     ) -> Result<Vec<ResolvedUse>, DatabaseError> {
-        // Of too many definitions of a name those that are asked for are among the candidates in any case.
+        // The wanted definitions are always candidates, even if the name has too many definitions.
         let mut candidates = self.find_candidates(name)?.to_vec();
         let missing: Vec<_> = wanted.iter().filter(|own| !candidates.contains(own)).copied().collect();
         candidates.extend(missing);
@@ -154,7 +155,7 @@ impl<'a> WorktreeStructures<'a> {
         wanted: &[DefinitionCandidate],
     ) -> Vec<ResolvedUse> {
         let structure = self.structure_of(file);
-        // Uses of one form in one definition mean the same.
+        // Uses of one form mean the same, so each form is resolved once.
         let mut known: HashMap<UseForm, (Certainty, Vec<DefinitionCandidate>, usize)> = HashMap::new();
         let mut found = Vec::new();
         for used in resolver.find_uses(&structure).take_while(|_| !self.is_late()) {
@@ -182,8 +183,8 @@ impl<'a> WorktreeStructures<'a> {
         found
     }
 
-    /// Lowers a certainty to likely if some of the other definitions that are meant are overloads: only the types of the arguments
-    /// decide which one it is.
+    /// Lowers a certainty to likely if some of the other definitions that a use may mean are overloads of a meant one, because only
+    /// the types of the arguments decide which of them is called.
     fn lower_if_overloaded(
         &self,
         certainty: Certainty,
@@ -194,7 +195,7 @@ impl<'a> WorktreeStructures<'a> {
         if is_overloaded { certainty.max(Certainty::Likely) } else { certainty }
     }
 
-    /// Whether two definitions are overloads of one name in one file.
+    /// Returns whether two definitions are overloads of one name in one file.
     fn is_overload(&self, one: DefinitionCandidate, other: DefinitionCandidate) -> bool {
         if one.file != other.file || one == other {
             return false;
@@ -230,7 +231,8 @@ impl<'a> WorktreeStructures<'a> {
         Ok((self.lower_if_overloaded(certainty, &meant, &meant), meant))
     }
 
-    /// Whether a use means something that a file imports from another file, under its name or through its module.
+    /// Returns whether a use in the file `importer` means something of the file `exporter`, imported by its name or through its
+    /// module.
     pub(super) fn is_imported_from(
         &self,
         exporter: FileNumber,
@@ -248,7 +250,7 @@ impl<'a> WorktreeStructures<'a> {
                 && self.paths.names_file(importer, written, exporter)
     }
 
-    /// Returns the definitions with a name in all files.
+    /// Returns the definitions with a name in all files, up to a limit.
     pub(super) fn find_candidates(&self, name: &str) -> Result<Arc<[DefinitionCandidate]>, DatabaseError> {
         if let Some(known) = self.candidates.borrow().get(name) {
             return Ok(Arc::clone(known));
@@ -267,7 +269,7 @@ impl<'a> WorktreeStructures<'a> {
             if found.len() > MOST_CANDIDATES {
                 found.truncate(MOST_CANDIDATES);
                 self.cut.set(Some(
-                    "more than 1,000 definitions have one name; only the first 1,000 are told apart",
+                    "more than 1,000 definitions have one name; only the first 1,000 are distinguished",
                 ));
                 break;
             }
@@ -277,7 +279,7 @@ impl<'a> WorktreeStructures<'a> {
         Ok(found)
     }
 
-    /// Returns the files whose text has a name, by path, and those that are not indexed to the end.
+    /// Returns the files whose text contains a name, and those that are not indexed to their end, ordered by path.
     pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
         let mut tokens = String::new();
         write_words(name, Form::Whole, &mut tokens);
@@ -305,13 +307,13 @@ impl StructureStore for WorktreeStructures<'_> {
         }
         let key = self.source_key(file);
         let read = self.reader.read_structure(self.view, &key).unwrap_or_else(|error| {
-            tracing::warn!(path = %key, %error, "its names are left out of an answer");
+            tracing::warn!(path = %key, %error, "the names of a file are left out of an answer");
             self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
             None
         });
         let structure = Arc::new(read.unwrap_or_default());
         if structure.lacks_uses || structure.lacks_definitions {
-            self.cut.set(Some("a file has more uses or definitions than are kept of one"));
+            self.cut.set(Some("a file has more uses or definitions than the index keeps for a file"));
         }
         let mut known = self.structures.borrow_mut();
         if known.len() >= MOST_STRUCTURES {
@@ -333,18 +335,18 @@ impl StructureStore for WorktreeStructures<'_> {
     fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate> {
         let read = self.find_candidates(name).map(|candidates| candidates.to_vec());
         read.unwrap_or_else(|error| {
-            tracing::warn!(name, %error, "its definitions are left out of an answer");
+            tracing::warn!(name, %error, "the definitions of a name are left out of an answer");
             self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
             Vec::new()
         })
     }
 }
 
-/// Reads the manifests among the files of a worktree.
+/// Reads the packages that the manifests of a worktree declare.
 fn read_packages(root: &Path, paths: &[String]) -> Packages {
     let mut packages = Packages::default();
     let mut manifests: Vec<&String> = paths.iter().filter(|path| Packages::is_manifest(path)).collect();
-    // Of several with one name the one nearest to the top counts, and none of a test before one that is not.
+    // If several packages have one name, the one nearest to the top counts; those in tests, examples and the like come last.
     manifests.sort_by_key(|path| {
         let is_aside =
             class_rules::classes_by_path(path).intersects(ClassSet::from_classes(&SECONDARY_CLASSES));

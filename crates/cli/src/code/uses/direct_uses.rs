@@ -47,12 +47,12 @@ pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut
     Ok(if count_found(&result) == 0 { EXIT_NONE } else { 0 })
 }
 
-/// Returns the result with its first `n` uses alone.
+/// Returns the result with only its first `n` uses.
 fn first_uses(result: &RefsResult, n: usize) -> RefsResult {
     RefsResult { uses: result.uses.iter().take(n).cloned().collect(), ..result.clone() }
 }
 
-/// Prints the uses or, where a number of files is given, the paths of at most so many.
+/// Prints the uses, or, if `most_files` is given, only the paths of their files, at most so many.
 fn print_uses_or_files(
     result: &RefsResult,
     most_files: Option<usize>,
@@ -94,7 +94,7 @@ fn print_use(found: &RefUse, width: usize, output: &mut Output) -> Result<(), Cl
     output.line(&format!("  {number}  {}{}{doubt}", escape(&found.text), within.unwrap_or_default()))
 }
 
-/// Returns the number of uses, also of those that are not shown.
+/// Returns the number of uses that were found, including those that are not shown.
 fn count_found(result: &RefsResult) -> usize {
     let counts = result.counts;
     counts.exact + counts.likely + counts.by_name
@@ -107,7 +107,7 @@ fn say_incompleteness(result: &RefsResult, output: &Output) {
     }
     let n_found = count_found(result);
     if n_found == 0 && result.cut.is_none() {
-        output.say("no use of it was found; `memo search` finds where it is mentioned");
+        output.say("no use was found; `memo search` finds where the name is mentioned");
     } else if n_found > result.uses.len() {
         let shown = format_count(result.uses.len() as u64, "use is", "uses are");
         output.say(&format!("{shown} shown of {n_found}; --limit and --budget show more"));

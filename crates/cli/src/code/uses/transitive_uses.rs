@@ -15,7 +15,7 @@ use crate::searching::fit_to_budget::fit_rows;
 /// How the definitions are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UsesForm {
-    /// Each below the definition that led to it, with the line of the use.
+    /// Each definition below the one from which it was reached, with the line of the use.
     Tree,
     /// A line for each definition, without nesting.
     Flat,
@@ -90,7 +90,7 @@ fn fetch_and_print_definitions(
     Ok(if result.n_found == 0 { EXIT_NONE } else { 0 })
 }
 
-/// Returns the result with its first `n` definitions alone.
+/// Returns the result with only its first `n` definitions.
 fn first_definitions(result: &ReachResult, n: usize) -> ReachResult {
     ReachResult { found: result.found.iter().take(n).cloned().collect(), ..result.clone() }
 }
@@ -133,7 +133,8 @@ fn print_definitions(
     print_companions(&result.memories, &result.commits, context, output)
 }
 
-/// Prints the definitions that were reached by way of `via`, an index, each above those that it led to in turn.
+/// Prints the definitions that were reached from the definition with the index `via`, or from the target if `via` is `None`. Below
+/// each, prints those that were reached from it.
 fn print_uses_below(
     via: Option<usize>,
     depth: usize,
@@ -199,7 +200,7 @@ fn say_incompleteness(method: &str, result: &ReachResult, output: &Output) {
         output.say(&format!("not complete: {cut}"));
     }
     match (result.n_found, result.n_definitions) {
-        // Files that were not searched may use it.
+        // Nothing was found, but not every file was searched.
         (0, _) if result.cut.is_some() => {}
         (0, 0) => output.say("no definition has changed"),
         (0, _) => output.say(nothing_found_message(method)),
@@ -223,10 +224,10 @@ fn say_incompleteness(method: &str, result: &ReachResult, output: &Output) {
 fn nothing_found_message(method: &str) -> &'static str {
     match method {
         "callers" => "no caller is known; `memo refs` lists all uses",
-        "callees" => "it calls no definition of this repository",
-        "implements" => "no type names it as its base",
+        "callees" => "the target calls no definition of this repository",
+        "implements" => "no type extends or implements the target",
         "tests" => {
-            "no test is known to reach it; `memo search --only tests NAME` finds tests that mention it"
+            "no test is known to reach the target; `memo search --only tests NAME` finds tests that name it"
         }
         _ => "no dependent definition is known",
     }

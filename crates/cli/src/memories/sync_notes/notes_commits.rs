@@ -11,15 +11,15 @@ use crate::memories::notes_git::{GitObject, NotesGit};
 /// A path whose object differs between two trees, as `git diff-tree` lists it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TreeDifference<'a> {
-    /// The object in the first tree; `None` if it has none.
+    /// The object in the first tree; `None` if that tree does not have the path.
     pub(super) before: Option<&'a str>,
-    /// The object and its mode in the second tree; `None` if it was removed.
+    /// The object and its mode in the second tree; `None` if that tree does not have the path.
     pub(super) after: Option<(&'a str, &'a str)>,
     pub(super) path: &'a str,
 }
 
 impl<'a> TreeDifference<'a> {
-    /// Returns the ids of the object before and after.
+    /// Returns the ids of the objects in the first and the second tree.
     fn blob_ids(&self) -> [Option<&'a str>; 2] {
         [self.before, self.after.map(|(blob, _)| blob)]
     }
@@ -46,7 +46,7 @@ impl NotesGit<'_> {
         self.run(&["rev-parse", &format!("{commit}^{{tree}}")])
     }
 
-    /// Creates a commit.
+    /// Creates a commit, and returns its id.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -71,10 +71,10 @@ impl NotesGit<'_> {
         Ok((owned_paths(&changed), owned_paths(&gone)))
     }
 
-    /// Returns the files that differ between two trees, with their texts.
+    /// Returns the files that differ between two trees, with their texts in both.
     ///
     /// # Errors
-    /// When git fails, or one of them is too large for a memory.
+    /// When git fails, or one of the files is too large for a memory.
     pub(super) fn read_file_changes(
         &self,
         before: &str,

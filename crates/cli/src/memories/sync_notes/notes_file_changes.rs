@@ -1,8 +1,8 @@
 //! Writes the outcome of a merge to the memory files of the worktree.
 //!
-//! Git itself would overwrite ignored files. Here a file is replaced only if it has the expected text: a text that was saved in between
-//! stays, and so does anything that is no file of the last exchange. A killed exchange may leave a file under a temporary name; the
-//! daemon brings it back with the next request.
+//! Git itself would overwrite ignored files. Here a file is replaced only if it has the expected text: a text that was saved in
+//! between stays, and so does anything that is no file of the last exchange. A killed exchange may leave a file under a temporary
+//! name; the daemon brings it back with the next request.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -16,17 +16,17 @@ use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR};
 use memod_terminal::CliError;
 use memod_terminal::text::escape;
 
-/// A change of one file.
+/// A change of one memory file.
 pub(super) struct MemoryFileChange {
     /// Path relative to the top of the worktree.
     pub(super) path: String,
-    /// The expected text; `None` if there is no file.
+    /// The text that the file is expected to have; `None` if there should be no file.
     pub(super) before: Option<Vec<u8>>,
     /// The new text; `None` if the file is to be removed.
     pub(super) after: Option<Vec<u8>>,
 }
 
-/// The content at the path of a file.
+/// The present content of a path.
 #[derive(PartialEq)]
 enum PresentContent {
     Nothing,
@@ -38,7 +38,7 @@ enum PresentContent {
 /// Makes all changes, or none if a file does not have its expected text at the beginning.
 ///
 /// # Errors
-/// When a path has an unexpected content, or a file cannot be written. Texts that were saved meanwhile stay.
+/// When a path has unexpected content, or a file cannot be written. Texts that somebody saved meanwhile are kept.
 pub(super) fn apply_file_changes(root: &Path, changes: &[MemoryFileChange]) -> Result<(), CliError> {
     require_directories(root)?;
     for change in changes {
@@ -63,7 +63,7 @@ pub(super) fn apply_file_changes(root: &Path, changes: &[MemoryFileChange]) -> R
     }
 }
 
-/// Fails where a part of the path to the files is no directory: it would be replaced, or lead out of the worktree.
+/// Fails if a part of the path to the memory files is not a directory: it would be replaced, or would lead out of the worktree.
 fn require_directories(root: &Path) -> Result<(), CliError> {
     let mut dir = root.to_owned();
     for part in MEMORY_FILES_DIR.split('/') {
@@ -75,7 +75,7 @@ fn require_directories(root: &Path) -> Result<(), CliError> {
             Ok(_) => {
                 return Err(CliError::Git {
                     message: format!("{}: not a directory; nothing was imported", dir.display()),
-                    hint: "move it away: files of memories come into a directory of that name".to_owned(),
+                    hint: "move it away: files of memories are stored in a directory of that name".to_owned(),
                 });
             }
         }
@@ -83,13 +83,13 @@ fn require_directories(root: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Fails where a file has neither its expected nor its new text, or where a killed exchange left a file.
+/// Fails if a file has neither its expected nor its new text, or if a killed exchange left a temporary file.
 fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), CliError> {
     let present = read_present(path)?;
     if !is_content(&present, change.before.as_deref()) && !is_content(&present, change.after.as_deref()) {
         return Err(CliError::Git {
             message: format!(
-                "{}: has other content than the memory; nothing was imported",
+                "{}: its content is not that of the memory; nothing was imported",
                 escape(&change.path)
             ),
             hint:
@@ -105,7 +105,8 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
                 "{}: left by an exchange that was interrupted; nothing was imported",
                 out.display()
             ),
-            hint: "`memo list` restores its memory, or says why it cannot; then run this again".to_owned(),
+            hint: "run `memo list`, which restores the memory or says why it cannot; then run `memo sync-notes` again"
+                .to_owned(),
         });
     }
     Ok(())
@@ -119,7 +120,7 @@ fn is_content(present: &PresentContent, text: Option<&[u8]>) -> bool {
     }
 }
 
-/// Returns a text with the line ends of git: CR LF becomes LF.
+/// Returns a text with the line ends that git stores: CR LF becomes LF.
 fn with_lf(text: &[u8]) -> Vec<u8> {
     let mut with_lf = text.to_vec();
     let mut at = 0;
@@ -146,8 +147,8 @@ fn read_present(path: &Path) -> Result<PresentContent, PathError> {
     }
 }
 
-/// Changes one file, and returns whether it has its new text now. Calls `before_change` after comparing the file with its expected
-/// text.
+/// Changes one file, and returns whether it has its new text now. A file that does not have its expected text stays unchanged.
+/// Calls `before_change` after the file was compared with its expected text.
 fn apply_file_change(
     path: &Path,
     change: &MemoryFileChange,
@@ -178,23 +179,23 @@ fn apply_file_change(
     Ok(is_placed)
 }
 
-/// Returns whether a file has this text.
+/// Returns whether a file has this text, apart from line ends.
 fn has_text(path: &Path, text: &[u8]) -> Result<bool, PathError> {
     Ok(is_content(&read_present(path)?, Some(text)))
 }
 
-/// Returns the path at which the new text of a file is written.
+/// Returns the temporary path to which the new text of a file is written.
 fn new_text_path(path: &Path) -> PathBuf {
     path_beside(path, NOTES_NEW)
 }
 
-/// Returns the temporary path with which a file is exchanged.
+/// Returns the temporary path through which a file is replaced or removed. It names the new text by its hash.
 fn exchange_path(path: &Path, change: &MemoryFileChange) -> PathBuf {
     let digits = text_hash_digits(change.after.as_deref().unwrap_or_default());
     path_beside(path, &format!(".{digits}{NOTES_OUT}"))
 }
 
-/// Returns a hidden path in the directory of a file, with its name and this ending.
+/// Returns a path in the directory of a file whose name is a dot, the name of the file, and this ending.
 fn path_beside(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}{ending}"))

@@ -1,4 +1,4 @@
-//! Finds the files that are exchanged through the notes ref: the files of memories, and nothing else.
+//! Finds the files of memories, the only files that are exchanged through the notes ref.
 
 use std::collections::HashSet;
 use std::fs;
@@ -34,11 +34,11 @@ pub(super) struct ListedMemoryFiles {
     pub(super) paths: Vec<String>,
     /// Paths whose files are not valid memories.
     pub(super) invalid: Vec<String>,
-    /// Entries named like a memory that cannot be its file, such as a directory, each with the reason.
+    /// Entries that have the name of a memory file but cannot be one, such as a directory, each with the reason.
     pub(super) unusable: Vec<RefusedObject>,
 }
 
-/// Returns the id of the memory whose file has this path.
+/// Returns the id of the memory whose file has this path; `None` if it is not the path of a memory file.
 pub(super) fn memory_id_from_path(path: &str) -> Option<&str> {
     let id = path.strip_prefix(MEMORY_FILES_DIR)?.strip_prefix('/')?.strip_suffix(".md")?;
     let ulid = id.strip_prefix("mem_")?;
@@ -55,7 +55,7 @@ fn is_base32_digit(byte: u8) -> bool {
 /// Returns the memory files of the worktree, after the daemon has read them.
 ///
 /// # Errors
-/// When one of them is in conflict, or cannot be read.
+/// When one of the files is in conflict or cannot be read.
 pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemoryFiles, CliError> {
     let (mut valid_ids, mut conflicting_ids) = (HashSet::new(), Vec::new());
     let mut client = context.connect()?;
@@ -71,7 +71,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
     {
         match memory.conflict.as_deref() {
             Some("ours") => conflicting_ids.push(memory.id),
-            // A conflict of `theirs` alone concerns this user only, and others need not wait for its end.
+            // A conflict without a side `ours` concerns this user only, and others need not wait until it is resolved.
             _ => drop(valid_ids.insert(memory.id)),
         }
     }
@@ -90,7 +90,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
         let path = format!("{MEMORY_FILES_DIR}/{}", entry.file_name().to_string_lossy());
         let Some(id) = memory_id_from_path(&path) else { continue };
         match fs::symlink_metadata(entry.path()) {
-            Err(_) => {} // gone meanwhile
+            Err(_) => {} // the file was removed meanwhile
             Ok(meta) if !meta.is_file() => {
                 files.unusable.push(RefusedObject { path, why: "not a regular file".to_owned() });
             }
@@ -109,7 +109,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
     Ok(files)
 }
 
-/// Returns the error for files that cannot be read: a text that is not known cannot be screened.
+/// Returns the error for files that cannot be read. Nothing is exchanged then, because an unknown text cannot be screened.
 fn files_unknown_error(why: Option<&str>) -> CliError {
     CliError::Git {
         message: format!("{}; nothing was exchanged", escape(&behind_message(why))),
@@ -117,16 +117,17 @@ fn files_unknown_error(why: Option<&str>) -> CliError {
     }
 }
 
-/// Returns the error for files in conflict.
+/// Returns the error for files in conflict, which names the ids of their memories.
 pub(super) fn conflict_error(ids: &[String]) -> CliError {
     CliError::Git {
         message: format!("in conflict: {}", ids.join(", ")),
-        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends it; then exchange again"
+        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends a conflict; then run `memo sync-notes` again"
             .to_owned(),
     }
 }
 
-/// Fails if a commit has anything but memory files: it would be written into the worktree.
+/// Fails if a commit has anything but memory files, because it would be written into the worktree. `whose` says in the error who
+/// has the commit.
 pub(super) fn require_only_memory_files(
     git: &NotesGit<'_>,
     commit: &str,
@@ -144,7 +145,7 @@ pub(super) fn require_only_memory_files(
                     escape(path)
                 ),
                 hint: format!(
-                    "only files such as {} may be in it: ask the person who pushed it to remove it",
+                    "only files such as {} may be in this ref: ask the person who pushed the file to remove it",
                     memory_file("mem_…")
                 ),
             })

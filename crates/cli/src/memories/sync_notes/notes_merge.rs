@@ -19,7 +19,8 @@ pub(super) enum NotesMerge {
     /// A tree with the changes of both.
     Tree {
         tree: String,
-        /// Ids of files that one commit changed and the other removed: they stay, as in a team.
+        /// Ids of the memories whose files one commit changed and the other removed. These files stay, as changed memories do in a
+        /// team.
         kept: Vec<String>,
     },
     /// A tree with conflicts.
@@ -30,7 +31,7 @@ pub(super) enum NotesMerge {
     },
 }
 
-/// Merges two commits, whatever attributes the user has set: a conflict must be visible in the file.
+/// Merges two commits. Ignores the attributes that the user has set for git, because a conflict must be visible in the file.
 pub(super) fn merge_commits(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<NotesMerge, CliError> {
     if is_ancestor(git, theirs, ours)? {
         return Ok(NotesMerge::FastForward(ours.to_owned()));
@@ -38,8 +39,8 @@ pub(super) fn merge_commits(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Res
     if is_ancestor(git, ours, theirs)? {
         return Ok(NotesMerge::FastForward(theirs.to_owned()));
     }
-    // A memory that resembles a removed one is no rename of it; git 2.47 ignores `no-renames`. Git before 2.43 has no `-X` here
-    // and uses the setting.
+    // A memory that resembles a removed one must not count as a rename. git 2.47 ignores `no-renames`, so the threshold is 100 %.
+    // Git before 2.43 has no `-X` here and uses the setting `merge.renames`.
     let mut output = merge_tree(git, &["-X", "find-renames=100%", ours, theirs])?;
     if output.status.code() == Some(EXIT_UNKNOWN_OPTION) {
         output = merge_tree(git, &[ours, theirs])?;
@@ -69,23 +70,23 @@ fn is_ancestor(git: &NotesGit<'_>, ancestor: &str, commit: &str) -> Result<bool,
     Ok(git.run_or_none(&["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
 }
 
-/// Returns the ids of the memories whose unmerged file has so many sides.
+/// Returns the ids of the memories whose unmerged file has `wanted` sides.
 fn ids_with_sides(n_sides: &BTreeMap<&str, usize>, wanted: usize) -> Vec<String> {
     let paths = n_sides.iter().filter(|(_, n)| **n == wanted).map(|(path, _)| path);
     paths.filter_map(|path| memory_id_from_path(path)).map(str::to_owned).collect()
 }
 
-/// Fails if a file in conflict has no markers, as when git takes it for binary: nobody would see the conflict.
+/// Fails if a file in conflict has no conflict markers, as when git takes the file for binary: nobody would see the conflict.
 fn require_conflict_markers(git: &NotesGit<'_>, ours: &str, tree: &str, id: &str) -> Result<(), CliError> {
     let path = memory_file(id);
     let text = read_blob(git, tree, &path)?;
-    // The text of ours may have such lines itself.
+    // Compare with our text, which may have such lines without a conflict.
     if text.lines().any(|line| line.starts_with("<<<<<<<")) && text != read_blob(git, ours, &path)? {
         return Ok(());
     }
     Err(CliError::Git {
-        message: format!("{path}: in conflict, and git has put no markers into it; nothing was changed"),
-        hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
+        message: format!("{path}: in conflict, but git wrote no conflict markers; nothing was changed"),
+        hint: "remove the attributes that say how *.md files are merged from .git/info/attributes".to_owned(),
     })
 }
 

@@ -20,19 +20,19 @@ pub(super) struct ExchangeReport {
     pub(super) sent: Vec<String>,
     /// Removed from the remote.
     pub(super) removed_there: Vec<String>,
-    /// Ids of files that one side changed and another removed: they stay.
+    /// Ids of the memories whose files one side changed and another removed. These files stay.
     pub(super) kept: Vec<String>,
-    /// Ids of files that had vanished from the worktree and were restored.
+    /// Ids of the memories whose files had vanished from the worktree and were restored.
     pub(super) restored: Vec<String>,
-    /// Files that may not be sent to others. Nothing was sent if there is one.
+    /// Files that may not be sent to others. If there is one, nothing was sent.
     pub(super) refused: Vec<RefusedObject>,
-    /// Refused parts of former states of the files. They were not sent, and nothing here refers to them any more.
+    /// Objects of the history that may not be sent to others. They were not sent, and the new history does not have them.
     pub(super) left_out: Vec<RefusedObject>,
     pub(super) remote: Option<String>,
 }
 
 impl ExchangeReport {
-    /// Prints the paths that came, and the rest on stderr; exits with 3 if something was not sent.
+    /// Prints the paths that came on stdout, and the rest of the report on stderr. Exits with 3 if something may not be sent.
     pub(super) fn print(&self, output: &mut Output) -> CliResult {
         output.value(self, |output| self.print_text(output))?;
         Ok(if self.refused.is_empty() { 0 } else { EXIT_FAILED })
@@ -57,7 +57,7 @@ impl ExchangeReport {
         }
         if !self.left_out.is_empty() {
             output.say(&format!(
-                "not sent, because former versions of the files have what others may not see: {}; memo starts a new history with the current files",
+                "not sent, because others may not see these parts of the history: {}; memo starts a new history with the current files",
                 list_refused(&self.left_out)
             ));
         }
@@ -65,7 +65,8 @@ impl ExchangeReport {
             output.say(&format!("removed, because it was removed elsewhere: {}", escape(path)));
         }
         if !self.refused.is_empty() {
-            output.say(&format!("not sent, because others may not see it: {}", list_refused(&self.refused)));
+            output
+                .say(&format!("not sent, because others may not see these: {}", list_refused(&self.refused)));
             output.say("correct the file, or remove it (`rm`, then `memo sync-notes --removed`), and run `memo sync-notes` again");
         }
         output.say(&self.summary_line());
@@ -99,7 +100,7 @@ fn format_files(n: usize) -> String {
     format_count(n as u64, "file", "files")
 }
 
-/// Lists the objects that may not be sent to others, each with the reason.
+/// Returns a list of objects that may not be sent to others, each with the reason, in one line.
 pub(super) fn list_refused(refused: &[RefusedObject]) -> String {
     let first = refused.iter().take(MOST_LISTED);
     let mut listed: Vec<String> =

@@ -1,7 +1,7 @@
 //! Checks all commit messages and files that a push would send for content that others may not have.
 //!
-//! A credential may have been removed in a later commit. A push sends the whole history that the remote does not have, so the whole
-//! history is checked, not only the difference.
+//! A push sends the whole history that the remote does not have. A credential that a later commit removed is still in that history,
+//! so the whole history is checked, not only the last files.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -15,7 +15,7 @@ use super::notes_files::{RefusedObject, memory_id_from_path};
 use crate::memories::notes_git::{GitObject, NotesGit};
 use crate::memories::request::new_caller;
 
-/// Most bytes of text in one request to the daemon.
+/// Bytes of text from which a request is sent to the daemon.
 const MOST_REQUEST_BYTES: usize = 1 << 20;
 /// Git's mode of a regular file.
 const FILE_MODE: &str = "100644";
@@ -23,13 +23,13 @@ const FILE_MODE: &str = "100644";
 /// The objects that may not be sent to others.
 #[derive(Debug, Default)]
 pub(super) struct ScreeningResult {
-    /// Files as they are now.
+    /// Current files.
     pub(super) current: Vec<RefusedObject>,
-    /// Objects of the history: messages, and files that were changed or removed since.
+    /// Objects of the history: commits, and former versions of files that were changed or removed later.
     pub(super) former: Vec<RefusedObject>,
 }
 
-/// Checks everything that a push of `commit` would send to a remote that has `known`; `invalid` are paths of files that are not
+/// Checks everything that a push of `commit` would send to a remote that has `known`. `invalid` has the paths of files that are not
 /// valid memories.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub(super) fn screen_push(
         if mode != FILE_MODE || memory_id_from_path(path).is_none() {
             screened
                 .former
-                .push(RefusedObject { path: path.to_owned(), why: "no file of a memory".to_owned() });
+                .push(RefusedObject { path: path.to_owned(), why: "not a file of a memory".to_owned() });
         } else if sent.contains(blob) {
             blobs.entry(blob).or_default().insert(path);
         }
@@ -78,7 +78,7 @@ pub(super) fn screen_push(
         let is_invalid = paths.iter().any(|path| invalid.iter().any(|invalid| invalid == path));
         let why = match refused.get(*blob) {
             Some(why) => why.as_str(),
-            None if is_invalid => "no memory here: `memo doctor` says why",
+            None if is_invalid => "not a valid memory: `memo doctor` says why",
             None => continue,
         };
         for path in paths {
@@ -125,7 +125,7 @@ fn find_refused_files<'a>(
     Ok(refused)
 }
 
-/// Asks the daemon about files, each an id and a text; returns the ids of those that may not be sent, with the reasons.
+/// Asks the daemon which files, each an id and a text, may be sent to others. Returns the ids of the others, with the reasons.
 fn check_texts<'a>(
     context: &CommandContext,
     texts: Vec<(&'a str, String)>,
@@ -139,7 +139,7 @@ fn check_texts<'a>(
         match answer.files.get(nth) {
             Some(None) => {}
             Some(Some(why)) => refused.push((id, why.clone())),
-            None => refused.push((id, "memod did not answer about it".to_owned())),
+            None => refused.push((id, "memod did not check it".to_owned())),
         }
     }
     Ok(refused)
@@ -157,7 +157,7 @@ fn find_refused_commits(
         git.for_each_object(ids, MAX_MEMORY_FILE, |_, object| {
             texts.push(match object {
                 GitObject::Bytes(bytes) => text_of_commit(&String::from_utf8_lossy(&bytes)).to_owned(),
-                GitObject::TooLarge => String::new(), // refused below
+                GitObject::TooLarge => String::new(), // refused below as too long
             });
             Ok(())
         })?;
@@ -169,7 +169,7 @@ fn find_refused_commits(
                 _ if is_empty[nth] => "its message is too long".to_owned(),
                 Some(None) => continue,
                 Some(Some(why)) => why.clone(),
-                None => "memod did not answer about it".to_owned(),
+                None => "memod did not check it".to_owned(),
             };
             refused.push(RefusedObject { path: format!("commit {}", short_head(id)), why });
         }

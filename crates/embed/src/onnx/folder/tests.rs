@@ -48,7 +48,7 @@ fn what_the_folder_says_becomes_the_manifest() {
     assert_eq!(manifest.read_file(to.path(), "model.onnx").unwrap(), b"weights");
     fs::write(to.path().join("model.onnx"), "weighty").unwrap();
     let error = manifest.read_file(to.path(), "model.onnx").unwrap_err().to_string();
-    assert!(error.ends_with("has another SHA-256 than the file that was installed"), "{error}");
+    assert!(error.ends_with("has changed since it was installed: the SHA-256 differs"), "{error}");
     fs::write(to.path().join("model.onnx"), "weigh").unwrap();
     let error = manifest.read_file(to.path(), "model.onnx").unwrap_err().to_string();
     assert!(error.ends_with("has 5 bytes instead of 7"), "{error}");
@@ -93,7 +93,7 @@ fn files_that_are_too_large_or_no_files_are_refused() {
     let path = |name| temp.path().join(name);
     assert_eq!(read_regular_file(&path("a"), 4).unwrap(), b"four");
     let error = |path: &Path, most| read_regular_file(path, most).unwrap_err().to_string();
-    assert!(error(&path("a"), 3).ends_with("a: has more than 3 bytes"));
+    assert!(error(&path("a"), 3).ends_with("a: is larger than 3 bytes"));
     assert!(error(temp.path(), 9).ends_with("is not a regular file"));
     #[cfg(unix)]
     {
@@ -117,5 +117,5 @@ fn a_long_prefix_is_refused() {
     let to = tempfile::tempdir().unwrap();
     let error =
         ModelFolder::open(temp.path()).unwrap().copy_files(to.path(), "own", None).unwrap_err().to_string();
-    assert!(error.ends_with("a prefix has more than 1024 bytes"), "{error}");
+    assert!(error.ends_with("has a prefix of more than 1024 bytes"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Exchanges memories over one connection: sends queued changes, takes new versions, and waits for more.
+//! Exchanges memories over one connection: sends queued changes, applies new versions, and waits for more of both.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::daemon::memories::team_memories::team_sync::exchange_limits::VERSIONS
 use crate::daemon::memories::team_memories::team_sync::exchange_limits::local_error;
 use crate::daemon::shared::Shared;
 
-/// Most refusals in a row because other members have changed the memory. More are no accident.
+/// Most refusals in a row because other members have changed the memory. More refusals mean that the server is faulty.
 const MOST_REFUSED: usize = 10_000;
 /// Interval at which the time of the last complete exchange is stored, ms.
 const NOTE_AFTER_MS: i64 = 600_000;
@@ -27,7 +27,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(2);
 /// Interval of exchanges without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Connects with the stored password.
+/// Connects to the server of the team with the stored password. Fails if the role may not see the repository.
 pub(super) async fn connect_server(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
@@ -43,7 +43,7 @@ pub(super) async fn connect_server(
     Ok((server, check_may_read(shared, membership, about).await?))
 }
 
-/// Fails if the role may not see the repository. Then other repositories are no longer followed either.
+/// Returns `about` if the role may see the repository. Otherwise stops following other repositories, and fails.
 async fn check_may_read(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
@@ -59,7 +59,7 @@ async fn check_may_read(
         .with_hint("the owner of the tables can admit it: see `memo team members --help`"))
 }
 
-/// Exchanges until something fails, and returns the failure. Calls `done` after each complete exchange.
+/// Exchanges memories until something fails, and returns the failure. Calls `done` after each complete exchange.
 pub(super) async fn run_session(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
@@ -71,6 +71,7 @@ pub(super) async fn run_session(
     }
 }
 
+/// Exchanges over one connection, again and again, until something fails.
 async fn exchange_all(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
@@ -112,7 +113,7 @@ async fn exchange_all(
             }
         };
         if is_rung {
-            // Changes in quick succession are taken together.
+            // Changes in quick succession are applied together.
             tokio::select! {
                 () = sleep(delay) => {}
                 () = shared.memories.outbox_bell.notified() => {}
@@ -129,7 +130,7 @@ async fn exchange_all(
     }
 }
 
-/// Returns the place of this repository, after a comparison with the server if the two have lost track of each other.
+/// Returns the position of this repository in the exchange. Compares all memories first if the server does not have that position.
 async fn begin_exchange(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
@@ -152,8 +153,8 @@ fn ended_error(membership: &TeamMembership) -> TeamError {
     TeamError::new(format!("{}: the connection has ended", membership.address))
 }
 
-/// Sends all queued changes, and takes all new versions. Sends first: otherwise a change that the server stored before its answer
-/// was lost would be mistaken for that of another member.
+/// Sends all queued changes, and applies all new versions. Sends first, because otherwise a change of ours that the server stored
+/// without its answer arriving would be mistaken for a change of another member.
 async fn exchange_once(
     shared: &Arc<Shared>,
     server: &TeamServer,
@@ -163,13 +164,13 @@ async fn exchange_once(
     let mut sent = send_all(shared, server, place, may_write).await;
     loop {
         take_all(shared, server, place).await?;
-        sent?; // checked after the take: a failure to send must not prevent it
+        sent?; // checked only now, because a failure to send must not prevent the versions from being applied
         sent = send_all(shared, server, place, may_write).await; // sends the merged memories
         if matches!(sent, Ok(false)) {
             break;
         }
     }
-    // Not each time, because nothing else is written while nothing happens.
+    // The time is not stored at each exchange, so that an idle daemon does not write.
     if place.synced_ms.is_none_or(|at| now_ms() - at > NOTE_AFTER_MS) {
         let to = ExchangePlace { synced_ms: Some(now_ms()), ..place.clone() };
         *place = shared
@@ -181,7 +182,7 @@ async fn exchange_once(
     Ok(())
 }
 
-/// Takes all new versions.
+/// Pulls all new versions from the server, and applies them.
 async fn take_all(
     shared: &Arc<Shared>,
     server: &TeamServer,
@@ -206,7 +207,7 @@ async fn take_all(
     }
 }
 
-/// Sends all queued changes if the role may write. Returns whether there were any.
+/// Sends all queued changes if the role may write. Returns whether there were any changes to send.
 async fn send_all(
     shared: &Arc<Shared>,
     server: &TeamServer,
@@ -220,7 +221,7 @@ async fn send_all(
     Ok(has_any)
 }
 
-/// Sends some queued changes, and returns whether there may be more.
+/// Sends one page of queued changes, and returns whether there may be more.
 async fn send_some(
     shared: &Arc<Shared>,
     server: &TeamServer,
@@ -243,7 +244,8 @@ async fn send_some(
         (Some(DeliveryStop::Changed(version)), Some(refused)) => {
             *n_refused += 1;
             if *n_refused > MOST_REFUSED {
-                let message = format!("{}: the server refuses what follows its own version", refused.id);
+                let message =
+                    format!("{}: the server keeps refusing changes that follow its own version", refused.id);
                 return Err(TeamError::new(message));
             }
             shared.memories.take_refused(refused.id.clone(), version).await.map_err(local_error)?;
@@ -257,8 +259,9 @@ async fn send_some(
     Ok(true)
 }
 
-/// Compares all memories with a server that is new or has forgotten changes (`has_forgotten`), or after this database lost its
-/// place, and sends the missing ones. Until that is complete the stored place is the beginning, so a killed comparison starts over.
+/// Compares all memories of the team with the server, and queues those that the server lacks. Needed if the server is new or has
+/// forgotten changes (`has_forgotten`), or if this database lost its position. Until the comparison is complete, the stored
+/// position is the beginning, so that a killed comparison starts over. Returns the new position.
 async fn compare_all(
     shared: &Arc<Shared>,
     server: &TeamServer,
@@ -273,7 +276,7 @@ async fn compare_all(
     }
     let (mut known, mut mark) = (HashSet::new(), VersionMark::default());
     loop {
-        // From the beginning, without leaving out what this client has sent.
+        // Pulls from the beginning, and includes the versions that this client has sent.
         let page =
             server.pull_versions(&place.repository, &mark, (&place.client, 0), VERSIONS_PER_PAGE).await?;
         known.extend(page.versions.iter().map(|version| version.id.clone()));

@@ -1,4 +1,4 @@
-//! Takes the memories of other repositories of the team, which are searched here too.
+//! Copies the memories of other repositories of the team, so that searches here find them too.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::daemon::shared::Shared;
 pub(super) struct FollowedRepositories<'a> {
     shared: &'a Arc<Shared>,
     server: &'a TeamServer,
-    /// The repository of this daemon.
+    /// Name of the repository of this daemon, for the team.
     own: &'a str,
     server_id: &'a str,
     /// Repositories to whose notifications the connection listens.
     listened_to: HashSet<String>,
-    /// Repositories whose places are known to be of this server.
+    /// Repositories whose stored positions were checked to be of this server.
     checked: HashSet<String>,
-    /// Number of pages that were stored.
+    /// Number of pages of versions that were stored.
     pub(super) n_taken: u64,
 }
 
@@ -45,8 +45,8 @@ impl<'a> FollowedRepositories<'a> {
         }
     }
 
-    /// Takes all new versions in the repositories that the settings name and the role may see, and forgets the other repositories.
-    /// Continues after a failure in one of them, and returns the first failure.
+    /// Copies all new versions of the repositories that the settings name and the role may see, and deletes the copies from other
+    /// repositories. Continues after a failure in one repository, and returns the first failure.
     pub(super) async fn take_news(&mut self) -> Result<(), TeamError> {
         let visible = self.list_visible().await?;
         let followed = unfollow_except(self.shared, |repository| visible.contains_key(repository)).await?;
@@ -65,7 +65,7 @@ impl<'a> FollowedRepositories<'a> {
             let taken = match is_known {
                 true if place.mark.seq == last_seq => Ok(()),
                 true => self.take_new(&repository, place).await,
-                // Nothing was taken yet, or the server was replaced or has forgotten changes.
+                // Nothing was copied yet, or the server was replaced or has forgotten changes.
                 false => self.take_all(&repository, place).await,
             };
             if self.server.is_closed() {
@@ -79,7 +79,7 @@ impl<'a> FollowedRepositories<'a> {
         outcome
     }
 
-    /// Returns the repositories that are followed, each with the number of its last version, and listens to them.
+    /// Returns the repositories to follow, each with the number of its last version, and listens to their notifications.
     async fn list_visible(&mut self) -> Result<BTreeMap<String, i64>, TeamError> {
         let list = &self.shared.engine.config.team.follow;
         loop {
@@ -92,11 +92,11 @@ impl<'a> FollowedRepositories<'a> {
                 return Ok(visible);
             }
             self.server.listen_to(&new).await?;
-            self.listened_to.extend(new.into_iter().map(str::to_owned)); // and list again: later changes are notified
+            self.listened_to.extend(new.into_iter().map(str::to_owned)); // and list again: only changes from now on are notified
         }
     }
 
-    /// Takes the new versions of a repository.
+    /// Copies the new versions of a repository.
     async fn take_new(&mut self, repository: &str, mut place: FollowedPlace) -> Result<(), TeamError> {
         loop {
             let page = self.server.pull_versions(repository, &place.mark, ("", 0), VERSIONS_PER_PAGE).await?;
@@ -117,8 +117,8 @@ impl<'a> FollowedRepositories<'a> {
         }
     }
 
-    /// Takes all versions from the beginning, and deletes copies that the server does not have. No place is stored before the end,
-    /// so that it starts over after a kill.
+    /// Copies all versions of a repository from the beginning, and deletes copies that the server does not have. No position is
+    /// stored before the end, so that a killed copy starts over.
     async fn take_all(&mut self, repository: &str, mut stored: FollowedPlace) -> Result<(), TeamError> {
         let memories = &self.shared.memories;
         let (mut ids, mut mark) = (HashSet::new(), VersionMark::default());
@@ -142,7 +142,7 @@ impl<'a> FollowedRepositories<'a> {
     }
 }
 
-/// Forgets the repositories that the settings do not name. Needs no server.
+/// Deletes the copies from repositories that the settings do not name. Needs no server.
 pub(super) async fn drop_unlisted(shared: &Arc<Shared>) -> Result<(), TeamError> {
     let config = &shared.engine.config.team;
     unfollow_except(shared, |repository| !config.url.is_empty() && is_listed(&config.follow, repository))
@@ -150,7 +150,7 @@ pub(super) async fn drop_unlisted(shared: &Arc<Shared>) -> Result<(), TeamError>
         .map(drop)
 }
 
-/// Forgets all other repositories, and returns the followed ones.
+/// Deletes the copies from all followed repositories for which `is_kept` returns false, and returns the others.
 pub(super) async fn unfollow_except(
     shared: &Arc<Shared>,
     is_kept: impl Fn(&str) -> bool,
