@@ -17,19 +17,19 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 struct Files(Vec<ListedFile>);
 
 impl Visit for Files {
-    fn dir(&mut self, _: &Path, _: Option<&memod_base::types::SourceKey>) {}
+    fn before_listing(&mut self, _: &Path, _: Option<&memod_base::types::SourceKey>) {}
 
-    fn file(&mut self, found: ListedFile) {
+    fn visit_file(&mut self, found: ListedFile) {
         if found.refusal.is_none() {
             self.0.push(found);
         }
     }
 
-    fn problem(&mut self, _: Option<memod_base::types::SourceKey>, problem: ScanError) {
+    fn report_problem(&mut self, _: Option<memod_base::types::SourceKey>, problem: ScanError) {
         eprintln!("{problem}");
     }
 
-    fn unread(&mut self, _: Option<memod_base::types::SourceKey>, why: String) {
+    fn report_unread(&mut self, _: Option<memod_base::types::SourceKey>, why: String) {
         eprintln!("{why}");
     }
 }

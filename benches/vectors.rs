@@ -13,7 +13,7 @@ use std::time::Instant;
 use memod_base::types::{ChunkId, ChunkKind, SourceKey, Stat, WordPieces};
 use memod_embed::{BUILTIN_DIMS, dot_i8, normalize, quantize};
 use memod_index_db::{
-    IndexReader, IndexWriter, ManifestChange, NewBlob, NewChunk, NewVector, VectorOwner, ViewKey,
+    IndexReader, IndexWriter, ManifestChange, NewBlob, NewChunk, NewVector, VectorOwner, WorktreeKey,
 };
 use memod_vectors::stored_vectors::StoredVectors;
 use memod_vectors::vector_index::{IdSet, NearestVectors, VectorIndex};
@@ -111,8 +111,8 @@ fn measure(path: &Path, n: usize) {
 /// Writes an index as the daemon does.
 fn make(path: &Path, n: usize, vectors: &mut Vectors) {
     let mut writer = IndexWriter::open(path, "bench").unwrap();
-    let key = ViewKey { git_dir: "/bench/.git".to_owned(), inode: 1, root: "/bench".to_owned() };
-    let view = writer.view_of_worktree(&key).unwrap();
+    let key = WorktreeKey { git_dir: "/bench/.git".to_owned(), inode: 1, root: "/bench".to_owned() };
+    let view = writer.find_or_add_worktree(&key).unwrap();
     let reader = IndexReader::open(path).unwrap();
     for file in 0..n / CHUNKS_A_FILE {
         let name = format!("{file}.md");
@@ -125,7 +125,7 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
             title: None,
             text: None,
             text_hash: *blake3::hash(format!("{file} {ord}").as_bytes()).as_bytes(),
-            embeds: true,
+            gets_vector: true,
             words: Default::default(),
         };
         let blob =
@@ -145,11 +145,11 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
             NewVector { owner: of, vec: Some(vectors.next()) }
         });
         writer.add_vectors(&new.collect::<Vec<_>>()).unwrap();
-        drop(writer.take_added());
+        drop(writer.take_added_vectors());
     }
     let start = Instant::now();
-    writer.make_vector_table(BUILTIN_DIMS).unwrap();
-    while !reader.has_vector_table().unwrap() {
+    writer.prepare_vector_table(BUILTIN_DIMS).unwrap();
+    while !reader.is_vector_table_complete().unwrap() {
         writer.fill_vector_table(10_000).unwrap();
     }
     println!("{n}: the table is filled after {:.2} s", start.elapsed().as_secs_f64());

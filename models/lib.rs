@@ -5,7 +5,7 @@
 pub const BUILTIN_ID: &str = "memod-static-1/256";
 
 /// The vectors of all tokens, in the safetensors format.
-pub const TABLE: &[u8] = include_bytes!("builtin/model.safetensors");
+pub const VECTOR_TABLE: &[u8] = include_bytes!("builtin/model.safetensors");
 
 /// The vocabulary: one word piece per line. Line n, counted from 0, is token n.
 pub const VOCABULARY: &str = include_str!("builtin/vocab.txt");
@@ -14,4 +14,4 @@ pub const VOCABULARY: &str = include_str!("builtin/vocab.txt");
 pub const REFERENCE_VECTORS: &str = include_str!("builtin/reference_vectors.json");
 
 /// Unrelated texts, by which the cosines of different models are made comparable.
-pub const CALIBRATION: &str = include_str!("calibration.txt");
+pub const CALIBRATION_TEXTS: &str = include_str!("calibration.txt");

@@ -9,14 +9,14 @@ use clap::{Parser, Subcommand};
 use memod::daemon::{self, DaemonEnd};
 use memod_base::paths::Env;
 use memod_bench::BenchArgs;
-use memod_embed::onnx::{Runtime, model_process};
-use memod_fetch::{FetchRequest, HUB, Hub};
+use memod_embed::onnx::{RuntimeLocations, model_process};
+use memod_fetch::{DEFAULT_HUB_URL, FetchRequest, Hub};
 use memod_indexing::worker;
-use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
+use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport, Ready};
 use serde_json::json;
 
 #[global_allocator]
-static ALLOCATOR: daemon::WithReserve = daemon::WithReserve;
+static ALLOCATOR: daemon::ReserveAllocator = daemon::ReserveAllocator;
 
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
 #[derive(Parser)]
@@ -99,30 +99,42 @@ fn main() -> ExitCode {
     match DaemonArgs::parse().verb {
         DaemonVerb::Run { root, foreground, index_on_demand } => run(root, foreground, index_on_demand),
         DaemonVerb::Bench(typed) => ExitCode::from(memod_bench::run_bench(typed)),
-        DaemonVerb::Check { root } => report_check(&root),
+        DaemonVerb::Check { root } => print_start_check(&root),
         DaemonVerb::Memories { root } => print_memories(&root),
         // If the model process fails, the daemon sees the pipe close and reports that.
         DaemonVerb::Embed { model: model_dir, identity, runtime, in_background } => {
             let start = model_process::StartOptions { model_dir, identity, runtime, in_background };
-            model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+            model_process::run_model_process(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         DaemonVerb::Fetch { cache_dir, runtime: setting, model, patience } => {
-            let runtime = Runtime { variable: Env::read().onnx_runtime, setting, cache_dir };
-            let index = first_of(&[INDEX_VARIABLE, "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]);
-            let url = first_of(&[HUB_VARIABLE, "HF_ENDPOINT"]).unwrap_or_else(|| HUB.to_owned());
-            let hub = Hub { url, token: first_of(&["HF_TOKEN"]) };
+            let runtime = RuntimeLocations {
+                from_variable: Env::read().onnx_runtime,
+                from_setting: setting,
+                cache_dir,
+            };
+            let index = read_first_variable(&[
+                FETCH_INDEX_VARIABLE,
+                "UV_DEFAULT_INDEX",
+                "UV_INDEX_URL",
+                "PIP_INDEX_URL",
+            ]);
+            let url = read_first_variable(&[FETCH_HUB_VARIABLE, "HF_ENDPOINT"])
+                .unwrap_or_else(|| DEFAULT_HUB_URL.to_owned());
+            let hub = Hub { url, token: read_first_variable(&["HF_TOKEN"]) };
             let (program, patience) = (daemon::program_path(), Duration::from_secs(patience));
             program.map_or(ExitCode::FAILURE, |program| {
-                fetch_model(&FetchRequest { runtime, index, model, hub, program, patience })
+                fetch_with_reports(&FetchRequest { runtime, index, model, hub, program, patience })
             })
         }
-        DaemonVerb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+        DaemonVerb::Extract => {
+            worker::run_extract_process().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+        }
     }
 }
 
 fn run(root: PathBuf, foreground: bool, index_on_demand: bool) -> ExitCode {
     if !foreground {
-        detach_stdio();
+        detach_process();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
     let ready = Box::new(|| print_ready(&Ready { ready: true, ..Ready::default() }));
@@ -131,17 +143,17 @@ fn run(root: PathBuf, foreground: bool, index_on_demand: bool) -> ExitCode {
         Ok(DaemonEnd::AlreadyRunning) => {
             print_refusal("another daemon serves this repository".to_owned(), None)
         }
-        Err(error) => print_refusal(daemon::error_chain(&error), daemon::hint_of(&error)),
+        Err(error) => print_refusal(daemon::error_chain(&error), daemon::find_hint(&error)),
     }
 }
 
 /// Returns the value of the first of these environment variables that is set and not empty.
-fn first_of(names: &[&str]) -> Option<String> {
+fn read_first_variable(names: &[&str]) -> Option<String> {
     names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
 }
 
 /// Downloads the library and the model if they are missing, and prints each progress report as a line of JSON.
-fn fetch_model(wanted: &FetchRequest) -> ExitCode {
+fn fetch_with_reports(wanted: &FetchRequest) -> ExitCode {
     let mut report = |report: &FetchReport| {
         let mut line = serde_json::to_string(report).map_err(std::io::Error::from)?;
         line.push('\n');
@@ -159,13 +171,13 @@ fn fetch_model(wanted: &FetchRequest) -> ExitCode {
     exit
 }
 
-fn report_check(root: &Path) -> ExitCode {
+fn print_start_check(root: &Path) -> ExitCode {
     match daemon::check_start(root) {
         Ok(()) => {
             print_ready(&Ready { ready: true, ..Ready::default() });
             ExitCode::SUCCESS
         }
-        Err(error) => print_refusal(daemon::error_chain(&error), daemon::hint_of(&error)),
+        Err(error) => print_refusal(daemon::error_chain(&error), daemon::find_hint(&error)),
     }
 }
 
@@ -203,7 +215,7 @@ fn release_stdout() {
 }
 
 /// Leaves the session and closes inherited descriptors above 2, so that the pipe of a git hook does not stay open.
-fn detach_stdio() {
+fn detach_process() {
     #[cfg(unix)]
     {
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO); // only this user may read the files

@@ -24,7 +24,7 @@ pub(super) async fn answer_complete(
     Ok(CompleteResult {
         words: run_reading(request, &root, move |request| {
             let CompleteParams { what, dir, prefix, .. } = &params;
-            Ok(request.shared.engine.read(|reader| match what {
+            Ok(request.shared.engine.with_reader(|reader| match what {
                 CompletionKind::Path => reader.list_names_in(at.worktree, dir, prefix, MOST_WORDS),
                 CompletionKind::Lang => reader.list_languages(prefix),
             })?)

@@ -23,7 +23,7 @@ use crate::daemon::memories::about_code::anchor_states;
 use crate::daemon::memories::memory_files::check_files::check_unmerged;
 use crate::daemon::memories::memory_methods as memories;
 use crate::daemon::memories::team_memories::team_sync;
-use crate::daemon::memories::worktree_files::enter_worktree::enter_worktree;
+use crate::daemon::memories::worktree_files::enter_worktree::prepare_worktree_scope;
 use crate::daemon::model_methods::{self, ModelMethod};
 use crate::daemon::request::fresh_snapshot::{
     format_clock, request_deadline, wait_until_fresh, wait_until_fresh_with,
@@ -53,11 +53,11 @@ pub(super) async fn call_method(
     let Some(method) = Method::find_method(method) else {
         return Err(unknown_method_error(method)); // only documented methods can be called
     };
-    shared.engine.note_use();
+    shared.engine.record_use();
     let request = RequestContext::new(shared, origin);
-    request.set_worktree(enter_worktree(&request, method, &params).await?);
+    request.set_worktree(prepare_worktree_scope(&request, method, &params).await?);
     let mut result = call_in_worktree(&request, method.name, params).await?;
-    request.caveats.write_into(method, &mut result);
+    request.caveats.write_into_result(method, &mut result);
     Ok(result)
 }
 
@@ -130,7 +130,7 @@ async fn call_in_worktree(request: &Arc<RequestContext>, method: &str, params: V
             request.shared.engine.stop("asked to");
             Ok(Value::Object(serde_json::Map::new()))
         }
-        "team.status" => to_json(&team_sync::show_status(request, parse_params(params)?).await?),
+        "team.status" => to_json(&team_sync::read_team_status(request, parse_params(params)?).await?),
         "team.sync" => to_json(&team_sync::sync_now(request, parse_params(params)?).await?),
         "team.leave" => to_json(&team_sync::leave_team(request, parse_params(params)?).await?),
         "team.members" => to_json(&team_sync::list_members(request, parse_params(params)?).await?),
@@ -162,12 +162,12 @@ async fn answer_status(request: &Arc<RequestContext>, params: StatusParams) -> R
         Ok(status::collect_status(&request.shared, &params, &at, views)?)
     });
     let mut status = collecting.await?;
-    let (memories, notices) = request.memories().read_overview().await;
+    let (memories, notices) = request.memories().read_count_and_notices().await;
     status.counts.memories = memories;
     // If the states of memories cannot be counted, the notices say why.
-    status.anchors = anchor_states::count_states(request, &cwd).await.unwrap_or_default();
+    status.anchors = anchor_states::count_memories_by_state(request, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
-    let index = index_repair::pending_repair(&request.shared.engine.index_db);
+    let index = index_repair::pending_repair_details(&request.shared.engine.index_db);
     status.degraded.extend(index.map(|event| format!("{event}; `memo doctor --ack` ends this notice")));
     Ok(status)
 }
@@ -182,7 +182,7 @@ async fn answer_doctor(request: &Arc<RequestContext>, params: CwdParams) -> RpcR
     result.checks.extend(request.shared.memories.check_worktrees(&layout).await);
     result.checks.extend(check_unmerged(request, &params.cwd).await);
     result.checks.extend(team_sync::check_exchange(&request.shared).await);
-    let states = anchor_states::count_states(request, &params.cwd).await.unwrap_or_default();
+    let states = anchor_states::count_memories_by_state(request, &params.cwd).await.unwrap_or_default();
     result.checks.extend(status::check_anchors(&states));
     Ok(result)
 }
@@ -212,10 +212,12 @@ async fn answer_sync(request: &Arc<RequestContext>, params: SyncParams) -> RpcRe
     )
     .await?;
     run_blocking(request, move |request| {
-        request.shared.engine.read(|reader| {
+        request.shared.engine.with_reader(|reader| {
             reader.read_snapshot(|reader| {
-                let pending =
-                    Pending { embeddings: reader.pending_embeddings(at.worktree, u32::MAX)?, ..at.pending };
+                let pending = Pending {
+                    embeddings: reader.count_pending_embeddings(at.worktree, u32::MAX)?,
+                    ..at.pending
+                };
                 let clock = format_clock(reader, &at)?;
                 let (fresh, reason, failed) = (at.fresh, at.reason.clone(), at.failed.clone());
                 let embedding = IndexProgress::embedding(pending.embeddings, reader.n_chunks(at.worktree)?);

@@ -33,14 +33,18 @@ pub(super) async fn answer_hooks(
 ) -> RpcResult<HooksResult> {
     let layout = locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
     let root = layout.root.clone();
-    run_reading(request, &root, move |_| Ok(run_verb(&layout, verb, &params)?)).await
+    run_reading(request, &root, move |_| Ok(run_hooks_method(&layout, verb, &params)?)).await
 }
 
 /// Locked while a method reads and rewrites the files of hooks, so that two of them do not undo each other's changes.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static HOOK_FILES_LOCK: Mutex<()> = Mutex::new(());
 
-fn run_verb(layout: &RepoLayout, verb: HooksMethod, params: &HooksParams) -> Result<HooksResult, HooksError> {
-    let _guard = lock(&ONE_AT_A_TIME);
+fn run_hooks_method(
+    layout: &RepoLayout,
+    verb: HooksMethod,
+    params: &HooksParams,
+) -> Result<HooksResult, HooksError> {
+    let _guard = lock(&HOOK_FILES_LOCK);
     match (Hooks::read(layout, &UserDirs::read(), params)?, verb) {
         (Some(hooks), HooksMethod::Install) => hooks.install(params.chain),
         (Some(hooks), HooksMethod::Uninstall) => hooks.uninstall(),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_engine::errors::RpcResult;
 use memod_llm::Prompt;
 use memod_llm::tasks::distil::{self, MemoryCandidate};
@@ -19,7 +19,7 @@ use memod_proto::{
 };
 
 use crate::daemon::memories::finding::dedupe::find_near_pairs;
-use crate::daemon::memories::finding::queries::tag_names;
+use crate::daemon::memories::finding::queries::read_tag_names;
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::fresh_snapshot::request_deadline;
@@ -29,7 +29,7 @@ use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::search::query_expansion::words_to_send;
-use crate::daemon::shared::language_model::{ModelLane, current_day};
+use crate::daemon::shared::language_model::{ModelQueue, current_day};
 
 /// Longest text that a caller may give, bytes; the prompt contains only a part of a long text.
 const MOST_TEXT: usize = 1 << 20;
@@ -72,7 +72,7 @@ async fn ask_model<T>(
         let shown = prompt.to_llm_request(endpoint.display_url(), &endpoint.model, body);
         return Ok(ModelOutcome { proposed: None, requests: vec![shown], problem: None });
     }
-    let answer = request.shared.llm.ask(&llm, endpoint, prompt, ModelLane::Task).await;
+    let answer = request.shared.llm.ask(&llm, endpoint, prompt, ModelQueue::Task).await;
     Ok(match answer.and_then(|answer| read(&answer).map_err(str::to_owned)) {
         Ok(proposed) => ModelOutcome { proposed: Some(proposed), requests: Vec::new(), problem: None },
         Err(why) => ModelOutcome::failed(&why),
@@ -116,7 +116,7 @@ pub(super) async fn answer_status(
         requests: spent.requests,
         uses: spent.by.into_iter().map(|(purpose, tokens)| LlmUse { purpose, tokens }).collect(),
         file: request.shared.llm.spending.file().display().to_string(),
-        last_error_at: last_error.as_ref().map(|(_, at)| rfc3339(*at)),
+        last_error_at: last_error.as_ref().map(|(_, at)| format_rfc3339(*at)),
         last_error: last_error.map(|(why, _)| why),
     })
 }
@@ -178,7 +178,7 @@ pub(super) async fn answer_suggest(
 ) -> RpcResult<LlmSuggestResult> {
     check_caller(request, &params.cwd).await?;
     check_size("content", &params.content, MOST_TEXT)?;
-    let tags = tag_names(request, suggest::MOST_KNOWN).await.unwrap_or_default(); // known tags are optional
+    let tags = read_tag_names(request, suggest::MAX_KNOWN_TAGS).await.unwrap_or_default(); // known tags are optional
     let ModelOutcome { proposed, requests, problem } = ask_model(
         request,
         params.dry_run,
@@ -257,7 +257,7 @@ pub(super) async fn answer_distil(
     params: LlmDistilParams,
 ) -> RpcResult<LlmDistilResult> {
     check_caller(request, &params.cwd).await?;
-    check_size("text", &params.text, distil::MOST_TEXT)?;
+    check_size("text", &params.text, distil::MAX_TEXT_BYTES)?;
     let ModelOutcome { proposed, requests, problem } = ask_model(
         request,
         params.dry_run,

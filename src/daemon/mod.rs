@@ -31,21 +31,21 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use memod_base::paths::{Env, RepoLayout};
 use memod_config::Config;
-use memod_embed::onnx::{ModelCache, Runtime};
+use memod_embed::onnx::{ModelCache, RuntimeLocations};
 use memod_engine::model_registry::ModelRegistry;
 use memod_engine::threads::spawn_thread;
-use memod_engine::{EngineParts, OpenedIndex, UnstartedEngine, own_files};
+use memod_engine::{EngineOptions, OpenedIndex, UnstartedEngine, own_files};
 use memod_indexing::{Indexer, Progress, ReadLimits};
 
 pub use crate::daemon::memories::import_export::export_memories::print_memories;
 use crate::daemon::memories::rules::record_functions::RECORD_FUNCTIONS;
 use crate::daemon::memories::team_memories::team_sync;
 use crate::daemon::process::daemon_lock::DaemonLock;
-pub use crate::daemon::process::memory_limit::WithReserve;
+pub use crate::daemon::process::memory_limit::ReserveAllocator;
 pub use crate::daemon::process::preflight::check_start;
 pub use crate::daemon::process::program_path::program_path;
 use crate::daemon::process::{daemon_lock, daemon_log, descriptors, memory_limit};
-pub use crate::daemon::request::request_errors::hint_of;
+pub use crate::daemon::request::request_errors::find_hint;
 use crate::daemon::server::socket_listener::SocketListener;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::memory_thread::MemoryThread;
@@ -57,9 +57,9 @@ pub use memod_engine::errors::error_chain;
 const MOST_THREADS: usize = 512;
 
 /// Time for the threads of the index to end, counted from the moment when the daemon begins to stop.
-const END: Duration = Duration::from_secs(2);
+const INDEX_STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time for the thread of the memories to end, which makes a last backup.
-const END_OF_MEMORIES: Duration = Duration::from_secs(10);
+const MEMORIES_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How a daemon ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +78,12 @@ pub enum DaemonEnd {
 /// # Errors
 /// When the daemon cannot start. The next start replaces every file that the failed one has left.
 pub fn run(root: &Path, index_on_demand: bool, ready: Box<dyn FnOnce()>) -> anyhow::Result<DaemonEnd> {
-    descriptors::prepare_descriptors()?;
+    descriptors::raise_and_check_limit()?;
     memory_limit::prepare_reserve()?;
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
-    let Some(_lock) = DaemonLock::take(&layout)? else { return Ok(DaemonEnd::AlreadyRunning) };
+    let Some(_lock) = DaemonLock::acquire(&layout)? else { return Ok(DaemonEnd::AlreadyRunning) };
     let config = memod_config::load_settings(Some(&layout))?.config;
     daemon_log::start_logging(&layout.log_file(), &config.daemon.log)?;
     tracing::info!(root = %layout.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
@@ -108,7 +108,7 @@ fn serve_repository(
     let reading =
         ReadLimits { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
     let indexer = Indexer::new(&index_db, &program_path()?, reading, Arc::clone(&progress));
-    let socket = daemon_lock::socket_path(&layout, &env)?;
+    let socket = daemon_lock::prepare_socket_path(&layout, &env)?;
 
     daemon_lock::unpublish_socket(&layout);
 
@@ -121,9 +121,9 @@ fn serve_repository(
         (bound.with_context(|| format!("bind {}", socket.display()))?, signalled)
     };
 
-    let models = Arc::new(build_models(&config, &env)?);
+    let models = Arc::new(build_model_registry(&config, &env)?);
     let unstarted =
-        UnstartedEngine::new(EngineParts { layout, env, config, socket, models, indexer, progress })?;
+        UnstartedEngine::new(EngineOptions { layout, env, config, socket, models, indexer, progress })?;
     let engine = unstarted.engine();
     let memories = MemoryThread::start(&engine, RECORD_FUNCTIONS)?;
     let shared = Arc::new(Shared::new(engine, memories));
@@ -132,10 +132,10 @@ fn serve_repository(
 
     let for_loop = Arc::clone(&shared);
     let threads = unstarted.start_threads(index, index_on_demand, move |why| {
-        for_loop.memories.note_lost(why == own_files::LOST);
+        for_loop.memories.set_lost(why == own_files::FILES_LOST_REASON);
         for_loop.stopping.send_replace(true);
     })?;
-    runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
+    runtime.spawn(stop_on_signal(signalled, Arc::clone(&shared)));
     stop_at_memory_limit(Arc::clone(&shared))?;
     runtime.spawn(event_counts::run_counts(Arc::clone(&shared)));
     runtime.spawn(team_sync::keep_exchanging(Arc::clone(&shared)));
@@ -146,19 +146,19 @@ fn serve_repository(
         }
     });
     let stopped_at = runtime.block_on(server::serve_connections(Arc::clone(&shared), listener));
-    wait_for_threads(stopped_at + END, "the index", &index_ended);
+    wait_for_threads(stopped_at + INDEX_STOP_TIMEOUT, "the index", &index_ended);
     let memories_ended = run_on_thread(move || shared.memories.stop());
-    wait_for_threads(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);
+    wait_for_threads(Instant::now() + MEMORIES_STOP_TIMEOUT, "the memories", &memories_ended);
     runtime.shutdown_background();
     Ok(())
 }
 
 /// Starts the thread that stops the daemon in an orderly way once the limit of memory is reached.
 fn stop_at_memory_limit(shared: Arc<Shared>) -> anyhow::Result<()> {
-    memory_limit::stop_at_limit(move || shared.engine.stop(memory_limit::USED_UP))
+    memory_limit::stop_at_limit(move || shared.engine.stop(memory_limit::MEMORY_USED_UP))
 }
 
-async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
+async fn stop_on_signal(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
     signalled.await;
     shared.engine.stop("a signal");
 }
@@ -173,10 +173,11 @@ fn build_runtime() -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 /// Returns the models that the settings name.
-fn build_models(config: &Config, env: &Env) -> anyhow::Result<ModelRegistry> {
+fn build_model_registry(config: &Config, env: &Env) -> anyhow::Result<ModelRegistry> {
     let cache_dir = path_setting(&config.model.cache_dir).unwrap_or_else(|| env.cache_dir());
     let (variable, setting) = (env.onnx_runtime.clone(), path_setting(&config.model.runtime));
-    let runtime = Runtime { variable, setting, cache_dir: cache_dir.clone() };
+    let runtime =
+        RuntimeLocations { from_variable: variable, from_setting: setting, cache_dir: cache_dir.clone() };
     let models =
         ModelRegistry::new(ModelCache::new(&cache_dir), runtime, program_path()?, &config.model.name);
     Ok(models.with_reranker(&config.model.reranker))
@@ -234,7 +235,7 @@ mod tests {
         let (_hanging, never) = channel();
         let began = Instant::now();
         wait_for_threads(began, "a thread that hangs", &never);
-        assert!(began.elapsed() < END, "the time for it is over already");
+        assert!(began.elapsed() < INDEX_STOP_TIMEOUT, "the time for it is over already");
         let ended = run_on_thread(|| {});
         assert_eq!(ended.recv(), Ok(()));
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use memod_database::DatabaseError;
 use memod_embed::onnx::{
-    CATALOGUE, CatalogueEntry, InstalledModel, ModelImport, OnnxError, Purpose, import_model, name_of,
+    CATALOGUE, CatalogueEntry, InstalledModel, ModelImport, ModelPurpose, OnnxError, import_model,
+    name_in_identity,
 };
 use memod_embed::{BUILTIN_DIMS, BUILTIN_ID};
 use memod_engine::errors::RpcResult;
@@ -60,7 +61,7 @@ fn install_model(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
     let name = &installed.manifest.name;
     models.forget_model(name);
     // If this is a new revision of the model in use, choosing the model again makes its vectors be computed again.
-    let is_chosen = models.chosen_id().is_ok_and(|id| name_of(&id) == name);
+    let is_chosen = models.chosen_model_id().is_ok_and(|id| name_in_identity(&id) == name);
     if is_chosen { choose_model(shared, name) } else { Ok(()) }
 }
 
@@ -68,14 +69,14 @@ fn choose_model(shared: &Shared, name: &str) -> RpcResult<()> {
     if name != BUILTIN {
         let installed = shared.engine.models.cache.get(name).map_err(|error| to_rpc_error(&error))?;
         shared.engine.models.runtime.find_library().map_err(|error| to_rpc_error(&error))?;
-        if installed.manifest.purpose == Purpose::Rerank {
+        if installed.manifest.purpose == ModelPurpose::Rerank {
             shared.engine.models.choose_reranker(name);
             return Ok(());
         }
     }
     shared.engine.models.choose_model(name).map_err(|why| RpcError::new(code::STORE, why))?;
-    shared.memories.note_choice();
-    shared.engine.note_chosen_model();
+    shared.memories.check_chosen_model();
+    shared.engine.request_model_preparation();
     Ok(())
 }
 
@@ -85,8 +86,9 @@ fn remove_model(shared: &Shared, name: &str) -> RpcResult<()> {
         return Err(RpcError::new(code::INVALID_PARAMS, message));
     }
     let id = shared.engine.models.cache.get(name).map(|installed| installed.manifest.identity());
-    let chosen = shared.engine.models.chosen_id().ok();
-    let in_use = [Some(shared.engine.read(IndexReader::model_id)?), chosen, Some(shared.memories.model_id())];
+    let chosen = shared.engine.models.chosen_model_id().ok();
+    let in_use =
+        [Some(shared.engine.with_reader(IndexReader::model_id)?), chosen, Some(shared.memories.model_id())];
     if id.as_ref().is_ok_and(|id| in_use.iter().flatten().any(|used| used == id)) {
         return Err(RpcError::new(code::STORE, format!("{name} is in use in this repository")).with_hint(
             "run `memo model use builtin`, and wait until `memo model status` shows that it is in use",
@@ -99,8 +101,8 @@ fn remove_model(shared: &Shared, name: &str) -> RpcResult<()> {
 
 fn to_rpc_error(error: &OnnxError) -> RpcError {
     let code = match error {
-        OnnxError::Absent(_) | OnnxError::BadFile { .. } => code::INVALID_PARAMS,
-        OnnxError::Io(_) | OnnxError::Busy(_) | OnnxError::NoRuntime(_) | OnnxError::Failed { .. } => {
+        OnnxError::NotInstalled(_) | OnnxError::BadFile { .. } => code::INVALID_PARAMS,
+        OnnxError::Io(_) | OnnxError::Locked(_) | OnnxError::NoRuntime(_) | OnnxError::CannotRun { .. } => {
             code::IO
         }
     };
@@ -119,11 +121,11 @@ fn list_models(shared: &Shared) -> RpcResult<ModelsResult> {
     let known = CATALOGUE.iter().filter(|entry| !is_installed(entry)).map(catalogue_entry);
     let runtime = models.runtime.find_library();
     Ok(ModelsResult {
-        active: shared.engine.read(IndexReader::model_id)?,
+        active: shared.engine.with_reader(IndexReader::model_id)?,
         active_for_memories: shared.memories.model_id(),
-        next: shared.engine.read(next_model)?,
+        next: shared.engine.with_reader(next_model)?,
         reranker: models.load_reranker().ok().map(|reranker| reranker.id().to_owned()),
-        problem: models.choice_problem().or_else(|| models.chosen_id().err()),
+        problem: models.choice_problem().or_else(|| models.chosen_model_id().err()),
         has_runtime: runtime.is_ok(),
         runtime: runtime.map_or_else(|error| error.to_string(), |path| path.display().to_string()),
         dir: models.cache.dir().display().to_string(),
@@ -137,7 +139,7 @@ fn list_models(shared: &Shared) -> RpcResult<ModelsResult> {
 /// Returns the model that will replace the active one, with how many of its vectors are computed; `None` if there is no such model.
 pub(super) fn next_model(reader: &IndexReader) -> Result<Option<NextModel>, DatabaseError> {
     let Some(id) = reader.next_model()? else { return Ok(None) };
-    let (done, total) = reader.n_embedded(&id)?;
+    let (done, total) = reader.count_embedded_chunks(&id)?;
     Ok(Some(NextModel { id, done, total }))
 }
 
@@ -145,7 +147,7 @@ fn builtin_entry() -> ModelEntry {
     ModelEntry {
         name: BUILTIN.to_owned(),
         id: Some(BUILTIN_ID.to_owned()),
-        purpose: Purpose::Embed.as_str().to_owned(),
+        purpose: ModelPurpose::Embed.as_str().to_owned(),
         dims: BUILTIN_DIMS,
         licence: Some("Apache-2.0".to_owned()),
         source: "memod".to_owned(),

@@ -19,15 +19,15 @@ use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::{ChunkKind, UnreadableEntry};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
-use memod_proto::{AnswerPart, FreshnessLevel, SearchMode, SearchParams, SearchResult, rounded_score};
+use memod_proto::{AnswerPart, FreshnessLevel, SearchMode, SearchParams, SearchResult, round_score};
 use memod_search::SearchAnswer;
-use memod_search::correction::{FEW, correct_query};
+use memod_search::correction::{MIN_EXACT_HITS, correct_query};
 use memod_search::filter::SearchFilter;
 use memod_search::hits::query_expansion::add_expanded_hits;
-use memod_search::memory_search::superseded::put_above_superseded;
+use memod_search::memory_search::superseded::move_successors_up;
 
 use crate::daemon::memories::finding::search_scope::SearchScope;
-use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -68,8 +68,8 @@ pub(super) async fn answer_search(
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
     let scope = SearchScope::from_params(&params, &dir)?;
     let shown = limit;
-    let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
-    let memories = scope.memory_ask(&params, limit, request.shared.engine.config.search.min_cosine);
+    let limit = if params.rerank { limit.max(reranking::N_RERANKED) } else { limit };
+    let memories = scope.build_memory_request(&params, limit, request.shared.engine.config.search.min_cosine);
     let question = Arc::new(SearchQuestion { params, layout, scope, memories, limit });
     request.shared.queries.fetch_add(1, Ordering::Relaxed);
     let SearchQuestion { params, .. } = &*question;
@@ -86,12 +86,12 @@ pub(super) async fn answer_search(
         // The threshold may be a setting that the caller has forgotten.
         result.parsed.notes.push(format!("every hit scores below the threshold of {threshold}"));
     }
-    put_above_superseded(&mut result.hits);
+    move_successors_up(&mut result.hits);
     result.hits.truncate(shown);
     for (hit, rank) in result.hits.iter_mut().zip(1..) {
         hit.rank = rank;
         if !params.explain {
-            hit.score = rounded_score(hit.score);
+            hit.score = round_score(hit.score);
         }
     }
     for hit in result.hits.iter_mut().filter(|hit| hit.commit.is_none() && hit.memory.is_none()) {
@@ -122,15 +122,15 @@ async fn answer_question(
     question: &Arc<SearchQuestion>,
 ) -> RpcResult<SearchResult> {
     if !question.params.expand.unwrap_or(request.shared.engine.config.search.expand) {
-        return answer_as_asked(request, question).await;
+        return answer_unexpanded(request, question).await;
     }
     let words = query_expansion::ask_for_words(request, &question.scope.query);
-    let (result, words) = tokio::join!(answer_as_asked(request, question), words);
+    let (result, words) = tokio::join!(answer_unexpanded(request, question), words);
     let mut result = result?;
     match words {
         Ok(words) => {
             if let Some(other) = question.with_words(&request.shared, &words) {
-                let others = answer_as_asked(request, &Arc::new(other)).await?;
+                let others = answer_unexpanded(request, &Arc::new(other)).await?;
                 result.total = result.total.max(others.total);
                 add_expanded_hits(&mut result.hits, others.hits, question.limit);
                 result.expanded = words;
@@ -141,7 +141,7 @@ async fn answer_question(
     Ok(result)
 }
 
-async fn answer_as_asked(
+async fn answer_unexpanded(
     request: &Arc<RequestContext>,
     question: &Arc<SearchQuestion>,
 ) -> RpcResult<SearchResult> {
@@ -178,9 +178,9 @@ async fn answer_from_snapshot(
     let params = &question.params;
     let asked = Arc::clone(question);
     request.caveats.note_needed_files(move |file| {
-        asked.scope.index.as_ref().is_some_and(|filter| is_searched(filter, file))
+        asked.scope.index.as_ref().is_some_and(|filter| may_be_hit(filter, file))
     });
-    let ask = SnapshotAsk {
+    let ask = SnapshotRequest {
         cwd: params.cwd.clone(),
         level: params.sync,
         deadline: request_deadline(request, params.wait_ms),
@@ -200,7 +200,7 @@ async fn answer_from_snapshot(
 }
 
 /// Returns whether a file that cannot be read could be a hit.
-fn is_searched(filter: &SearchFilter, file: &UnreadableEntry) -> bool {
+fn may_be_hit(filter: &SearchFilter, file: &UnreadableEntry) -> bool {
     let is_of_files = filter.kinds.iter().any(|kind| *kind != ChunkKind::Commit) || filter.kinds.is_empty();
     is_of_files && (file.is_dir || filter.admits_path(&file.path))
 }
@@ -212,12 +212,12 @@ fn find_memories_only(
     layout: &RepoLayout,
     at: Option<&Freshness>,
 ) -> RpcResult<(SnapshotHits, bool)> {
-    let mut memories = SearchedMemories::from_ask(request, question.memories.as_ref(), at);
+    let mut memories = SearchedMemories::search(request, question.memories.as_ref(), at);
     if let Some(error) = memories.error.take() {
         return Err(error);
     }
     let mut corrected = None;
-    if question.params.mode != SearchMode::Vector && memories.found.exact_scores().count() < FEW {
+    if question.params.mode != SearchMode::Vector && memories.found.exact_scores().count() < MIN_EXACT_HITS {
         let query = correct_query(&question.scope.query, &[&request.memories()])?;
         let again = query.map(|query| SearchAnswer { query, ..SearchAnswer::default() });
         corrected =
@@ -230,7 +230,8 @@ fn find_memories_only(
     let mut degraded: Vec<String> = why_not.into_iter().chain(list_memory_notes(request)).collect();
     let mut hits = memories.build_hits(layout, question.params.explain, question.snippet_extent());
     if question.params.rerank {
-        let reranked = reranking::rerank_hits(&request.shared, question.scope.query.text(), &mut hits, &[]);
+        let reranked =
+            reranking::rerank_hits(&request.shared, question.scope.query.text_to_embed(), &mut hits, &[]);
         degraded.extend(reranked.err());
     }
     let result = SearchResult {
@@ -242,5 +243,8 @@ fn find_memories_only(
         reason: at.and_then(|at| at.reason.clone()),
         ..SearchResult::default()
     };
-    Ok((((result, memories.unsure), memories.stale), memories.found.unjudged.is_empty()))
+    Ok((
+        ((result, memories.unknown_states_reason), memories.stale),
+        memories.found.unchecked_anchors.is_empty(),
+    ))
 }

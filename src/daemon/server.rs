@@ -11,10 +11,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use memod_base::types::parse_with_metadata;
+use memod_base::types::parse_with_exact_metadata;
 use memod_engine::errors::busy_error;
 use memod_engine::events::subscriptions::Subscription;
-use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, nesting_depth};
+use memod_proto::{MAX_JSON_DEPTH, Method, Request, Response, RpcError, code, max_nesting_depth};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -103,7 +103,7 @@ impl Drop for OpenConnection {
 async fn turn_away(writer: impl AsyncWrite + Unpin, max_connections: usize) {
     let busy = busy_error(format!("{max_connections} connections are open, the maximum"))
         .with_hint("close clients that keep a connection open, such as editors and agents, or try again");
-    reply_queue::send_last(writer, &Response::failure(Value::Null, busy)).await;
+    reply_queue::send_only_reply(writer, &Response::failure(Value::Null, busy)).await;
 }
 
 async fn serve_connection<R, W>(
@@ -245,21 +245,21 @@ async fn run_request(
 }
 
 /// Returns the error response to a line that is no request.
-fn refuse_line(code: i64, message: String) -> Box<Response> {
+fn invalid_line_response(code: i64, message: String) -> Box<Response> {
     Box::new(Response::failure(Value::Null, RpcError::new(code, message)))
 }
 
 fn parse_request(line: &[u8]) -> Result<Request, Box<Response>> {
-    let text =
-        std::str::from_utf8(line).map_err(|error| refuse_line(code::PARSE, format!("not UTF-8: {error}")))?;
-    if nesting_depth(text) > MAX_DEPTH {
-        return Err(refuse_line(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
+    let text = std::str::from_utf8(line)
+        .map_err(|error| invalid_line_response(code::PARSE, format!("not UTF-8: {error}")))?;
+    if max_nesting_depth(text) > MAX_JSON_DEPTH {
+        return Err(invalid_line_response(code::PARSE, format!("nested deeper than {MAX_JSON_DEPTH}")));
     }
-    let value =
-        parse_with_metadata(text).map_err(|error| refuse_line(code::PARSE, format!("not JSON: {error}")))?;
+    let value = parse_with_exact_metadata(text)
+        .map_err(|error| invalid_line_response(code::PARSE, format!("not JSON: {error}")))?;
     if value.is_array() {
         let message = "not a request: a batch; send one request a line".to_owned();
-        return Err(refuse_line(code::INVALID_REQUEST, message));
+        return Err(invalid_line_response(code::INVALID_REQUEST, message));
     }
     // A null id is an id and requires a reply; serde would read it as absent.
     let id = value.get("id").cloned();

@@ -103,7 +103,7 @@ impl Shared {
 
     /// Forgets all cached names and paths, because some may have become secret.
     pub(super) fn forget_secrets(&self) {
-        self.maps.retain(&[]);
+        self.maps.retain_worktrees(&[]);
         self.surveys.clear();
         self.changes.clear();
         self.definitions.clear();

@@ -9,7 +9,7 @@ use memod_engine::EngineObserver;
 use memod_index_db::ManifestChange;
 
 use crate::daemon::memories::worktree_files::take_edits::{
-    take_all_edits, take_changed_directory, take_edits,
+    start_storing_all_edits, start_storing_edits, start_storing_edits_in_dir,
 };
 use crate::daemon::shared::Shared;
 
@@ -26,15 +26,15 @@ impl WeakSharedObserver {
 
 impl EngineObserver for WeakSharedObserver {
     fn memory_files_saved(&self, layout: &RepoLayout) {
-        self.with_shared(|shared| take_edits(shared, layout));
+        self.with_shared(|shared| start_storing_edits(shared, layout));
     }
 
     fn watched_memories_changed(&self, view: WorktreeId, changed: &Path) {
-        self.with_shared(|shared| take_changed_directory(shared, view, changed));
+        self.with_shared(|shared| start_storing_edits_in_dir(shared, view, changed));
     }
 
     fn events_lost(&self) {
-        self.with_shared(take_all_edits);
+        self.with_shared(start_storing_all_edits);
     }
 
     fn changes_written(&self, view: WorktreeId, seq: u64, changes: &[ManifestChange]) {
@@ -46,6 +46,6 @@ impl EngineObserver for WeakSharedObserver {
     }
 
     fn chosen_model_usable(&self) {
-        self.with_shared(|shared| shared.memories.note_choice());
+        self.with_shared(|shared| shared.memories.check_chosen_model());
     }
 }

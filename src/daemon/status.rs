@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
-use memod_embed::LOADING;
+use memod_embed::MODEL_LOADING;
 use memod_engine::freshness::{Freshness, WorktreeReport};
 use memod_engine::own_files::index_repair;
 use memod_index_db::IndexReader;
@@ -18,7 +18,7 @@ use memod_proto::{
 
 use crate::daemon::githooks;
 use crate::daemon::model_methods;
-use crate::daemon::request::worktree_memories::repair_notice;
+use crate::daemon::request::worktree_memories::build_repair_check;
 use crate::daemon::shared::Shared;
 
 /// Maximum number of texts on which the model fails that a note names.
@@ -35,9 +35,9 @@ pub(super) fn collect_status(
     let read = |reader: &IndexReader| {
         reader.read_snapshot(|reader| {
             let counts = reader.count_rows()?;
-            degraded.extend(embed_degraded(reader, &views)?);
+            degraded.extend(list_embed_failures(reader, &views)?);
             degraded.extend(shared.engine.models.choice_problem().map(|why| format!("model: {why}")));
-            let embeddings = reader.pending_embeddings(at.worktree, u32::MAX)?;
+            let embeddings = reader.count_pending_embeddings(at.worktree, u32::MAX)?;
             let n_chunks = if embeddings > 0 { reader.n_chunks(at.worktree)? } else { 0 };
             let embedding = IndexProgress::embedding(embeddings, n_chunks);
             let skipped = reader.count_refused(at.worktree)?;
@@ -52,7 +52,7 @@ pub(super) fn collect_status(
             Ok((counts, (embeddings, embedding), skipped, paths, views))
         })
     };
-    let (counts, (embeddings, embedding), skipped, paths, views) = shared.engine.read(read)?;
+    let (counts, (embeddings, embedding), skipped, paths, views) = shared.engine.with_reader(read)?;
     let own_root = at.layout.root.display().to_string();
     let is_polled = views.iter().any(|view| view.polled && view.root == own_root);
     let backend = if is_polled { "poll" } else { shared.engine.watch.backend() };
@@ -113,22 +113,22 @@ fn read_counters(shared: &Shared) -> Counters {
         rescans: shared.engine.rescans.load(Ordering::Relaxed),
         reconciles: shared.engine.reconciles.load(Ordering::Relaxed),
         parses: shared.engine.progress.parses.load(Ordering::Relaxed),
-        embeds: shared.engine.embeds.load(Ordering::Relaxed),
+        embeds: shared.engine.n_embedded.load(Ordering::Relaxed),
         queries: shared.queries.load(Ordering::Relaxed),
     }
 }
 
 fn describe_model(shared: &Shared) -> ModelInfo {
-    let id = match shared.engine.read(IndexReader::model_id) {
+    let id = match shared.engine.with_reader(IndexReader::model_id) {
         Ok(id) => id,
         Err::<_, DatabaseError>(error) => {
             return ModelInfo { state: format!("failed: {error}"), ..ModelInfo::default() };
         }
     };
-    let next = shared.engine.read(model_methods::next_model).unwrap_or_default(); // the reason is in `state` already
-    match shared.engine.models.load_unless_slow(&id) {
+    let next = shared.engine.with_reader(model_methods::next_model).unwrap_or_default(); // the reason is in `state` already
+    match shared.engine.models.load_if_ready(&id) {
         Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned(), next },
-        Err(why) if why == LOADING => {
+        Err(why) if why == MODEL_LOADING => {
             ModelInfo { id, state: "loading".to_owned(), next, ..ModelInfo::default() }
         }
         Err(why) => ModelInfo { id, state: format!("failed: {why}"), next, ..ModelInfo::default() },
@@ -137,14 +137,18 @@ fn describe_model(shared: &Shared) -> ModelInfo {
 
 /// Returns where vectors are searched, for display.
 fn describe_vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
-    if shared.engine.nearest.is_in_memory() {
+    if shared.engine.vectors.is_in_memory() {
         return Ok("in memory");
     }
-    Ok(if shared.engine.read(IndexReader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
+    Ok(if shared.engine.with_reader(IndexReader::is_vector_table_complete)? {
+        "in sqlite-vec"
+    } else {
+        "loading"
+    })
 }
 
 /// Returns a note on the texts of a worktree on which the model fails; `None` if there are none.
-pub(super) fn embed_failures(
+pub(super) fn describe_embed_failures(
     reader: &IndexReader,
     view: WorktreeId,
 ) -> Result<Option<String>, DatabaseError> {
@@ -155,9 +159,9 @@ pub(super) fn embed_failures(
         .then(|| format!("the model fails on {named}{more}, which only words find; the log says why")))
 }
 
-fn embed_degraded(reader: &IndexReader, views: &[WorktreeReport]) -> Result<Vec<String>, DatabaseError> {
+fn list_embed_failures(reader: &IndexReader, views: &[WorktreeReport]) -> Result<Vec<String>, DatabaseError> {
     let failed = views.iter().map(|WorktreeReport { worktree: view, info, .. }| {
-        let failed = embed_failures(reader, *view)?;
+        let failed = describe_embed_failures(reader, *view)?;
         Ok(failed.map(|why| format!("embeddings: {}: {why}", info.root)))
     });
     failed.filter_map(Result::transpose).collect()
@@ -172,11 +176,13 @@ fn rss_bytes() -> u64 {
 pub(super) fn run_checks(shared: &Shared, views: &[WorktreeReport]) -> DoctorResult {
     let mut checks = vec![check_integrity(shared)];
     checks.extend(
-        index_repair::pending_repair(&shared.engine.index_db).map(|event| repair_notice("index.db", event)),
+        index_repair::pending_repair_details(&shared.engine.index_db)
+            .map(|event| build_repair_check("index.db", event)),
     );
     checks.extend([check_watcher(shared), check_embedder(shared)]);
     // If the index cannot be read, another check reports why.
-    let embedding = shared.engine.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
+    let embedding =
+        shared.engine.with_reader(|reader| list_embed_failures(reader, views)).unwrap_or_default();
     checks.extend(views.iter().flat_map(|view| view.degraded.clone()).chain(embedding).map(|detail| Check {
         name: "degraded".to_owned(),
         ok: false,
@@ -200,7 +206,7 @@ pub(super) fn check_anchors(states: &StateCounts) -> Option<Check> {
 }
 
 fn check_integrity(shared: &Shared) -> Check {
-    let read: Result<_, DatabaseError> = shared.engine.read(IndexReader::check_integrity);
+    let read: Result<_, DatabaseError> = shared.engine.with_reader(IndexReader::check_integrity);
     let rebuild = "rebuild the index with `memo reindex`; it contains no memories";
     let (complaints, hint) = match read {
         Ok(complaints) => (complaints, rebuild),

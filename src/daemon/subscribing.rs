@@ -22,7 +22,7 @@ pub(super) async fn answer_subscribe(
     let (topics, root) = resolve_topics(request, &params).await?;
     let connection = request.connection().upgrade().ok_or_else(|| no_connection_error(request))?;
     connection.subscribe(&request.shared.engine.events, topics, &root).await;
-    begin_subscription(request, topics, &root).await;
+    record_initial_state(request, topics, &root).await;
     Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn open_subscription(
 ) -> RpcResult<Subscription> {
     let (topics, root) = resolve_topics(request, &params).await?;
     let subscription = request.shared.engine.events.subscribe(topics, &root);
-    begin_subscription(request, topics, &root).await;
+    record_initial_state(request, topics, &root).await;
     Ok(subscription)
 }
 
@@ -53,11 +53,11 @@ async fn resolve_topics(
 }
 
 /// Determines the state with which later events are compared.
-async fn begin_subscription(request: &Arc<RequestContext>, topics: TopicSet, root: &Path) {
+async fn record_initial_state(request: &Arc<RequestContext>, topics: TopicSet, root: &Path) {
     if topics.contains(Topic::Drift) {
         publish_drift(&request.shared, root).await;
     }
-    request.shared.engine.note_subscription();
+    request.shared.engine.record_state_for_subscriber();
 }
 
 /// Returns the error for a subscription whose connection is gone: the daemon is stopping, or the client closed its sending side.

@@ -131,7 +131,7 @@ fn a_silent_daemon_is_named() {
     let mut options = options(true);
     options.answer_within = Duration::from_millis(40);
     let error = connect(&sandbox, options).unwrap().call::<_, Value>("m", &json!({})).unwrap_err();
-    let ClientError::Hung { pid, socket, log, .. } = error else { panic!("{error}") };
+    let ClientError::NoAnswer { pid, socket, log, .. } = error else { panic!("{error}") };
     let found = (pid, socket, log);
     let expected = endpoint(&sandbox.layout(), VERSION, PROTOCOL);
     assert_eq!(found, (expected.pid, expected.socket.into(), sandbox.layout().log_file()));
@@ -164,7 +164,7 @@ fn a_daemon_that_always_hangs_up_is_given_up() {
     let sandbox = Sandbox::new();
     let fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Close);
     let error = connect(&sandbox, options(false)).unwrap().call::<_, Value>("m", &json!({})).unwrap_err();
-    assert!(matches!(error, ClientError::Gone { pid: 4242, .. }), "{error}");
+    assert!(matches!(error, ClientError::ConnectionClosed { pid: 4242, .. }), "{error}");
     assert_eq!(fake.methods(), "m m m");
 }
 
@@ -294,5 +294,5 @@ fn a_daemon_that_stays_is_named() {
     let mut impatient = options(false);
     impatient.ready_within = Duration::from_millis(30);
     let error = connect(&sandbox, impatient).unwrap().stop().unwrap_err();
-    assert!(matches!(error, ClientError::Lingers { pid: 4242, .. }), "{error}");
+    assert!(matches!(error, ClientError::NotStopped { pid: 4242, .. }), "{error}");
 }

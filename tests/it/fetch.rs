@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memod_embed::onnx::LIBRARY;
-use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
+use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport};
 use sha2::{Digest as _, Sha256};
 
 use crate::file_server::{Asked, FileServer, Reply};
@@ -84,7 +84,11 @@ impl Cache {
     fn command_with(&self, index: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memod"));
         command.args(["fetch", "--patience", "1", "--cache-dir"]).arg(self.dir.path());
-        command.env_clear().env("HOME", self.dir.path()).env(INDEX_VARIABLE, index).stdout(Stdio::piped());
+        command
+            .env_clear()
+            .env("HOME", self.dir.path())
+            .env(FETCH_INDEX_VARIABLE, index)
+            .stdout(Stdio::piped());
         command
     }
 

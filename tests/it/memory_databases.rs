@@ -150,7 +150,7 @@ fn another_repository_is_united_with_this_one() {
     assert_eq!((code, &answer["added"], &answer["same"]), (0, &json!(1), &json!(1)), "{answer}");
     let own = here.layout().state_dir.join("memory.db");
     let (code, answer) = import(&here, "memod", &own);
-    assert!(code == 2 && answer.to_string().contains("this very repository"), "{answer}");
+    assert!(code == 2 && answer.to_string().contains("memory.db of this repository"), "{answer}");
     std::os::unix::fs::symlink(&own, here.sandbox.path("link.db")).unwrap();
     assert_eq!(import(&here, "memod", &here.sandbox.path("link.db")).0, 2);
     assert_eq!(memo(&here, &["add", "still here"]).0, 0);
@@ -214,7 +214,7 @@ fn a_backup_comes_back_and_nothing_is_lost_by_it() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     let (code, answer) = memo(&live, &["backup", path]);
-    assert!(code == 2 && answer.to_string().contains("there is a file of that name"), "{answer}");
+    assert!(code == 2 && answer.to_string().contains("the file exists already"), "{answer}");
     let (_, own) = memo(&live, &["backup"]);
     assert!(own["path"].as_str().unwrap().ends_with("-asked.db"), "{own}");
 

@@ -307,7 +307,7 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
         (11, "access_count"),
         (13, "recursion limit"),
         (15, "refers to itself"),
-        (16, "no memory \"mem_0\""),
+        (16, "no memory has the id \"mem_0\""),
         (17, "kind: \"likes\""),
         (20, "kind: mem_01ARZ3NDEKTSV4RRFFQ69G5FAW is superseded by mem_01ARZ3NDEKTSV4RRFFQ69G5FAV already"),
     ];

@@ -59,7 +59,7 @@ fn a_limit_that_is_too_low_is_named() {
     let named =
         format!("the limit of memory (`ulimit -v`, {TOO_LITTLE_KIB} KiB) is too low: the daemon needs ");
     assert!(error.starts_with(&named), "{error}");
-    assert!(said["hint"].as_str().unwrap().contains("raise it"), "{said}");
+    assert!(said["hint"].as_str().unwrap().contains("raise the limit"), "{said}");
 }
 
 /// Lets the daemon take so many more bytes than it has now.

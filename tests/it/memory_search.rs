@@ -93,7 +93,7 @@ fn filters_hold_inside_the_arms() {
     assert_eq!(ids(&alone), [id.as_str()], "only memories have tags");
     let wrong = json!({ "cwd": live.root(), "query": "gizmo", "kind": ["doc"], "tag": ["rare"] });
     let error = live.rpc().call("search", &wrong).unwrap_err();
-    assert!(error["message"].as_str().unwrap().contains("about memories"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("select memories"), "{error}");
 }
 
 #[test]

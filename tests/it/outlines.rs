@@ -87,7 +87,7 @@ fn what_has_no_outline_says_so() {
         (done.status.code().unwrap_or(-1), String::from_utf8_lossy(&done.stderr).into_owned())
     };
     let (exit, said) = stderr(&["outline", "data.csv"]);
-    assert!(exit == 1 && said.contains("no definitions or sections"), "{exit} {said}");
+    assert!(exit == 1 && said.contains("no known definitions or sections"), "{exit} {said}");
     let (exit, said) = stderr(&["outline", "src"]);
     assert!(exit == 1 && said.contains("a directory") && said.contains("memo map DIR"), "{exit} {said}");
     let (exit, said) = stderr(&["outline", "nowhere.py"]);

@@ -33,7 +33,7 @@ fn a_former_name_is_looked_for_until_a_deadline() {
     let objects = Objects::open(&live.layout(), kind).unwrap().unwrap();
     let tree = ObjectId::from_hex(live.git(&["rev-parse", "HEAD^{tree}"]).as_bytes()).unwrap();
     let find = |until, is_gone: &dyn Fn(&str) -> bool| {
-        objects.name_in_tree(tree, ("lib/o2.rs", PARSER.as_bytes()), is_gone, until).unwrap()
+        objects.find_former_name_in_tree(tree, ("lib/o2.rs", PARSER.as_bytes()), is_gone, until).unwrap()
     };
     assert_eq!(find(Instant::now() + PATIENCE, &|_| true).as_deref(), Some("lib/only.rs"));
     assert_eq!(find(Instant::now(), &|path| panic!("{path} is looked at after the deadline")), None);

@@ -269,7 +269,7 @@ fn who_comes_when_all_connections_are_taken_waits_for_one() {
     let mut patient = live.memo(&["search", "alpha", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
     for within_ms in [500, 1_000] {
         let answer_within = Duration::from_millis(within_ms);
-        let options = ClientOptions { answer_within, ..ClientOptions::read().never_start() };
+        let options = ClientOptions { answer_within, ..ClientOptions::read().without_start() };
         let began = Instant::now();
         let mut client = Client::connect(&live.layout(), &live.sandbox.env(), options).unwrap();
         let error = client.call::<_, Value>("search", &json!({})).unwrap_err();

@@ -280,7 +280,7 @@ fn dates_and_authors_are_those_of_commits_and_memories() {
     assert_eq!(names(&since(json!({ "author": "bob@" }))), ["Spend the retry budget".to_owned()].into());
     let params = json!({ "cwd": live.root(), "query": "x", "kind": ["doc"], "since": "90d" });
     let error = live.rpc().call("search", &params).unwrap_err();
-    assert!(error["message"].as_str().unwrap().contains("about commits and memories"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("select commits and memories"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl Sandbox {
     /// Makes an empty repository, by hand: no git program is needed.
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let top = memod_base::paths::canonical(dir.path()).unwrap();
+        let top = memod_base::paths::canonicalize_path(dir.path()).unwrap();
         for name in ["home", "run", "tmp", "work/.git/objects", "work/.git/refs"] {
             fs::create_dir_all(top.join(name)).unwrap();
         }

@@ -193,7 +193,7 @@ fn a_worktree_that_went_while_nobody_looked_is_forgotten() {
     live.start();
     live.expect("alpha", "a.md", "the main one");
     let reader = memod_index_db::IndexReader::open(&live.layout().state_dir.join("index.db")).unwrap();
-    until("its row is gone", || reader.list_views().unwrap().len() == 1);
+    until("its row is gone", || reader.list_worktrees().unwrap().len() == 1);
 }
 
 #[test]

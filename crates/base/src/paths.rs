@@ -21,23 +21,25 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
+pub use self::all_state::{
+    find_files_to_keep, find_unused_path, may_have_memories, move_files, remove_state_dir,
+};
 pub use self::caller_dir::{CallerDir, OutsideError};
-pub use self::file_lock::{lock_within, open_lock};
-pub use self::io_hint::{io_hint, is_out_of_descriptors};
+pub use self::file_lock::{lock_with_timeout, open_lock_file};
+pub use self::io_hint::{io_error_hint, is_out_of_descriptors};
 pub use self::known_file::{
-    NOTES_LOCK, NOTES_NEW, NOTES_OUT, hash_digits, remove_if_there, remove_known, renamed_to_free,
-    replace_known, text_hash_digits,
+    NOTES_LOCK_FILE_NAME, NOTES_NEW_SUFFIX, NOTES_SWAP_SUFFIX, hash_prefix, remove_if_exists,
+    remove_unless_saved, replace_unless_saved, text_hash_prefix, was_renamed,
 };
 pub use self::locate::LocateError;
-pub use self::other_states::{NOT_TAKEN, OtherState};
-pub use self::path_spelling::{FOLDS, SpellingCache, composed_name};
-pub use self::regular_file::{may_block, open_regular, read_regular};
+pub use self::other_states::{NOT_MERGED_NOTICE, OtherStateDir};
+pub use self::path_spelling::{FS_FOLDS_NAMES, SpellingCache, composed_name};
+pub use self::regular_file::{may_block_when_opened, open_regular, read_regular};
 pub use self::replace_file::{open_private_file, rename_over, replace_private};
 #[cfg(windows)]
 pub use self::security_id::{access_list, owner_sid, user_sid};
-pub use self::swap_files::{FORMER, rename_to_free, swap_files};
-pub use self::transient_error::{if_readable, is_transient, may_be_dir};
+pub use self::swap_files::{FORMER_FILE_SUFFIX, rename_without_overwrite, swap_files};
+pub use self::transient_error::{is_transient, may_be_dir, none_if_unreadable};
 
 /// Name of the state dir inside the common dir of a repository.
 const STATE_DIR: &str = "memo";
@@ -49,10 +51,10 @@ pub const PLAIN_STATE_DIR: &str = ".memo";
 const CONFIG_FILE: &str = "config.toml";
 
 /// Content of the `.gitignore` in a state dir outside git: git then ignores the whole state dir.
-const STATE_IGNORE: &[u8] = b"*\n";
+const STATE_GITIGNORE_TEXT: &[u8] = b"*\n";
 
 /// Name of the file that git's hooks append to.
-pub const DOORBELL: &str = "doorbell";
+pub const DOORBELL_FILE_NAME: &str = "doorbell";
 
 /// Returns the path with `suffix` appended to its file name, such as `-wal` for the log of an SQLite database.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -222,7 +224,7 @@ impl RepoLayout {
     /// Returns the settings files of the repository, sorted by modification time: a later file overrides an earlier one. The file
     /// inside the repository also applies while the repository is read-only and its state is elsewhere.
     pub fn config_files(&self) -> Vec<PathBuf> {
-        let mut dirs = vec![self.inner_state_dir(), self.state_dir.clone()];
+        let mut dirs = vec![self.state_dir_in_repository(), self.state_dir.clone()];
         dirs.dedup();
         let mut files: Vec<PathBuf> = dirs.into_iter().map(|dir| dir.join(CONFIG_FILE)).collect();
         files.sort_by_key(|file| fs::metadata(file).and_then(|meta| meta.modified()).ok());
@@ -247,7 +249,7 @@ impl RepoLayout {
     pub fn doorbell_file(&self) -> Option<PathBuf> {
         let cookie_dir = self.cookie_dir();
         self.git_dir.as_ref().filter(|git_dir| cookie_dir.starts_with(git_dir))?;
-        Some(cookie_dir.join(DOORBELL))
+        Some(cookie_dir.join(DOORBELL_FILE_NAME))
     }
 
     /// Returns the directory of the daemons' sockets: `$XDG_RUNTIME_DIR/memod`, or else `/run/user/<uid>/memod`, or else
@@ -259,7 +261,7 @@ impl RepoLayout {
             return dir.join("memod");
         }
         let run_user = PathBuf::from(format!("/run/user/{}", env.uid));
-        if fs::metadata(&run_user).is_ok_and(|meta| owner(&meta) == Some(env.uid)) {
+        if fs::metadata(&run_user).is_ok_and(|meta| owner_uid(&meta) == Some(env.uid)) {
             return run_user.join("memod");
         }
         env.tmp_dir().join(format!("memod-{}", env.uid))
@@ -282,10 +284,10 @@ impl RepoLayout {
         if self.git_dir.is_none() {
             let ignore = self.state_dir.join(".gitignore");
             if !ignore.exists() {
-                fs::write(&ignore, STATE_IGNORE).at("write", &ignore)?;
+                fs::write(&ignore, STATE_GITIGNORE_TEXT).at("write", &ignore)?;
             }
         }
-        self.sign_state_dir()
+        self.write_state_owner()
     }
 }
 
@@ -295,19 +297,19 @@ impl RepoLayout {
 /// When the directory cannot be created, or a link, a file or another user's directory is in its place.
 pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
     match private_dir_builder().recursive(true).create(dir) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // not a directory: `check_private` returns the error
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // not a directory: `check_own_dir` returns the error
         created => created.at("create directory", dir)?,
     }
-    check_private(dir)
+    check_own_dir(dir)
 }
 
 /// Creates a directory as [`create_private_dir`] does, but none of its parents.
 ///
 /// # Errors
 /// As [`create_private_dir`], and when the parent directory does not exist.
-pub fn create_private_dir_in(dir: &Path) -> Result<(), PathError> {
-    create_dir_in(dir).at("create directory", dir)?;
-    check_private(dir)
+pub fn create_private_dir_without_parents(dir: &Path) -> Result<(), PathError> {
+    create_dir_without_parents(dir).at("create directory", dir)?;
+    check_own_dir(dir)
 }
 
 /// Creates a directory with mode 0700, but none of its parents: so a state dir that was deleted or moved away is not created
@@ -315,7 +317,7 @@ pub fn create_private_dir_in(dir: &Path) -> Result<(), PathError> {
 ///
 /// # Errors
 /// When the directory cannot be created.
-pub fn create_dir_in(dir: &Path) -> io::Result<()> {
+pub fn create_dir_without_parents(dir: &Path) -> io::Result<()> {
     match private_dir_builder().create(dir) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
@@ -331,14 +333,14 @@ fn private_dir_builder() -> fs::DirBuilder {
 }
 
 /// The message of the error when a link, a file or another user's directory is in the place of one of our directories.
-pub const NOT_OURS: &str = "not a directory that this user owns; remove it or choose another";
+pub const NOT_OUR_DIR_MESSAGE: &str = "not a directory that this user owns; remove it or choose another";
 
 /// Returns an error unless the path is a directory that this user owns, and not a link.
-fn check_private(dir: &Path) -> Result<(), PathError> {
+fn check_own_dir(dir: &Path) -> Result<(), PathError> {
     let meta = fs::symlink_metadata(dir).at("look at", dir)?;
-    let foreign = owner(&meta).is_some_and(|owner| owner != effective_uid());
+    let foreign = owner_uid(&meta).is_some_and(|owner| owner != effective_uid());
     if !meta.is_dir() || foreign {
-        return Err(io::Error::other(NOT_OURS)).at("use", dir);
+        return Err(io::Error::other(NOT_OUR_DIR_MESSAGE)).at("use", dir);
     }
     Ok(())
 }
@@ -367,7 +369,7 @@ pub fn sync_file(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When the path does not exist or cannot be read.
-pub fn canonical(path: &Path) -> Result<PathBuf, PathError> {
+pub fn canonicalize_path(path: &Path) -> Result<PathBuf, PathError> {
     // `dunce` omits the prefix `\\?\` on Windows, which people do not write and git does not understand.
     dunce::canonicalize(path).at("open", path)
 }
@@ -401,7 +403,7 @@ fn file_identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Returns the user id of a file's owner; `None` if the platform has no user ids.
-pub fn owner(meta: &fs::Metadata) -> Option<u32> {
+pub fn owner_uid(meta: &fs::Metadata) -> Option<u32> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::MetadataExt::uid(meta));
     #[cfg(not(unix))]
@@ -425,7 +427,7 @@ fn is_read_only(dir: &Path) -> bool {
 }
 
 /// Returns whether files can be created in a directory.
-pub fn may_write(dir: &Path) -> bool {
+pub fn is_writable_dir(dir: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
     #[cfg(not(unix))]

@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use self::compound_name::is_compound;
-pub use self::escape_text::escape;
-pub use self::exact_numbers::{parse_exactly, parse_with_metadata};
+pub use self::escape_text::escape_for_display;
+pub use self::exact_numbers::{parse_with_exact_metadata, parse_with_exact_numbers};
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::file_structure::{
@@ -29,15 +29,17 @@ pub use self::file_structure::{
     UseRole, is_version,
 };
 pub use self::id_set::IdSet;
-pub use self::qualified_name::{is_inside, own_part, qualifier, typed_own_part, typed_parts, with_dots};
+pub use self::qualified_name::{
+    is_same_or_inside, last_part, last_typed_part, qualifier, to_dotted_name, typed_parts,
+};
 pub use self::ranking_part::{RankingPart, RankingParts};
 pub use self::relative_path::{file_name, parent_dir};
 pub use self::secret_name::is_secret_name;
-pub use self::typed_time::{TimeDirection, parse_moment, rfc3339};
+pub use self::typed_time::{TimeDirection, format_rfc3339, parse_moment};
 pub use self::word_pieces::WordPieces;
 
 /// Largest number of chunks of a file; more would only be noise. A megabyte of one-word headings would have 262,000.
-pub const MOST_CHUNKS: usize = 8_192;
+pub const MAX_CHUNKS_PER_FILE: usize = 8_192;
 
 /// Identity of one indexed thing inside a worktree: its worktree-relative path with `/` separators.
 ///
@@ -63,7 +65,7 @@ impl SourceKey {
     }
 
     /// Returns the key of a commit. If a file has the same path, the key belongs to the file.
-    pub fn commit(oid: &impl fmt::Display) -> Self {
+    pub fn for_commit(oid: &impl fmt::Display) -> Self {
         Self(format!("{COMMIT_PREFIX}{oid}"))
     }
 }
@@ -86,7 +88,7 @@ pub struct WorktreeId(pub i64);
 pub struct BlobId(pub i64);
 
 /// Average number of characters in a token. Tokenizers differ; for English and code the average is about four.
-pub const TOKEN_CHARS: usize = 4;
+pub const CHARS_PER_TOKEN: usize = 4;
 
 /// Row id of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,7 +101,7 @@ pub struct TextHash(pub [u8; 16]);
 
 impl TextHash {
     /// Returns the hash of some bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn hash_bytes(bytes: &[u8]) -> Self {
         blake3::hash(bytes).into()
     }
 }
@@ -272,10 +274,10 @@ impl ReadRefusal {
 pub const MEMORY_FILES_DIR: &str = ".memod/memories";
 
 /// Largest size of the file of a shared memory, bytes.
-pub const MAX_MEMORY_FILE: u64 = 64 << 10;
+pub const MAX_MEMORY_FILE_BYTES: u64 = 64 << 10;
 
 /// Returns the path of the file of a shared memory, relative to the top of a worktree.
-pub fn memory_file(id: &str) -> String {
+pub fn memory_file_path(id: &str) -> String {
     format!("{MEMORY_FILES_DIR}/{id}.md")
 }
 
@@ -313,12 +315,12 @@ impl Stat {
 
     /// Returns whether the path is a directory.
     pub fn is_dir(&self) -> bool {
-        is_dir(self.mode)
+        is_dir_mode(self.mode)
     }
 }
 
 /// Returns whether a value of `st_mode` is that of a directory.
-pub fn is_dir(mode: u32) -> bool {
+pub fn is_dir_mode(mode: u32) -> bool {
     mode & 0o170_000 == 0o040_000
 }
 
@@ -350,7 +352,7 @@ pub struct MachineUptime {
 
 /// The memories that one transaction has changed by one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotedChange {
+pub struct MemoryChange {
     /// The action that the history of the memories records, such as `add`; `purge`, `reset` or `expire` if they were deleted.
     pub action: String,
     /// Ids of the memories. Empty if every memory may have changed, because the database was replaced.

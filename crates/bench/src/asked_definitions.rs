@@ -33,14 +33,15 @@ impl AnswerDefinition {
     /// Returns whether a hit shows the definition: it is in the same file, is not much longer, and the lines in common are at
     /// least half of the shorter one. So a piece of the definition counts, but not its neighbour or the whole file. The map of a
     /// file does not count either, because it names definitions and shows none.
-    pub(crate) fn is_at(&self, kind: ChunkKind, path: &str, lines: (u32, u32)) -> bool {
+    pub(crate) fn is_shown_by(&self, kind: ChunkKind, path: &str, lines: (u32, u32)) -> bool {
         let is_of_file = !matches!(kind, ChunkKind::Map | ChunkKind::Commit | ChunkKind::Memory);
         if !is_of_file || path != self.path {
             return false;
         }
         let overlap = (lines.0.max(self.lines.0), lines.1.min(self.lines.1));
-        let (n_own, n_hit) = (n_lines(self.lines), n_lines(lines));
-        2 * n_lines(overlap) >= n_own.min(n_hit).max(1) && n_hit <= MAX_TIMES_LINES * n_own + MAX_MORE_LINES
+        let (n_own, n_hit) = (count_lines(self.lines), count_lines(lines));
+        2 * count_lines(overlap) >= n_own.min(n_hit).max(1)
+            && n_hit <= MAX_TIMES_LINES * n_own + MAX_MORE_LINES
     }
 
     /// Returns whether the definition must be read. If no answer of the question is marked as such, all of them count.
@@ -50,7 +51,7 @@ impl AnswerDefinition {
 }
 
 /// Returns the number of lines in a span; 0 if the span is reversed.
-fn n_lines((first, last): (u32, u32)) -> u64 {
+fn count_lines((first, last): (u32, u32)) -> u64 {
     (u64::from(last) + 1).saturating_sub(u64::from(first))
 }
 
@@ -72,12 +73,12 @@ impl DefinitionFigures {
         let pairs =
             definitions.iter().zip(ranks).filter(|(definition, _)| definition.is_required(definitions));
         let required: Vec<Option<usize>> = pairs.map(|(_, rank)| *rank).collect();
-        Self { first: scores_at_ranks(ranks.get(..1).unwrap_or_default()), must: scores_at_ranks(&required) }
+        Self { first: compute_scores(ranks.get(..1).unwrap_or_default()), must: compute_scores(&required) }
     }
 }
 
 /// Returns the recall at 5, 10 and [`DEFINITION_CUT`], and the reciprocal of the best rank, counted from 1.
-fn scores_at_ranks(ranks: &[Option<usize>]) -> DefinitionScores {
+fn compute_scores(ranks: &[Option<usize>]) -> DefinitionScores {
     let recalls = [5, 10, DEFINITION_CUT].map(|cut| {
         ranks.iter().flatten().filter(|rank| **rank < cut).count() as f64 / ranks.len().max(1) as f64
     });
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn a_hit_is_of_a_definition_that_it_shares_half_of_the_shorter_with() {
         let check = |lines: (u32, u32), hit: (u32, u32), expected: bool| {
-            let found = definition_at(lines, true).is_at(ChunkKind::Symbol, "a.rs", hit);
+            let found = definition_at(lines, true).is_shown_by(ChunkKind::Symbol, "a.rs", hit);
             assert_eq!(found, expected, "{lines:?} and {hit:?}");
         };
         check((10, 19), (10, 19), true);
@@ -122,7 +123,7 @@ mod tests {
     #[test]
     fn only_text_of_its_file_is_of_a_definition() {
         let definition = definition_at((1, 9), true);
-        let is_at = |kind, path| definition.is_at(kind, path, (1, 9));
+        let is_at = |kind, path| definition.is_shown_by(kind, path, (1, 9));
         assert!(
             is_at(ChunkKind::Symbol, "a.rs")
                 && is_at(ChunkKind::Text, "a.rs")

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use memod_base::types::RankingPart;
-use memod_terminal::{GlobalArgs, ModeArg};
+use memod_terminal::{GlobalArgs, SearchModeArg};
 
 /// The command line of `memod bench`.
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub(crate) struct QualityArgs {
     pub(crate) trees: Option<PathBuf>,
     /// Search modes to compare (comma-separated)
     #[arg(long, value_name = "MODE", value_enum, value_delimiter = ',', default_value = "hybrid")]
-    pub(crate) modes: Vec<ModeArg>,
+    pub(crate) modes: Vec<SearchModeArg>,
     /// Measure also without a part of the ranking: each part in turn, or these (comma-separated, names as in `memo explain`)
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parse_part_list)]
     pub(crate) leave_out: Option<PartList>,

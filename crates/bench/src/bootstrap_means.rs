@@ -20,7 +20,7 @@ pub(crate) struct MeanEstimate {
 
 impl MeanEstimate {
     /// Returns whether the interval excludes 0, so that a difference is significant.
-    pub(crate) fn is_clear(&self) -> bool {
+    pub(crate) fn is_significant(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn only_an_interval_without_0_is_clear() {
         let estimate = |low, high| MeanEstimate { mean: 0.0, low, high };
-        assert!(estimate(0.1, 0.2).is_clear() && estimate(-0.2, -0.1).is_clear());
-        assert!(!estimate(-0.1, 0.1).is_clear() && !estimate(0.0, 0.1).is_clear());
-        assert!(!estimate_means::<1>(&[])[0].is_clear());
+        assert!(estimate(0.1, 0.2).is_significant() && estimate(-0.2, -0.1).is_significant());
+        assert!(!estimate(-0.1, 0.1).is_significant() && !estimate(0.0, 0.1).is_significant());
+        assert!(!estimate_means::<1>(&[])[0].is_significant());
     }
 }

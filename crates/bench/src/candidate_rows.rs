@@ -96,12 +96,12 @@ fn serialize_as_f32<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, 
 type ChunkKey = (String, (u32, u32), Option<String>);
 
 /// Builds rows, and remembers the chunks that already have one.
-pub(crate) struct CandidateRows {
+pub(crate) struct CandidateRowBuilder {
     tokenizer: Tokenizer,
     known: HashMap<ChunkKey, usize>,
 }
 
-impl CandidateRows {
+impl CandidateRowBuilder {
     pub(crate) fn new() -> Self {
         Self { tokenizer: Tokenizer::builtin(), known: HashMap::new() }
     }
@@ -167,7 +167,7 @@ fn build_candidate_row(chunk: usize, hit: &Hit, definitions: &[AnswerDefinition]
     let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
     let answers = definitions.iter().enumerate();
     let answers =
-        answers.filter(|(_, answer)| answer.is_at(hit.kind, &hit.path, hit.lines)).map(|(nth, _)| nth);
+        answers.filter(|(_, answer)| answer.is_shown_by(hit.kind, &hit.path, hit.lines)).map(|(nth, _)| nth);
     CandidateRow {
         chunk,
         score: hit.score,

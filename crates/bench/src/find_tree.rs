@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use memod_base::paths::canonical;
+use memod_base::paths::canonicalize_path;
 use memod_terminal::{CliError, CommandContext};
 
-use crate::labelled_question::{LabelSpan, LabelledQuestion, QuestionCorpus, RecordLabel, file_name};
+use crate::labelled_question::{LabelSpan, LabelledQuestion, QuestionCorpus, RecordLabel, to_file_name};
 use crate::page_headings::PageHeadings;
 use crate::question_sets::QuestionSet;
 
@@ -15,33 +15,33 @@ use crate::question_sets::QuestionSet;
 ///
 /// # Errors
 /// When neither exists, or it is not the top of a worktree.
-pub(crate) fn find_tree(set: &QuestionSet, trees: &Path) -> Result<CommandContext, CliError> {
+pub(crate) fn find_worktree_of_set(set: &QuestionSet, trees: &Path) -> Result<CommandContext, CliError> {
     let places = [trees.join(&set.suite).join(&set.name), trees.join(&set.name)];
     let Some(dir) = places.iter().find(|dir| dir.is_dir()) else {
         let [longer, shorter] = places.map(|place| place.display().to_string());
         let origin = set.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
-        return Err(missing_tree(format!(
+        return Err(missing_tree_error(format!(
             "no worktree for the set {}{origin}: neither {longer} nor {shorter} exists",
             set.name
         )));
     };
     let context = CommandContext::find(Some(dir))?;
-    if context.layout.root != canonical(dir)? || !dir.join(".git").exists() {
-        return Err(missing_tree(format!("{}: not a worktree", dir.display())));
+    if context.layout.root != canonicalize_path(dir)? || !dir.join(".git").exists() {
+        return Err(missing_tree_error(format!("{}: not a worktree", dir.display())));
     }
     Ok(context)
 }
 
-fn missing_tree(message: String) -> CliError {
+fn missing_tree_error(message: String) -> CliError {
     let hint = "create it there with `git worktree add`, or copy its files there and run `git init && git add -A && git commit -m snapshot`";
     CliError::Usage { message, hint }
 }
 
 /// Returns the glob of the paths to which a question is restricted; `None` if it is asked in the whole worktree.
-pub(crate) fn haystack_glob(question: &LabelledQuestion, corpus: &QuestionCorpus) -> Option<String> {
+pub(crate) fn build_haystack_glob(question: &LabelledQuestion, corpus: &QuestionCorpus) -> Option<String> {
     let haystack = question.haystack.as_deref()?;
     Some(match corpus {
-        QuestionCorpus::Texts { .. } => format!("{}/**", file_name(haystack)),
+        QuestionCorpus::Texts { .. } => format!("{}/**", to_file_name(haystack)),
         _ => format!("{}/**", globset::escape(haystack.trim_end_matches('/'))),
     })
 }
@@ -51,7 +51,7 @@ pub(crate) fn haystack_glob(question: &LabelledQuestion, corpus: &QuestionCorpus
 /// `indexed` has the paths of the index; no other file is read. In a corpus [`QuestionCorpus::Hits`], an answer may be only the
 /// end of a path.
 pub(crate) fn resolve_labels(set: &mut QuestionSet, root: &Path, indexed: &[String]) -> Vec<String> {
-    let files = files_of_records(&set.corpus);
+    let files = map_records_to_files(&set.corpus);
     let findable = findable_paths(&set.corpus, indexed);
     let each_hit_counts = matches!(set.corpus, QuestionCorpus::Hits);
     let mut pages: HashMap<String, Option<PageHeadings>> = HashMap::new();
@@ -101,7 +101,7 @@ fn read_headings(root: &Path, path: &str) -> Option<PageHeadings> {
 }
 
 /// Returns the file of each record by the id of the record; none if the records are files or hits.
-fn files_of_records(corpus: &QuestionCorpus) -> HashMap<&str, String> {
+fn map_records_to_files(corpus: &QuestionCorpus) -> HashMap<&str, String> {
     match corpus {
         QuestionCorpus::Hits | QuestionCorpus::Files(_) => HashMap::new(),
         QuestionCorpus::Sections(pages) => {

@@ -42,9 +42,9 @@ impl LabelJson {
                 _ => parse_label(&text),
             },
             (Self::Text(text), _) => whole_file_label(text),
-            (Self::Lines(path, None), _) => whole_file_label(without_dot(&path).to_owned()),
+            (Self::Lines(path, None), _) => whole_file_label(strip_dot_prefix(&path).to_owned()),
             (Self::Lines(path, Some((first, last))), _) => {
-                let path = without_dot(&path).to_owned();
+                let path = strip_dot_prefix(&path).to_owned();
                 RecordLabel {
                     id: format!("{path}#L{first}-L{last}"),
                     path,
@@ -60,12 +60,12 @@ fn line_number(value: &Value) -> Option<u32> {
 }
 
 /// Returns the number in a word such as `L10`.
-fn anchored_line(word: &str) -> Option<u32> {
+fn parse_line_anchor(word: &str) -> Option<u32> {
     word.strip_prefix('L').and_then(|digits| digits.parse().ok())
 }
 
 /// Returns a path without `./` at its start.
-fn without_dot(path: &str) -> &str {
+fn strip_dot_prefix(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
@@ -75,12 +75,12 @@ fn whole_file_label(id: String) -> RecordLabel {
 
 /// Parses a label: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
 pub(crate) fn parse_label(text: &str) -> RecordLabel {
-    let text = without_dot(text);
+    let text = strip_dot_prefix(text);
     let Some((path, part)) = text.split_once('#').filter(|(_, part)| !part.is_empty()) else {
         return whole_file_label(text.to_owned());
     };
     let (first, last) = part.split_once('-').unwrap_or((part, part));
-    let span = match anchored_line(first).zip(anchored_line(last)) {
+    let span = match parse_line_anchor(first).zip(parse_line_anchor(last)) {
         Some((first, last)) => LabelSpan::Lines(first, last),
         None => LabelSpan::Anchor(part.to_owned()),
     };
@@ -103,7 +103,7 @@ impl TryFrom<Value> for DefinitionJson {
                 _ => None,
             },
             _ => {
-                let path = value["path"].as_str().map(|path| without_dot(path).to_owned());
+                let path = value["path"].as_str().map(|path| strip_dot_prefix(path).to_owned());
                 path.zip(serde_json::from_value(value["lines"].clone()).ok())
             }
         };

@@ -51,7 +51,7 @@ pub(crate) enum LabelSpan {
 
 /// The path, lines, score and kind of a hit.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FoundSpan {
+pub(crate) struct HitSpan {
     pub(crate) path: String,
     /// First and last line.
     pub(crate) lines: (u32, u32),
@@ -59,7 +59,7 @@ pub(crate) struct FoundSpan {
     pub(crate) kind: ChunkKind,
 }
 
-impl FoundSpan {
+impl HitSpan {
     /// Returns whether the hit is in a file, and not a commit or a memory.
     pub(crate) fn is_in_file(&self) -> bool {
         !matches!(self.kind, ChunkKind::Commit | ChunkKind::Memory)
@@ -84,27 +84,27 @@ impl QuestionCorpus {
     /// records are not texts.
     pub(crate) fn text_path(&self, id: &str) -> Option<String> {
         let Self::Texts { haystacks, .. } = self else { return None };
-        let file = text_file(id);
+        let file = text_file_name(id);
         Some(match haystacks.get(id) {
-            Some(haystack) => format!("{}/{file}", file_name(haystack)),
+            Some(haystack) => format!("{}/{file}", to_file_name(haystack)),
             None => file,
         })
     }
 }
 
 /// Returns the name of the file with the text of this id.
-pub(crate) fn text_file(id: &str) -> String {
-    format!("{}.md", file_name(id))
+pub(crate) fn text_file_name(id: &str) -> String {
+    format!("{}.md", to_file_name(id))
 }
 
 /// Returns an id or haystack as a file name: all characters but letters, digits and `._-` become `_`.
-pub(crate) fn file_name(id: &str) -> String {
+pub(crate) fn to_file_name(id: &str) -> String {
     id.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
 impl RecordLabel {
     /// Returns whether a hit, which must be in the file of the label, matches the span of the label.
-    fn covers_hit(&self, hit: &FoundSpan) -> bool {
+    fn matches_hit(&self, hit: &HitSpan) -> bool {
         let (first, last) = hit.lines;
         match self.span {
             LabelSpan::Whole => true,
@@ -115,12 +115,12 @@ impl RecordLabel {
     }
 
     /// Returns the rank, from 0, of the first hit that matches the path and span of the label.
-    fn rank_in(&self, hits: &[FoundSpan]) -> Option<usize> {
-        hits.iter().position(|hit| self.names_path(&hit.path) && self.covers_hit(hit))
+    fn find_rank(&self, hits: &[HitSpan]) -> Option<usize> {
+        hits.iter().position(|hit| self.names_path(&hit.path) && self.matches_hit(hit))
     }
 
     /// Returns whether the label is for a part of the file at `path`, and not for the whole file.
-    fn is_part_of(&self, path: &str) -> bool {
+    fn is_part_of_file(&self, path: &str) -> bool {
         self.path == path && self.span != LabelSpan::Whole
     }
 
@@ -137,29 +137,31 @@ impl RecordLabel {
 
 impl LabelledQuestion {
     /// Returns whether nothing in the worktree answers the question.
-    pub(crate) fn is_absent(&self) -> bool {
+    pub(crate) fn has_no_answer(&self) -> bool {
         self.relevant.is_empty()
     }
 
     /// Returns the rank of each definition, from 0; `None` if no hit shows it. Every hit takes a rank, because an agent reads the
     /// hits one by one.
-    pub(crate) fn definition_ranks(&self, hits: &[FoundSpan]) -> Vec<Option<usize>> {
+    pub(crate) fn rank_definitions(&self, hits: &[HitSpan]) -> Vec<Option<usize>> {
         let definitions = self.definitions.iter();
         definitions
-            .map(|definition| hits.iter().position(|hit| definition.is_at(hit.kind, &hit.path, hit.lines)))
+            .map(|definition| {
+                hits.iter().position(|hit| definition.is_shown_by(hit.kind, &hit.path, hit.lines))
+            })
             .collect()
     }
 
     /// Returns the rank of each relevant record, from 0; `None` if no hit is in it. Hits outside of all records, further hits of
     /// the same record, and excluded records take no rank.
-    pub(crate) fn record_ranks(&self, corpus: &QuestionCorpus, hits: &[FoundSpan]) -> Vec<Option<usize>> {
+    pub(crate) fn rank_records(&self, corpus: &QuestionCorpus, hits: &[HitSpan]) -> Vec<Option<usize>> {
         if matches!(corpus, QuestionCorpus::Hits) {
-            return self.relevant.iter().map(|label| label.rank_in(hits)).collect();
+            return self.relevant.iter().map(|label| label.find_rank(hits)).collect();
         }
         let mut seen = HashSet::new();
         let mut ranks = vec![None; self.relevant.len()];
         for hit in hits {
-            let Some(id) = self.record_of_hit(corpus, hit, &seen) else { continue };
+            let Some(id) = self.find_record_id(corpus, hit, &seen) else { continue };
             if seen.contains(&id) {
                 continue;
             }
@@ -172,10 +174,10 @@ impl LabelledQuestion {
     }
 
     /// Returns the id of the record of a hit; `None` if the hit is in no record, or the record is ignored for this question.
-    fn record_of_hit(
+    fn find_record_id(
         &self,
         corpus: &QuestionCorpus,
-        hit: &FoundSpan,
+        hit: &HitSpan,
         seen: &HashSet<String>,
     ) -> Option<String> {
         let id = match corpus {
@@ -183,7 +185,7 @@ impl LabelledQuestion {
             QuestionCorpus::Files(candidates) => {
                 let is_candidate = candidates.as_ref().is_none_or(|paths| paths.contains(&hit.path));
                 let is_record = hit.is_in_file() && is_candidate;
-                let id = is_record.then(|| self.file_record(hit, seen)).flatten();
+                let id = is_record.then(|| self.find_file_record_id(hit, seen)).flatten();
                 return id.filter(|id| self.haystack_ids.as_ref().is_none_or(|ids| ids.contains(id)));
             }
             QuestionCorpus::Sections(pages) => {
@@ -209,21 +211,21 @@ impl LabelledQuestion {
 
     /// Returns the id of the record of a hit in a corpus of files: that of the label that the hit matches, or else the file. If
     /// only parts of a file are relevant, each other hit in that file is a record of its own.
-    fn file_record(&self, hit: &FoundSpan, seen: &HashSet<String>) -> Option<String> {
-        let parts = self.relevant.iter().filter(|label| label.is_part_of(&hit.path));
-        let mut parts = parts.filter(|label| label.covers_hit(hit)).peekable();
+    fn find_file_record_id(&self, hit: &HitSpan, seen: &HashSet<String>) -> Option<String> {
+        let parts = self.relevant.iter().filter(|label| label.is_part_of_file(&hit.path));
+        let mut parts = parts.filter(|label| label.matches_hit(hit)).peekable();
         let first = parts.peek().map(|label| label.id.clone());
         let found = parts.find(|label| !seen.contains(&label.id)).map(|label| label.id.clone()).or(first);
         if found.is_some() {
             return found;
         }
-        if self.exclude.iter().any(|label| label.path == hit.path && label.covers_hit(hit)) {
+        if self.exclude.iter().any(|label| label.path == hit.path && label.matches_hit(hit)) {
             return None;
         }
         let is_whole =
             self.relevant.iter().any(|label| label.path == hit.path && label.span == LabelSpan::Whole);
         let (first, last) = hit.lines;
-        match !is_whole && self.relevant.iter().any(|label| label.is_part_of(&hit.path)) {
+        match !is_whole && self.relevant.iter().any(|label| label.is_part_of_file(&hit.path)) {
             true => Some(format!("{}#L{first}-L{last}", hit.path)),
             false => Some(hit.path.clone()),
         }
@@ -235,12 +237,12 @@ mod tests {
     use super::*;
     use crate::label_json::parse_label;
 
-    fn hit(text: &str) -> FoundSpan {
+    fn hit(text: &str) -> HitSpan {
         let (path, lines) = text.split_once(':').expect("PATH:FIRST-LAST");
         let (first, last) = lines.split_once('-').expect("FIRST-LAST");
         let lines = (first.parse().expect("a number"), last.parse().expect("a number"));
         let kind = if path.starts_with("commit:") { ChunkKind::Commit } else { ChunkKind::Symbol };
-        FoundSpan { path: path.to_owned(), lines, score: 1.0, kind }
+        HitSpan { path: path.to_owned(), lines, score: 1.0, kind }
     }
 
     fn ranks(
@@ -254,7 +256,7 @@ mod tests {
             exclude: labels(exclude),
             ..LabelledQuestion::default()
         };
-        question.record_ranks(corpus, &hits.iter().map(|text| hit(text)).collect::<Vec<_>>())
+        question.rank_records(corpus, &hits.iter().map(|text| hit(text)).collect::<Vec<_>>())
     }
 
     #[test]
@@ -305,9 +307,9 @@ mod tests {
             ..LabelledQuestion::default()
         };
         let hits = ["d/d_1.md:1-1", "c/c_1.md:1-1", "c/c_2.md:1-1"].map(hit);
-        assert_eq!(question.record_ranks(&corpus, &hits), [Some(1)]);
+        assert_eq!(question.rank_records(&corpus, &hits), [Some(1)]);
         question.haystack_ids = Some(HashSet::from(["c:2".to_owned()]));
-        assert_eq!(question.record_ranks(&corpus, &hits), [Some(0)]);
+        assert_eq!(question.rank_records(&corpus, &hits), [Some(0)]);
     }
 
     #[test]
@@ -329,6 +331,6 @@ mod tests {
         let definitions = vec![definition("a", (10, 20)), definition("a", (11, 14)), definition("b", (1, 2))];
         let question = LabelledQuestion { definitions, ..LabelledQuestion::default() };
         let hits = ["c:1-2", "a:1-9", "a:12-13", "a:12-13", "a:10-20"].map(hit);
-        assert_eq!(question.definition_ranks(&hits), [Some(2), Some(2), None]);
+        assert_eq!(question.rank_definitions(&hits), [Some(2), Some(2), None]);
     }
 }

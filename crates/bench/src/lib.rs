@@ -42,7 +42,7 @@ pub fn run_bench(typed: BenchArgs) -> u8 {
     if let Some(dir) = &global.dir {
         verb.resolve_files(dir);
     }
-    let mut output = Output::new(&global, OutputShape::without_rows(global.json));
+    let mut output = Output::new(&global, OutputShape::for_single_result(global.json));
     let dir = global.dir.as_deref();
     let outcome = match &verb {
         BenchVerb::Quality(typed) => measure_quality(typed, dir, &mut output),
@@ -68,7 +68,7 @@ fn measure_quality(typed: &QualityArgs, dir: Option<&Path>, output: &mut Output)
         match measure_set(set, typed, &arms, dir, &mut runs, output) {
             Ok(measurement) => {
                 if let Some(warning) = quality_table::missing_warning(&name, &measurement.missing) {
-                    output.warn(&warning);
+                    output.write_warning(&warning);
                 }
                 measured.push(measurement);
             }
@@ -76,14 +76,14 @@ fn measure_quality(typed: &QualityArgs, dir: Option<&Path>, output: &mut Output)
             Err(error) => {
                 let error_report = error.to_report();
                 let hint = error_report.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-                output.warn(&format!("{name} is left out: {}{hint}", error_report.message));
+                output.write_warning(&format!("{name} is left out: {}{hint}", error_report.message));
                 failed.push(FailedSet { set: name, error: error_report.message });
-                exit = error_report.exit.max(exit);
+                exit = error_report.exit_status.max(exit);
             }
         }
     }
     let report = QualityReport::from_measurements(&arms, measured, failed);
-    output.write_full_value(&report, |output| match report.sets.is_empty() {
+    output.write_full_result(&report, |output| match report.sets.is_empty() {
         true => Ok(()),
         false => quality_table::print_report(&report, output),
     })?;
@@ -119,7 +119,7 @@ fn measure_set(
     runs.discard_old(arms, &set)?;
     match &typed.trees {
         Some(trees) => {
-            let context = find_tree::find_tree(&set, trees)?;
+            let context = find_tree::find_worktree_of_set(&set, trees)?;
             measure_in_worktree(set, arms, &context, true, runs, output)
         }
         None => measure_in_worktree(set, arms, &CommandContext::find(dir)?, false, runs, output),

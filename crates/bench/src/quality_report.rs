@@ -44,10 +44,10 @@ pub(crate) struct ArmReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) without: Option<RankingPart>,
     pub(crate) questions: usize,
-    pub(crate) scores: Figures,
+    pub(crate) scores: MetricEstimates,
     /// Scores without the part minus scores with the whole ranking, for the same questions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) difference: Option<Figures>,
+    pub(crate) difference: Option<MetricEstimates>,
     /// Figures for definitions, if questions name definitions as answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) definitions: Option<DefinitionReport>,
@@ -64,9 +64,9 @@ pub(crate) struct DefinitionReport {
     /// Number of questions that name definitions.
     pub(crate) questions: usize,
     /// Figures of the first answer alone.
-    pub(crate) first: Figures,
+    pub(crate) first: MetricEstimates,
     /// Figures of all answers that must be read.
-    pub(crate) must: Figures,
+    pub(crate) must: MetricEstimates,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -74,7 +74,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// The estimate of each metric, by the name of the metric in JSON.
-pub(crate) type Figures = BTreeMap<&'static str, MeanEstimate>;
+pub(crate) type MetricEstimates = BTreeMap<&'static str, MeanEstimate>;
 
 /// A set that could not be asked.
 #[derive(Debug, Serialize)]
@@ -145,8 +145,8 @@ fn build_arm_report(arms: &[BenchArm], nth: usize, sets: &[&SetMeasurement]) -> 
         difference: differences.map(|differences| estimate_figures(&RANK_METRICS, &differences)),
         definitions: build_definition_report(&definitions),
         definitions_difference,
-        p50_ms: nearest_rank(&times, 50),
-        p99_ms: nearest_rank(&times, 99),
+        p50_ms: percentile(&times, 50),
+        p99_ms: percentile(&times, 99),
     }
 }
 
@@ -181,7 +181,7 @@ fn build_definition_report(sets: &[Vec<DefinitionFigures>]) -> Option<Definition
 fn estimate_definitions(
     sets: &[Vec<DefinitionFigures>],
     part: fn(&DefinitionFigures) -> DefinitionScores,
-) -> Figures {
+) -> MetricEstimates {
     let sets: Vec<Vec<_>> = sets.iter().map(|set| set.iter().map(part).collect()).collect();
     estimate_figures(&DEFINITION_METRICS, &sets)
 }
@@ -189,12 +189,12 @@ fn estimate_definitions(
 fn estimate_figures<const K: usize>(
     metrics: &[(&'static str, &'static str); K],
     sets: &[Vec<[f64; K]>],
-) -> Figures {
+) -> MetricEstimates {
     metrics.iter().map(|(_, key)| *key).zip(estimate_means(sets)).collect()
 }
 
 /// Returns a percentile of sorted values by the nearest-rank method; 0 without values.
-fn nearest_rank(sorted: &[f64], percent: usize) -> f64 {
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn percentiles_are_nearest_ranks() {
         let values: Vec<f64> = (1..=200).map(f64::from).collect();
-        assert_eq!((nearest_rank(&values, 50), nearest_rank(&values, 99)), (100.0, 198.0));
-        assert_eq!((nearest_rank(&values[..1], 99), nearest_rank(&[], 50)), (1.0, 0.0));
+        assert_eq!((percentile(&values, 50), percentile(&values, 99)), (100.0, 198.0));
+        assert_eq!((percentile(&values[..1], 99), percentile(&[], 50)), (1.0, 0.0));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use memod_terminal::text::{escape, format_count, paint};
+use memod_terminal::text::{escape_for_display, format_count, paint};
 use memod_terminal::{CliError, Output};
 
 use crate::asked_definitions::DEFINITION_METRICS;
 use crate::bootstrap_means::MeanEstimate;
-use crate::quality_report::{ArmReport, DefinitionReport, Figures, QualityReport};
+use crate::quality_report::{ArmReport, DefinitionReport, MetricEstimates, QualityReport};
 use crate::rank_scores::RANK_METRICS;
 
 /// The name of each metric in a table and in JSON.
@@ -16,7 +16,7 @@ type Metrics = [(&'static str, &'static str)];
 /// Prints scores in percent with their intervals, and then for each left-out part the difference over all sets.
 pub(crate) fn print_report(report: &QualityReport, output: &mut Output) -> Result<(), CliError> {
     let mut rows = vec![build_head(&["", "mode", "questions"], &RANK_METRICS, &["p50 ms", "p99 ms"])];
-    for (name, arm) in whole_arms(report) {
+    for (name, arm) in arms_with_whole_ranking(report) {
         rows.push(build_row(&name, arm));
     }
     print_table(&rows, 2, output)?;
@@ -25,8 +25,8 @@ pub(crate) fn print_report(report: &QualityReport, output: &mut Output) -> Resul
 }
 
 /// Returns the arms with the whole ranking, each with the name of its set; the means come last.
-fn whole_arms(report: &QualityReport) -> impl Iterator<Item = (String, &ArmReport)> {
-    let sets = report.sets.iter().map(|set| (escape(&set.set), set.arms.as_slice()));
+fn arms_with_whole_ranking(report: &QualityReport) -> impl Iterator<Item = (String, &ArmReport)> {
+    let sets = report.sets.iter().map(|set| (escape_for_display(&set.set), set.arms.as_slice()));
     let mean = (format!("mean of {}", report.sets.len()), report.mean.as_slice());
     let arms = sets.chain([mean]).flat_map(|(name, arms)| arms.iter().map(move |arm| (name.clone(), arm)));
     arms.filter(|(_, arm)| arm.without.is_none())
@@ -36,14 +36,14 @@ fn whole_arms(report: &QualityReport) -> impl Iterator<Item = (String, &ArmRepor
 fn print_definitions(report: &QualityReport, output: &mut Output) -> Result<(), CliError> {
     let mut rows =
         vec![build_head(&["definitions", "mode", "answer", "questions"], &DEFINITION_METRICS, &[])];
-    for (name, arm) in whole_arms(report) {
+    for (name, arm) in arms_with_whole_ranking(report) {
         for (answer, questions, figures) in arm.definitions.iter().flat_map(figures_by_answer) {
             let start = [name.as_str(), arm.mode.as_str(), answer, &questions.to_string()].map(str::to_owned);
             rows.push([start.to_vec(), format_cells(&DEFINITION_METRICS, figures, format_mean)].concat());
         }
     }
     if rows.len() > 1 {
-        output.line("")?;
+        output.write_line("")?;
         print_table(&rows, 3, output)?;
     }
     let n_absent: usize = report.sets.iter().map(|set| set.absent).sum();
@@ -53,12 +53,12 @@ fn print_definitions(report: &QualityReport, output: &mut Output) -> Result<(), 
             "question without an answer was",
             "questions without an answer were",
         );
-        output.line(&format!("\n{absent} not asked"))?;
+        output.write_line(&format!("\n{absent} not asked"))?;
     }
     Ok(())
 }
 
-fn figures_by_answer(report: &DefinitionReport) -> [(&'static str, usize, &Figures); 2] {
+fn figures_by_answer(report: &DefinitionReport) -> [(&'static str, usize, &MetricEstimates); 2] {
     [("first", report.questions, &report.first), ("must read", report.questions, &report.must)]
 }
 
@@ -88,16 +88,16 @@ fn print_differences(report: &QualityReport, output: &mut Output) -> Result<(), 
     for (rows, n_left_aligned) in
         [(rows, 1), (definition_rows, 2)].into_iter().filter(|(rows, _)| rows.len() > 1)
     {
-        output.line("")?;
+        output.write_line("")?;
         print_table(&rows, n_left_aligned, output)?;
     }
     for (mode, parts) in unchanged {
-        output.line(&format!("\n{mode}: no question changes without {}", parts.join(", ")))?;
+        output.write_line(&format!("\n{mode}: no question changes without {}", parts.join(", ")))?;
     }
     Ok(())
 }
 
-fn is_zero_difference(difference: &Figures) -> bool {
+fn is_zero_difference(difference: &MetricEstimates) -> bool {
     difference.values().all(|estimate| *estimate == MeanEstimate::default())
 }
 
@@ -113,7 +113,11 @@ fn build_row(name: &str, arm: &ArmReport) -> Vec<String> {
     [start, format_cells(&RANK_METRICS, &arm.scores, format_mean), times.to_vec()].concat()
 }
 
-fn format_cells(metrics: &Metrics, figures: &Figures, show: impl Fn(MeanEstimate) -> String) -> Vec<String> {
+fn format_cells(
+    metrics: &Metrics,
+    figures: &MetricEstimates,
+    show: impl Fn(MeanEstimate) -> String,
+) -> Vec<String> {
     metrics.iter().map(|(_, key)| figures.get(key).copied().map(&show).unwrap_or_default()).collect()
 }
 
@@ -125,7 +129,7 @@ fn format_mean(estimate: MeanEstimate) -> String {
 /// Formats a difference, with `*` after it if its interval excludes 0.
 fn format_difference(estimate: MeanEstimate) -> String {
     let MeanEstimate { mean, low, high } = to_percent(estimate);
-    let mark = if estimate.is_clear() { '*' } else { ' ' };
+    let mark = if estimate.is_significant() { '*' } else { ' ' };
     format!("{mean:+5.1} [{low:+5.1} {high:+5.1}]{mark}")
 }
 
@@ -148,7 +152,7 @@ fn print_table(rows: &[Vec<String>], n_left_aligned: usize, output: &mut Output)
         });
         let line = cells.collect::<Vec<_>>().join("  ");
         let line = line.trim_end();
-        output.line(&if nth == 0 { paint(output.styles.title, line) } else { line.to_owned() })?;
+        output.write_line(&if nth == 0 { paint(output.styles.title, line) } else { line.to_owned() })?;
     }
     Ok(())
 }

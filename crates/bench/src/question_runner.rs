@@ -13,14 +13,14 @@ use memod_terminal::{CliError, CommandContext, Output};
 
 use crate::asked_definitions::{DEFINITION_CUT, DefinitionFigures};
 use crate::bench_arm::BenchArm;
-use crate::find_tree::{haystack_glob, resolve_labels};
-use crate::labelled_question::{FoundSpan, LabelledQuestion};
+use crate::find_tree::{build_haystack_glob, resolve_labels};
+use crate::labelled_question::{HitSpan, LabelledQuestion};
 use crate::question_sets::QuestionSet;
 use crate::rank_scores::{RankScores, score_ranks};
 use crate::run_files::RunFiles;
 
 /// Number of hits to request. It is larger than the cut, because several hits may belong to one record, or to none.
-const N_HITS: usize = 50;
+const MAX_REQUESTED_HITS: usize = 50;
 
 /// The scores of a set in each arm, and where the set was asked.
 pub(crate) struct SetMeasurement {
@@ -57,18 +57,18 @@ pub(crate) fn measure_in_worktree(
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<SetMeasurement, CliError> {
-    runs.check_outside(&context.layout.root)?;
+    runs.check_outside_worktree(&context.layout.root)?;
     let was_running = !stops_daemon || context.connect_running().is_ok();
     let mut client = context.connect()?;
-    let measured = ask_all(&mut set, arms, context, &mut client, runs, output);
+    let measured = ask_all_questions(&mut set, arms, context, &mut client, runs, output);
     if !was_running && let Err(error) = client.stop() {
-        output.warn(&format!("{}: {error}", set.name));
+        output.write_warning(&format!("{}: {error}", set.name));
     }
     measured
 }
 
 /// Asks all questions once the index is complete, and writes the hits into the run files.
-fn ask_all(
+fn ask_all_questions(
     set: &mut QuestionSet,
     arms: &[BenchArm],
     context: &CommandContext,
@@ -77,7 +77,7 @@ fn ask_all(
     output: &Output,
 ) -> Result<SetMeasurement, CliError> {
     let n_all = set.questions.len();
-    set.questions.retain(|question| !question.is_absent());
+    set.questions.retain(|question| !question.has_no_answer());
     let n_absent = n_all - set.questions.len();
     if set.questions.is_empty() {
         return Err(CliError::Usage {
@@ -85,21 +85,21 @@ fn ask_all(
             hint: "add questions with \"answers\" or \"relevant\"",
         });
     }
-    let (indexed_ms, missing) = prepare_set(set, context, client, output)?;
+    let (indexed_ms, missing) = wait_and_resolve_labels(set, context, client, output)?;
     let mut runner = QuestionRunner::new(set, context, client, arms.len(), output);
     let answers_and_hits: Vec<_> = arms.iter().map(|arm| runner.ask_arm(*arm)).collect::<Result<_, _>>()?;
     let (answers, hits): (Vec<ArmAnswers>, Vec<HitsByQuestion>) = answers_and_hits.into_iter().unzip();
     for (arm, hits) in arms.iter().zip(&hits) {
         runs.write(*arm, set, hits)?;
     }
-    runner.warn_of_answers(output);
+    runner.print_warnings(output);
     let (name, suite) = (set.name.clone(), set.suite.clone());
     let root = context.layout.root.display().to_string();
     Ok(SetMeasurement { name, suite, root, missing, n_absent, indexed_ms, arms: answers })
 }
 
 /// Waits until the index is complete. Returns the duration of the wait in ms, and the answers that are not in the index.
-pub(crate) fn prepare_set(
+pub(crate) fn wait_and_resolve_labels(
     set: &mut QuestionSet,
     context: &CommandContext,
     client: &mut Client,
@@ -117,7 +117,7 @@ pub(crate) fn prepare_set(
 fn wait_for_index(context: &CommandContext, client: &mut Client, output: &Output) -> Result<u64, CliError> {
     let reached = progress::wait_until_indexed(client, &context.cwd, Instant::now(), output)?;
     reached.full_ms.ok_or_else(|| {
-        let why = reached.last.reason.unwrap_or_else(|| "the index is behind".to_owned());
+        let why = reached.last_poll.reason.unwrap_or_else(|| "the index is behind".to_owned());
         let (action, path) = ("index", context.layout.root.clone());
         PathError { action, path, source: io::Error::other(why) }.into()
     })
@@ -130,7 +130,7 @@ fn indexed_paths(context: &CommandContext, client: &mut Client) -> Result<Vec<St
 }
 
 /// The hits of each question of a set.
-type HitsByQuestion = Vec<Vec<FoundSpan>>;
+type HitsByQuestion = Vec<Vec<HitSpan>>;
 
 /// Asks a daemon the questions of a set, and collects warnings about the answers.
 pub(crate) struct QuestionRunner<'a> {
@@ -151,7 +151,7 @@ impl<'a> QuestionRunner<'a> {
         n_arms: usize,
         output: &Output,
     ) -> Self {
-        let bar = progress::new_bar(output.quiet, (n_arms * set.questions.len()) as u64);
+        let bar = progress::new_progress_bar(output.quiet, (n_arms * set.questions.len()) as u64);
         bar.set_message(set.name.clone());
         Self { set, context, client, bar, clocks: BTreeSet::new(), degraded: BTreeSet::new() }
     }
@@ -160,9 +160,9 @@ impl<'a> QuestionRunner<'a> {
         let (mut answers, mut hits_by_question) = (ArmAnswers::default(), Vec::new());
         for question in &self.set.questions {
             let (hits, time) = self.ask_question(question, arm)?;
-            answers.scores.push(score_ranks(&question.record_ranks(&self.set.corpus, &hits)));
+            answers.scores.push(score_ranks(&question.rank_records(&self.set.corpus, &hits)));
             if !question.definitions.is_empty() {
-                let ranks = question.definition_ranks(&hits);
+                let ranks = question.rank_definitions(&hits);
                 answers.definitions.push(DefinitionFigures::score_ranks(&question.definitions, &ranks));
             }
             answers.times_ms.push(to_milliseconds(time));
@@ -175,12 +175,12 @@ impl<'a> QuestionRunner<'a> {
         &mut self,
         question: &LabelledQuestion,
         arm: BenchArm,
-    ) -> Result<(Vec<FoundSpan>, Duration), CliError> {
+    ) -> Result<(Vec<HitSpan>, Duration), CliError> {
         let params = build_search_params(question, self.set, arm, self.context);
         let start = Instant::now();
         let hits = self.fetch_hits(&params)?;
         let time = start.elapsed();
-        Ok((hits.into_iter().map(found_span).collect(), time))
+        Ok((hits.into_iter().map(to_hit_span).collect(), time))
     }
 
     /// Returns the hits of a search, without those in the file of the questions.
@@ -189,24 +189,24 @@ impl<'a> QuestionRunner<'a> {
         self.clocks.insert(result.clock);
         self.degraded.extend(result.degraded);
         self.bar.inc(1);
-        Ok(result.hits.into_iter().filter(|hit| !self.is_own(hit)).collect())
+        Ok(result.hits.into_iter().filter(|hit| !self.is_in_question_file(hit)).collect())
     }
 
     /// Returns whether a hit is in the file of the questions, which would match each question.
-    fn is_own(&self, hit: &Hit) -> bool {
+    fn is_in_question_file(&self, hit: &Hit) -> bool {
         let is_in_file = hit.commit.is_none() && hit.memory.is_none();
         is_in_file && self.context.layout.root.join(&hit.path) == self.set.file
     }
 
-    pub(crate) fn warn_of_answers(self, output: &Output) {
+    pub(crate) fn print_warnings(self, output: &Output) {
         let name = &self.set.name;
         if self.clocks.len() > 1 {
-            output.warn(&format!(
+            output.write_warning(&format!(
                 "{name}: files changed while its questions were asked; repeat the run for exact figures"
             ));
         }
         for why in self.degraded {
-            output.warn(&format!("{name}: degraded: {why}"));
+            output.write_warning(&format!("{name}: degraded: {why}"));
         }
     }
 }
@@ -224,16 +224,16 @@ pub(crate) fn build_search_params(
         query: question.text.clone(),
         mode: arm.mode,
         sync: FreshnessLevel::None,
-        path: haystack_glob(question, &set.corpus).into_iter().collect(),
+        path: build_haystack_glob(question, &set.corpus).into_iter().collect(),
         without: arm.without.into_iter().collect(),
-        limit: Some(if set.has_definitions() { DEFINITION_CUT } else { N_HITS }),
+        limit: Some(if set.has_definitions() { DEFINITION_CUT } else { MAX_REQUESTED_HITS }),
         threshold: Some(0.0),
         ..SearchParams::default()
     }
 }
 
-fn found_span(hit: Hit) -> FoundSpan {
-    FoundSpan { path: hit.path, lines: hit.lines, score: hit.score, kind: hit.kind }
+fn to_hit_span(hit: Hit) -> HitSpan {
+    HitSpan { path: hit.path, lines: hit.lines, score: hit.score, kind: hit.kind }
 }
 
 fn to_milliseconds(time: Duration) -> f64 {

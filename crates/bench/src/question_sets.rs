@@ -9,18 +9,18 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{IoContext, canonical};
+use memod_base::paths::{IoContext, canonicalize_path};
 use memod_terminal::CliError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::asked_definitions::AnswerDefinition;
 use crate::label_json::{DefinitionJson, LabelJson, required_files};
-use crate::labelled_question::{LabelledQuestion, QuestionCorpus, RecordLabel, text_file};
+use crate::labelled_question::{LabelledQuestion, QuestionCorpus, RecordLabel, text_file_name};
 
-const QUERIES: &str = "queries.jsonl";
-const ANNOTATIONS: &str = "annotations";
-const MANIFEST: &str = "manifest.json";
+const QUERIES_FILE_NAME: &str = "queries.jsonl";
+const ANNOTATIONS_DIR_NAME: &str = "annotations";
+const MANIFEST_FILE_NAME: &str = "manifest.json";
 
 /// Questions that are asked in one worktree.
 pub(crate) struct QuestionSet {
@@ -61,27 +61,30 @@ impl QuestionSet {
 
 /// Reads one set, or all sets of a suite, sorted by path.
 pub(crate) fn read_sets(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
-    let path = canonical(path)?;
+    let path = canonicalize_path(path)?;
     if path.is_file() {
         return Ok(vec![read_set(&path)?]);
     }
-    if path.join(QUERIES).is_file() {
-        return Ok(vec![read_set(&path.join(QUERIES))?]);
+    if path.join(QUERIES_FILE_NAME).is_file() {
+        return Ok(vec![read_set(&path.join(QUERIES_FILE_NAME))?]);
     }
-    let is_annotated = path.join(ANNOTATIONS).is_dir();
-    let folder = if is_annotated { path.join(ANNOTATIONS) } else { path.clone() };
+    let is_annotated = path.join(ANNOTATIONS_DIR_NAME).is_dir();
+    let folder = if is_annotated { path.join(ANNOTATIONS_DIR_NAME) } else { path.clone() };
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(&folder).at("list", &folder)? {
         let entry = entry.at("list", &folder)?.path();
-        files.push(if is_annotated { entry } else { entry.join(QUERIES) });
+        files.push(if is_annotated { entry } else { entry.join(QUERIES_FILE_NAME) });
     }
     files.retain(|file| is_jsonl_file(file));
     if files.is_empty() {
-        files = files_about_repositories(&folder)?;
+        files = find_files_with_repository_line(&folder)?;
     }
     files.sort();
     if files.is_empty() {
-        return Err(invalid_set(format!("{}: no {QUERIES} in it or in a folder of it", path.display())));
+        return Err(invalid_set_error(format!(
+            "{}: no {QUERIES_FILE_NAME} in it or in a folder of it",
+            path.display()
+        )));
     }
     files
         .iter()
@@ -94,7 +97,7 @@ fn is_jsonl_file(file: &Path) -> bool {
 }
 
 /// Returns the files of a folder whose first line names a repository.
-fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+fn find_files_with_repository_line(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).at("list", folder)? {
         let file = entry.at("list", folder)?.path();
@@ -112,11 +115,14 @@ fn read_set(file: &Path) -> Result<QuestionSet, CliError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let corpus = read_corpus(folder)?;
     let (head, questions) = read_questions(file, &corpus)?;
-    let name =
-        if file.ends_with(QUERIES) { name_of_path(folder) } else { name_of_path(&file.with_extension("")) };
+    let name = if file.ends_with(QUERIES_FILE_NAME) {
+        name_of_path(folder)
+    } else {
+        name_of_path(&file.with_extension(""))
+    };
     let suite = if head.is_some() { Some(folder) } else { folder.parent() };
     let suite = suite.map(name_of_path).unwrap_or_default();
-    let manifest = folder.join(MANIFEST);
+    let manifest = folder.join(MANIFEST_FILE_NAME);
     let is_elsewhere = head.is_some() || manifest.is_file();
     let has_own_tree =
         is_elsewhere || matches!(corpus, QuestionCorpus::Sections(_) | QuestionCorpus::Texts { .. });
@@ -129,7 +135,7 @@ fn read_annotated_set(file: &Path, suite_folder: &Path) -> Result<QuestionSet, C
     let (name, suite, corpus) =
         (name_of_path(&file.with_extension("")), name_of_path(suite_folder), QuestionCorpus::Hits);
     let (head, questions) = read_questions(file, &corpus)?;
-    let origin = head.or_else(|| read_origin(&suite_folder.join(MANIFEST), &name));
+    let origin = head.or_else(|| read_origin(&suite_folder.join(MANIFEST_FILE_NAME), &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree: true })
 }
 
@@ -160,9 +166,9 @@ fn read_corpus(folder: &Path) -> Result<QuestionCorpus, CliError> {
         let records: Vec<CorpusRecord> =
             parse_lines(&records, &text, 0)?.into_iter().map(|(_, record)| record).collect();
         return Ok(if records.iter().any(|record| record.start_line.is_some()) {
-            sections_corpus(records)
+            build_sections_corpus(records)
         } else {
-            texts_corpus(records)
+            build_texts_corpus(records)
         });
     }
     if !files.is_file() {
@@ -182,7 +188,7 @@ struct CorpusRecord {
     haystack: Option<String>,
 }
 
-fn sections_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
+fn build_sections_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
     let mut pages: HashMap<String, Vec<(u32, String)>> = HashMap::new();
     for CorpusRecord { id, path, start_line, .. } in records {
         pages.entry(path).or_default().push((start_line.unwrap_or(1), id));
@@ -191,10 +197,10 @@ fn sections_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
     QuestionCorpus::Sections(pages)
 }
 
-fn texts_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
+fn build_texts_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
     let (mut files, mut haystacks) = (HashMap::new(), HashMap::new());
     for CorpusRecord { id, haystack, .. } in records {
-        files.insert(text_file(&id), id.clone());
+        files.insert(text_file_name(&id), id.clone());
         haystacks.extend(haystack.map(|haystack| (id, haystack)));
     }
     QuestionCorpus::Texts { files, haystacks }
@@ -239,10 +245,11 @@ fn read_questions(
             let is_new = qids.insert(question.qid.clone());
             is_new.then_some(question).ok_or("an earlier question has the same \"qid\"")
         });
-        questions.push(question.map_err(|why| invalid_set(format!("{}:{number}: {why}", file.display())))?);
+        questions
+            .push(question.map_err(|why| invalid_set_error(format!("{}:{number}: {why}", file.display())))?);
     }
     if questions.is_empty() {
-        return Err(invalid_set(format!("{}: no questions in it", file.display())));
+        return Err(invalid_set_error(format!("{}: no questions in it", file.display())));
     }
     Ok((head, questions))
 }
@@ -306,13 +313,13 @@ fn parse_lines<T: for<'a> Deserialize<'a>>(
             read.map_err(|error| {
                 let why = error.to_string();
                 let why = why.split_once(" at line ").map_or(why.as_str(), |(why, _)| why);
-                invalid_set(format!("{}:{number}:{}: {why}", file.display(), error.column()))
+                invalid_set_error(format!("{}:{number}:{}: {why}", file.display(), error.column()))
             })
         })
         .collect()
 }
 
-fn invalid_set(message: String) -> CliError {
+fn invalid_set_error(message: String) -> CliError {
     let hint = "a set is a file with one line for each question, as in {\"query\": \"where are tokens signed\", \"relevant\": [\"src/token.rs\"]}";
     CliError::Usage { message, hint }
 }
@@ -329,7 +336,7 @@ mod tests {
             fs::create_dir_all(file.parent().expect("it is in the dir")).expect("a folder can be made");
             fs::write(file, text).expect("a file can be written");
         }
-        let top = canonical(dir.path()).expect("it exists").display().to_string();
+        let top = canonicalize_path(dir.path()).expect("it exists").display().to_string();
         read_sets(&dir.path().join(path))
             .map_err(|error| error.to_string().replace(&top, "TOP").replace('\\', "/"))
     }
@@ -371,7 +378,7 @@ mod tests {
         let [one, none] = &set.questions[..] else { panic!("two questions") };
         assert_eq!((one.qid.as_str(), one.kind.as_deref(), one.definitions.len()), ("2", Some("topic"), 2));
         assert_eq!(one.relevant.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["a"]);
-        assert!(none.is_absent() && !one.is_absent() && set.has_definitions());
+        assert!(none.has_no_answer() && !one.has_no_answer() && set.has_definitions());
         let alone = &reading(&files, "x/me+one.jsonl").expect("it is a set")[0];
         assert_eq!((alone.suite.as_str(), alone.questions.len()), ("x", 2));
     }
@@ -398,7 +405,7 @@ mod tests {
         );
         check("{\"query\": \" \", \"relevant\": [\"a\"]}", "TOP/queries.jsonl:1: \"query\" is empty");
         let twice = "{\"qid\": \"x\", \"query\": \"q\", \"relevant\": [\"a\"]}\n".repeat(2);
-        check(&twice, "TOP/queries.jsonl:2: its \"qid\"");
+        check(&twice, "TOP/queries.jsonl:2: an earlier question has the same");
         assert!(
             reading(&[("notes/a.txt", "")], "notes")
                 .err()

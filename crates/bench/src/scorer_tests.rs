@@ -11,7 +11,7 @@ use memod_testing::RandomNumbers;
 use serde_json::{Value, json};
 
 use crate::bootstrap_means::estimate_means;
-use crate::labelled_question::{FoundSpan, LabelledQuestion, QuestionCorpus};
+use crate::labelled_question::{HitSpan, LabelledQuestion, QuestionCorpus};
 use crate::question_sets::{QuestionSet, read_sets};
 use crate::rank_scores::{RANK_METRICS, RankScores, score_ranks};
 use crate::run_files::format_rows;
@@ -54,7 +54,7 @@ fn random_hits(
     paths: &[&String],
     question: &LabelledQuestion,
     random: &mut RandomNumbers,
-) -> Vec<FoundSpan> {
+) -> Vec<HitSpan> {
     let n_hits = random.number_below(40);
     let hit = |_| {
         let label = random.pick_item(&question.relevant.iter().collect::<Vec<_>>());
@@ -74,7 +74,7 @@ fn random_hits(
             path = "commit:0123456789".to_owned();
         }
         let kind = if path.starts_with("commit:") { ChunkKind::Commit } else { ChunkKind::Symbol };
-        FoundSpan { path, lines, score: 0.5, kind }
+        HitSpan { path, lines, score: 0.5, kind }
     };
     (0..n_hits).map(hit).collect()
 }
@@ -86,10 +86,10 @@ fn random_answers(suite: &Path) -> BTreeMap<String, (Vec<RankScores>, String)> {
     let answer = |set: QuestionSet| {
         let paths = paths_of_set(&set);
         let paths: Vec<&String> = paths.iter().collect();
-        let found: Vec<Vec<FoundSpan>> =
+        let found: Vec<Vec<HitSpan>> =
             set.questions.iter().map(|question| random_hits(&set, &paths, question, &mut random)).collect();
-        let score = |(question, hits): (&LabelledQuestion, &Vec<FoundSpan>)| {
-            score_ranks(&question.record_ranks(&set.corpus, hits))
+        let score = |(question, hits): (&LabelledQuestion, &Vec<HitSpan>)| {
+            score_ranks(&question.rank_records(&set.corpus, hits))
         };
         let scores = set.questions.iter().zip(&found).map(score).collect();
         let rows = format_rows(&set, &found);

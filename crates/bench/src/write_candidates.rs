@@ -13,11 +13,11 @@ use serde::Serialize;
 use crate::asked_definitions::DEFINITION_CUT;
 use crate::bench_args::CandidatesArgs;
 use crate::bench_arm::BenchArm;
-use crate::candidate_rows::{CandidateRows, CandidatesLine, HeaderRow};
+use crate::candidate_rows::{CandidateRowBuilder, CandidatesLine, HeaderRow};
 use crate::quality_table::missing_warning;
-use crate::question_runner::{QuestionRunner, build_search_params, prepare_set};
+use crate::question_runner::{QuestionRunner, build_search_params, wait_and_resolve_labels};
 use crate::question_sets::{self, QuestionSet};
-use crate::run_files::check_outside;
+use crate::run_files::check_path_outside_worktree;
 
 /// The numbers of a candidates file that was written.
 #[derive(Serialize)]
@@ -35,26 +35,26 @@ struct CandidatesSummary {
 pub(crate) fn write_candidates(typed: &CandidatesArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let mut set = read_single_set(&typed.set)?;
     let context = CommandContext::find(dir)?;
-    check_outside("--out", &typed.out, &context.layout.root)?;
+    check_path_outside_worktree("--out", &typed.out, &context.layout.root)?;
     let mut client = context.connect()?;
-    let (_, missing) = prepare_set(&mut set, &context, &mut client, output)?;
+    let (_, missing) = wait_and_resolve_labels(&mut set, &context, &mut client, output)?;
     if let Some(warning) = missing_warning(&set.name, &missing) {
-        output.warn(&warning);
+        output.write_warning(&warning);
     }
     let mut file = PartFile::create(&typed.out)?;
     let mut runner = QuestionRunner::new(&set, &context, &mut client, 1, output);
     let summary = write_rows(&set, &context, &mut runner, &mut file)?;
-    runner.warn_of_answers(output);
+    runner.print_warnings(output);
     file.replace_target()?;
     let bytes_written = fs::metadata(&typed.out).at("read", &typed.out)?.len();
     let summary =
         CandidatesSummary { file: typed.out.display().to_string(), bytes: bytes_written, ..summary };
-    output.write_full_value(&summary, |output| {
+    output.write_full_result(&summary, |output| {
         let questions = format_count(summary.questions as u64, "question", "questions");
         let candidates = format_count(summary.candidates as u64, "candidate", "candidates");
         let chunks = format_count(summary.chunks as u64, "chunk", "chunks");
         let size = format_bytes(summary.bytes);
-        output.line(&format!("{questions}, {candidates} of {chunks}, {size}: {}", summary.file))
+        output.write_line(&format!("{questions}, {candidates} of {chunks}, {size}: {}", summary.file))
     })?;
     Ok(0)
 }
@@ -84,7 +84,7 @@ fn write_rows(
     runner: &mut QuestionRunner<'_>,
     file: &mut PartFile,
 ) -> Result<CandidatesSummary, CliError> {
-    let mut rows = CandidateRows::new();
+    let mut rows = CandidateRowBuilder::new();
     let mut n_candidates = 0;
     let header = CandidatesLine::Header(HeaderRow {
         set: &set.name,

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use memod_base::paths::RepoLayout;
 use memod_base::threads::pause;
 use memod_client::{
-    Client, ClientError, ClientOptions, may_replace_in_background, run_in_background, start_in_background,
+    Client, ClientError, ClientOptions, claim_background_replacement, run_self_in_background,
+    start_in_background,
 };
 use memod_proto::{AdviseParams, AdviseResult, Occasion};
 use memod_terminal::{CliError, CliResult, CommandContext, GlobalArgs, Output};
@@ -47,7 +48,7 @@ pub(super) fn answer_agent_hook(typed: HookArgs, global: &GlobalArgs, output: &m
     let older_daemon = Arc::new(OnceLock::new());
     let thread_older_daemon = Arc::clone(&older_daemon);
     let spawned = thread::Builder::new().name("hook".to_owned()).spawn(move || {
-        let _ = reply.send(answer_hook(&typed, dir.as_deref(), deadline, &thread_older_daemon)); // nobody may wait any more
+        let _ = reply.send(fetch_hook_answer(&typed, dir.as_deref(), deadline, &thread_older_daemon)); // nobody may wait any more
     });
     if spawned.is_err() {
         return Ok(0);
@@ -55,14 +56,14 @@ pub(super) fn answer_agent_hook(typed: HookArgs, global: &GlobalArgs, output: &m
     let time_left = deadline.saturating_duration_since(Instant::now());
     if let Ok(Ok(Some(answer))) = answer.recv_timeout(time_left) {
         // An agent that does not read the answer has no use for an error either.
-        if output.line_if_possible(&answer.text) {
-            answer.give_receipt(deadline);
+        if output.try_write_line(&answer.text) {
+            answer.send_receipt(deadline);
         }
     }
     // Replace an older daemon last, because the agent waits for the answer. Replace it also where there is no answer, because an
     // older daemon may be slow.
     if let Some(layout) = older_daemon.get() {
-        replace_daemon(layout);
+        replace_daemon_in_background(layout);
     }
     Ok(0)
 }
@@ -79,9 +80,9 @@ struct HookAnswer {
 impl HookAnswer {
     /// Confirms to the daemon that the text was delivered. Without a receipt the daemon gives the same advice again later: advice
     /// that comes twice is better than advice that is lost.
-    fn give_receipt(self, deadline: Instant) {
+    fn send_receipt(self, deadline: Instant) {
         let Self { receipt: Some(receipt), mut client, cwd, .. } = self else { return };
-        client.answer_within(deadline.saturating_duration_since(Instant::now()).max(LEAST_RECEIPT_TIME));
+        client.set_answer_limit(deadline.saturating_duration_since(Instant::now()).max(LEAST_RECEIPT_TIME));
         let params = AdviseParams { cwd, receipt: Some(receipt), ..AdviseParams::default() };
         let _: Result<AdviseResult, ClientError> = client.call("advise", &params);
     }
@@ -89,17 +90,17 @@ impl HookAnswer {
 
 /// Asks the daemon for advice and returns the answer to print; `None` if there is no advice. Sets `older_daemon`, before asking,
 /// if the daemon is older than this program and is to be replaced.
-fn answer_hook(
+fn fetch_hook_answer(
     typed: &HookArgs,
     dir: Option<&Path>,
     deadline: Instant,
     older_daemon: &OnceLock<RepoLayout>,
 ) -> Result<Option<HookAnswer>, SilenceReason> {
     let input = read_input(typed)?;
-    let form = ReplyForm::choose_form(typed.agent.as_deref(), &input);
-    form.check_passed_on(typed.event.into(), &input).map_err(SilenceReason::Agent)?;
+    let form = ReplyForm::choose_for_agent(typed.agent.as_deref(), &input);
+    form.check_agent_passes_answer_on(typed.event.into(), &input).map_err(SilenceReason::Agent)?;
     let context = find_context(dir, &input)?;
-    let mut client = connect_in_time(&context, typed, deadline)?;
+    let mut client = connect_before_deadline(&context, typed, deadline)?;
     if client.is_daemon_older() {
         // The new daemon serves the next hook; this hook is answered by the older daemon.
         let _ = older_daemon.set(context.layout.clone()); // no other thread sets it
@@ -115,7 +116,7 @@ fn answer_hook(
     if text.is_empty() {
         return Ok(None);
     }
-    let text = form.write_reply(typed.event.into(), &input, &text);
+    let text = form.format_reply(typed.event.into(), &input, &text);
     Ok(Some(HookAnswer { text, receipt, client, cwd: params.cwd }))
 }
 
@@ -141,25 +142,26 @@ impl From<ClientError> for SilenceReason {
 /// Returns the input of the hook: from the JSON on stdin, or from the words of the command line if there are any.
 fn read_input(typed: &HookArgs) -> Result<HookInput, SilenceReason> {
     let input = if typed.text.is_empty() {
-        hook_input::parse_hook_input(&read_all(&mut io::stdin().lock())?).map_err(SilenceReason::Input)?
+        hook_input::parse_hook_input(&read_limited_input(&mut io::stdin().lock())?)
+            .map_err(SilenceReason::Input)?
     } else {
         HookInput::from_words(typed.event.into(), &typed.text)
     };
-    input.check_worth_asking(typed.event.into()).map_err(SilenceReason::Agent)?;
+    input.check_worth_a_request(typed.event.into()).map_err(SilenceReason::Agent)?;
     Ok(input)
 }
 
-fn read_all(reader: &mut impl Read) -> Result<Vec<u8>, SilenceReason> {
+fn read_limited_input(reader: &mut impl Read) -> Result<Vec<u8>, SilenceReason> {
     let mut text = Vec::new();
-    reader.take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut text).map_err(|error| stdin_failed(&error))?;
+    reader.take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut text).map_err(|error| stdin_error(&error))?;
     if text.len() > MAX_INPUT_BYTES {
-        io::copy(reader, &mut io::sink()).map_err(|error| stdin_failed(&error))?;
+        io::copy(reader, &mut io::sink()).map_err(|error| stdin_error(&error))?;
         return Err(SilenceReason::Input(format!("over {} MiB", MAX_INPUT_BYTES >> 20)));
     }
     Ok(text)
 }
 
-fn stdin_failed(error: &io::Error) -> SilenceReason {
+fn stdin_error(error: &io::Error) -> SilenceReason {
     SilenceReason::Input(error.to_string())
 }
 
@@ -186,7 +188,7 @@ fn find_context(dir: Option<&Path>, input: &HookInput) -> Result<CommandContext,
 
 /// Connects to the daemon. If none runs, starts one. Only the hook at the start of a session waits for the started daemon, because
 /// no later hook gives the brief.
-fn connect_in_time(
+fn connect_before_deadline(
     context: &CommandContext,
     typed: &HookArgs,
     deadline: Instant,
@@ -194,7 +196,7 @@ fn connect_in_time(
     let mut has_started = false;
     loop {
         let answer_within = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        let options = ClientOptions { answer_within, ..ClientOptions::read().never_start() };
+        let options = ClientOptions { answer_within, ..ClientOptions::read().without_start() };
         match Client::connect(&context.layout, &context.env, options.clone()) {
             Err(ClientError::NotRunning { .. }) if !has_started => {
                 start_in_background(&context.layout, &options)?;
@@ -212,11 +214,11 @@ fn connect_in_time(
 
 /// Replaces the daemon in the background by running `memo status`, which, like any verb but `hook`, replaces an older daemon
 /// first.
-fn replace_daemon(layout: &RepoLayout) {
-    if !may_replace_in_background(layout).unwrap_or(false) {
+fn replace_daemon_in_background(layout: &RepoLayout) {
+    if !claim_background_replacement(layout).unwrap_or(false) {
         return;
     }
     let root = layout.root.as_os_str();
     // If the replacement fails, the next command tries again.
-    let _ = run_in_background(&["-C".as_ref(), root, "status".as_ref()]);
+    let _ = run_self_in_background(&["-C".as_ref(), root, "status".as_ref()]);
 }

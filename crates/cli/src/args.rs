@@ -21,7 +21,7 @@ use clap::Parser;
 use memod_terminal::GlobalArgs;
 
 pub(super) use code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshnessArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,
 };
 pub(super) use daemon_args::{
@@ -43,7 +43,7 @@ pub(super) use relation_args::{
 };
 pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
 pub(super) use verb_groups::parse_command_line;
-pub(super) use verb_rows::table_of_verb;
+pub(super) use verb_rows::find_row_schema;
 
 /// Search a repository and its history by words and meaning, and keep memories about it
 ///
@@ -65,17 +65,17 @@ pub(super) struct CommandLine {
     pub(super) verb: MemoVerb,
     /// The full name of the verb, such as `search` or `config set`
     #[arg(skip)]
-    pub(super) name: String,
+    pub(super) verb_name: String,
 }
 
 /// A command line that has only global flags.
 #[derive(Debug, Parser)]
-struct FlagsAlone {
+struct FlagsOnlyCommandLine {
     #[command(flatten)]
     global: GlobalArgs,
 }
 
 /// Returns the global flags of a command line without a verb; `None` if the command line has anything else.
-pub(super) fn flags_without_verb(words: Vec<OsString>) -> Option<GlobalArgs> {
-    FlagsAlone::try_parse_from(words).ok().map(|typed| typed.global)
+pub(super) fn parse_flags_without_verb(words: Vec<OsString>) -> Option<GlobalArgs> {
+    FlagsOnlyCommandLine::try_parse_from(words).ok().map(|typed| typed.global)
 }

@@ -16,5 +16,5 @@ mod limited_lines;
 
 pub(super) use self::backup_verbs::{back_up, restore_backup};
 pub(super) use self::distil_transcript::distil_transcript;
-pub(super) use self::export_memories::{ExportOutcome, export_all, export_memories, export_stopped};
+pub(super) use self::export_memories::{ExportOutcome, export_all, export_memories, export_without_daemon};
 pub(super) use self::import_memories::import_memories;

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use memod_terminal::rows::OutputShape;
 use memod_terminal::{
-    CapturedOutput, CliError, CliResult, CommandContext, EXIT_NONE, GlobalArgs, JsonForm, Output,
+    CapturedOutput, CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, GlobalArgs, JsonForm, Output,
 };
 
 use args::{CommandLine, EventFormat, EventsArgs, MemoVerb};
@@ -40,13 +40,17 @@ pub fn run() -> ExitCode {
     let typed = expand_help_verb(std::env::args_os().collect());
     ExitCode::from(match args::parse_command_line(typed.clone()) {
         Ok(typed) => run_command(typed),
-        Err(error) => match args::flags_without_verb(typed) {
+        Err(error) => match args::parse_flags_without_verb(typed) {
             Some(global) => answer_without_verb(&global),
             None => {
-                let json = usage::wants_json(args_before_dashes());
+                let json = usage::requested_json_form(args_before_dashes());
                 let status = usage::report_usage_error(&error, args_before_dashes(), json);
                 // To agents, an exit of 2 from a hook forbids the next action.
-                if usage::is_agent_hook(args_before_dashes()) { status.min(EXIT_NONE) } else { status }
+                if usage::is_agent_hook(args_before_dashes()) {
+                    status.min(EXIT_NOTHING_FOUND)
+                } else {
+                    status
+                }
             }
         },
     })
@@ -59,7 +63,7 @@ fn args_before_dashes() -> impl Iterator<Item = OsString> {
 
 /// Prints the next steps for a command line without a verb. Returns the exit status.
 fn answer_without_verb(global: &GlobalArgs) -> u8 {
-    let mut output = Output::new(global, OutputShape::without_rows(global.json));
+    let mut output = Output::new(global, OutputShape::for_single_result(global.json));
     // Outside a repository, the next steps have no example.
     let context = CommandContext::find(global.dir.as_deref()).ok();
     let shown = next_steps::print_next_steps(context.as_ref(), &mut output);
@@ -85,11 +89,12 @@ fn run_command(mut typed: CommandLine) -> u8 {
     if let MemoVerb::Mcp(args) = &typed.verb {
         return mcp::serve_agent(args, &typed.global, capture_command); // before stdout is locked
     }
-    let (global, verb) = (typed.global.clone(), typed.name.clone());
+    let (global, verb) = (typed.global.clone(), typed.verb_name.clone());
     let shape = match find_output_shape(&typed) {
         Ok(shape) => shape,
         Err((error, json)) => {
-            return Output::new(&global, OutputShape::without_rows(json)).report_error(&error, Some(&verb));
+            return Output::new(&global, OutputShape::for_single_result(json))
+                .report_error(&error, Some(&verb));
         }
     };
     let is_paged = typed.verb.is_paged() && !global.no_pager;
@@ -112,12 +117,12 @@ fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Opti
     if let MemoVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
         return Ok(OutputShape::Json(JsonForm::Full));
     }
-    match typed.verb.rows_args().zip(args::table_of_verb(&typed.name)) {
+    match typed.verb.rows_args().zip(args::find_row_schema(&typed.verb_name)) {
         Some((rows, table)) => {
             let lines = rows.is_json().then_some(JsonForm::Lean);
             rows.output_shape(table, json).map_err(|error| (error, json.or(lines)))
         }
-        None => Ok(OutputShape::without_rows(json)),
+        None => Ok(OutputShape::for_single_result(json)),
     }
 }
 
@@ -128,10 +133,10 @@ fn resolve_absolute_paths(
 ) -> Result<(), CliError> {
     let paths = verb.worktree_paths_mut();
     if paths.iter().any(|path| path.trim_start_matches('!').starts_with('/')) {
-        let dir = context()?.dir();
+        let dir = context()?.caller_dir();
         for path in paths {
             let n_marks = usize::from(path.starts_with('!'));
-            let resolved = dir.without_links(path.split_off(n_marks));
+            let resolved = dir.rewrite_linked_root(path.split_off(n_marks));
             path.push_str(&resolved);
         }
     }
@@ -151,7 +156,7 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
     resolve_absolute_paths(&mut verb, context)?;
     match verb {
         MemoVerb::Init(typed) => {
-            init::init_repository(&typed, &CommandContext::find_new(global.dir.as_deref())?, output)
+            init::init_repository(&typed, &CommandContext::find_or_register(global.dir.as_deref())?, output)
         }
         MemoVerb::Search(typed) => hits::run_search(typed, &context()?, output),
         MemoVerb::Explain(typed) => explain_hits::explain_hits(typed, &context()?, output),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_client::ClientError;
-use memod_mcp::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
+use memod_mcp::{IndexingProgress, ToolProfile, VerbAnswer, VerbFailure, VerbRunner};
 use memod_proto::{FreshnessLevel, IndexStep, SyncParams, SyncResult};
 use memod_terminal::{
     CapturedOutput, CliError, CliResult, CommandContext, EXIT_FAILED, GlobalArgs, write_message,
@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::args::{self, CommandLine, McpArgs, MemoVerb, ProfileArg};
 
 /// Longest wait for the daemon's answer about the progress of indexing.
-const PROGRESS_WITHIN: Duration = Duration::from_secs(2);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A function that runs a command, and returns its output instead of writing it.
 type RunCaptured = fn(CommandLine) -> (CliResult, CapturedOutput);
@@ -25,8 +25,8 @@ type RunCaptured = fn(CommandLine) -> (CliResult, CapturedOutput);
 /// Serves one agent on stdin and stdout until stdin ends; returns the exit status.
 pub(super) fn serve_agent(typed: &McpArgs, global: &GlobalArgs, run_captured: RunCaptured) -> u8 {
     let profile = match typed.profile {
-        ProfileArg::Default => Profile::Default,
-        ProfileArg::Full => Profile::Full,
+        ProfileArg::Default => ToolProfile::Default,
+        ProfileArg::Full => ToolProfile::Full,
     };
     match memod_mcp::serve_client(
         profile,
@@ -53,15 +53,16 @@ struct InProcessRunner {
 }
 
 impl VerbRunner for InProcessRunner {
-    fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> Answer {
+    fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> VerbAnswer {
         let has_stdin = words.iter().any(|word| word == "-");
-        let mut typed =
-            match args::parse_command_line(std::iter::once("memo".to_owned()).chain(help_as_flag(words))) {
-                Ok(typed) => typed,
-                Err(error) => return answer_usage_error(&error),
-            };
-        let verb = typed.name.clone();
-        if let Err(error) = check_command(&typed, has_stdin) {
+        let mut typed = match args::parse_command_line(
+            std::iter::once("memo".to_owned()).chain(replace_help_by_flag(words)),
+        ) {
+            Ok(typed) => typed,
+            Err(error) => return answer_usage_error(&error),
+        };
+        let verb = typed.verb_name.clone();
+        if let Err(error) = check_command_allowed(&typed, has_stdin) {
             return failed_answer(&error, &verb, CapturedOutput::default());
         }
         (typed.global.client, typed.global.agent) = ("mcp", agent);
@@ -69,7 +70,7 @@ impl VerbRunner for InProcessRunner {
             typed.verb.resolve_files(dir);
             typed.global.dir = Some(dir.clone());
         }
-        if let Err(error) = permission::check_files(&typed.verb, self.dir.as_deref()) {
+        if let Err(error) = permission::check_files_allowed(&typed.verb, self.dir.as_deref()) {
             return failed_answer(&error, &verb, CapturedOutput::default());
         }
         let is_import = matches!(typed.verb, MemoVerb::Import(_));
@@ -77,22 +78,22 @@ impl VerbRunner for InProcessRunner {
             (Ok(_), captured) if is_import && captured.json.as_ref().is_some_and(imported_nothing) => {
                 let message = "every entry was refused".to_owned();
                 let hint = Some("the reasons are above".to_owned());
-                let failure = Some(Failure { message, hint, is_quoting: false });
-                Answer { text: captured.text, json: None, notes: captured.notes, failure }
+                let failure = Some(VerbFailure { message, hint, may_quote_data: false });
+                VerbAnswer { text: captured.text, json: None, notes: captured.notes, failure }
             }
-            (Ok(_), CapturedOutput { text, json, notes }) => Answer { text, json, notes, failure: None },
+            (Ok(_), CapturedOutput { text, json, notes }) => VerbAnswer { text, json, notes, failure: None },
             (Err(error), captured) => failed_answer(&error, &verb, captured),
         }
     }
 
-    fn worktree_root(&self) -> Result<PathBuf, Failure> {
+    fn worktree_root(&self) -> Result<PathBuf, VerbFailure> {
         let context = CommandContext::find(self.dir.as_deref());
         context.map(|context| context.layout.root).map_err(|error| build_failure(&error, None))
     }
 
     fn indexing_progress(&self) -> Option<IndexingProgress> {
         let context = CommandContext::find(self.dir.as_deref()).ok()?;
-        let mut client = context.connect_running_within(PROGRESS_WITHIN).ok()?;
+        let mut client = context.connect_running_within(PROGRESS_TIMEOUT).ok()?;
         let params = SyncParams { cwd: context.cwd, sync: FreshnessLevel::Fs, wait_ms: Some(0) };
         let now: SyncResult = client.call("sync", &params).ok()?;
         let reading = now.progress.filter(|progress| progress.step == IndexStep::Reading)?;
@@ -101,7 +102,7 @@ impl VerbRunner for InProcessRunner {
 }
 
 /// Returns `VERB --help` for `help VERB`.
-fn help_as_flag(mut words: Vec<String>) -> Vec<String> {
+fn replace_help_by_flag(mut words: Vec<String>) -> Vec<String> {
     if words.first().is_some_and(|word| word == "help") {
         words.remove(0);
         words.push("--help".to_owned());
@@ -110,12 +111,12 @@ fn help_as_flag(mut words: Vec<String>) -> Vec<String> {
 }
 
 /// Fails for a command that an agent may not run, or that needs a terminal or stdin.
-fn check_command(typed: &CommandLine, has_stdin: bool) -> Result<(), CliError> {
+fn check_command_allowed(typed: &CommandLine, has_stdin: bool) -> Result<(), CliError> {
     if typed.global.dir.is_some() {
         let message = "-C: the server answers in the directory where it was started";
         return Err(refused_error(message, "start another server there"));
     }
-    permission::check_verb(&typed.verb)?;
+    permission::check_verb_allowed(&typed.verb)?;
     if has_stdin {
         return Err(refused_error("`-`: there is no stdin", "give the text itself, or --file"));
     }
@@ -134,21 +135,24 @@ fn imported_nothing(import: &Value) -> bool {
 }
 
 /// Returns the answer to a command line that clap did not accept: help as text, or what is wrong as a failure.
-fn answer_usage_error(error: &clap::Error) -> Answer {
+fn answer_usage_error(error: &clap::Error) -> VerbAnswer {
     let text = error.render().to_string();
     if !error.use_stderr() {
-        return Answer { text, ..Answer::default() };
+        return VerbAnswer { text, ..VerbAnswer::default() };
     }
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     // Leave out the usage and the hint at the end, which are for people at a shell.
     let text = text.split("\n\nUsage:").next().unwrap_or(text);
     let message = text.split("\n\nFor more information").next().unwrap_or(text).trim().to_owned();
     let hint = Some("the command `help` lists the verbs, `help VERB` the flags of one".to_owned());
-    Answer { failure: Some(Failure { message, hint, is_quoting: false }), ..Answer::default() }
+    VerbAnswer {
+        failure: Some(VerbFailure { message, hint, may_quote_data: false }),
+        ..VerbAnswer::default()
+    }
 }
 
-fn failed_answer(error: &CliError, verb: &str, captured: CapturedOutput) -> Answer {
-    Answer {
+fn failed_answer(error: &CliError, verb: &str, captured: CapturedOutput) -> VerbAnswer {
+    VerbAnswer {
         text: captured.text,
         json: None,
         notes: captured.notes,
@@ -156,9 +160,9 @@ fn failed_answer(error: &CliError, verb: &str, captured: CapturedOutput) -> Answ
     }
 }
 
-fn build_failure(error: &CliError, verb: Option<&str>) -> Failure {
+fn build_failure(error: &CliError, verb: Option<&str>) -> VerbFailure {
     let report = error.to_report_for(verb);
     // An error of the daemon may quote memories and definitions. An error of this process quotes only words that the caller typed.
     let is_quoting = matches!(error, CliError::Client(ClientError::Rpc(_)));
-    Failure { message: report.message, hint: report.hint, is_quoting }
+    VerbFailure { message: report.message, hint: report.hint, may_quote_data: is_quoting }
 }

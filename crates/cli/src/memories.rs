@@ -21,12 +21,12 @@ pub(super) use change_memories::{
 pub(super) use consolidate_memories::consolidate_memories;
 pub(super) use link_memories::{link_memories, list_links, resolve_memories, unlink_memories};
 pub(super) use list_memories::{
-    CompletionWords, fetch_newest_titles, fetch_tally_names, get_memories, list_containers, list_memories,
+    CompletionWords, fetch_name_counts, fetch_newest_titles, get_memories, list_containers, list_memories,
     list_tags, show_history, show_stats,
 };
 pub(super) use print_anchors::confirm_memory;
 pub(super) use recall_memories::{list_recent_memories, promote_memory, recall_memories};
-pub(super) use remove_memories::{REMOVE_HINT, forget_memories, purge_memories, reset_memories};
+pub(super) use remove_memories::{CONFIRM_REMOVAL_HINT, forget_memories, purge_memories, reset_memories};
 pub(super) use request::new_caller;
 pub(super) use share_files::{share_memories, unshare_memories};
 pub(super) use similar_memories::{dedupe_memories, list_related_memories};

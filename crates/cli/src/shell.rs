@@ -26,7 +26,7 @@ pub(super) fn run_shell(global: &GlobalArgs, context: &CommandContext, run_comma
     if std::io::stdin().is_terminal() {
         run_interactively(global, context, run_command)
     } else {
-        run_script(global, run_command)
+        run_lines_from_stdin(global, run_command)
     }
 }
 
@@ -35,7 +35,7 @@ fn run_interactively(global: &GlobalArgs, context: &CommandContext, run_command:
     while let Some(text) = prompt.read_line()? {
         let line = parse_line(&text, global);
         prompt.add_to_history(&text, &line);
-        if matches!(line, ShellLine::End) {
+        if matches!(line, ShellLine::Exit) {
             break;
         }
         run_line(line, run_command);
@@ -43,13 +43,13 @@ fn run_interactively(global: &GlobalArgs, context: &CommandContext, run_command:
     Ok(0)
 }
 
-fn run_script(global: &GlobalArgs, run_command: RunCommand) -> CliResult {
+fn run_lines_from_stdin(global: &GlobalArgs, run_command: RunCommand) -> CliResult {
     let mut exit = 0;
     let mut text = String::new();
     // `add -` reads the rest of stdin, so the shell must use the same buffer of stdin.
     while std::io::stdin().read_line(&mut text).at("read", std::path::Path::new("stdin"))? > 0 {
         let line = parse_line(&text, global);
-        if matches!(line, ShellLine::End) {
+        if matches!(line, ShellLine::Exit) {
             break;
         }
         exit = Some(run_line(line, run_command)).filter(|exit| *exit != 0).unwrap_or(exit);
@@ -66,6 +66,6 @@ fn run_line(line: ShellLine, run_command: RunCommand) -> u8 {
             let _ = <CommandLine as clap::CommandFactory>::command().print_help();
             0
         }
-        ShellLine::Empty | ShellLine::End => 0,
+        ShellLine::Empty | ShellLine::Exit => 0,
     }
 }

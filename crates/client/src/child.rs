@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Largest size of a line, bytes; the rest of a longer line is not read.
-const MAX_LINE: u64 = 64 << 10;
+const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// Removes `GIT_DIR` and similar variables, which git sets for its hooks and which may name another worktree.
 pub fn clear_git_env(command: &mut Command) {
@@ -20,11 +20,11 @@ pub fn clear_git_env(command: &mut Command) {
 /// Reads the first line that a program prints; `None` after the time limit.
 ///
 /// Reading from a pipe has no time limit, so a thread reads. The thread ends with the line, or with the program.
-pub fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
+pub fn read_first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
     let (send, receive) = mpsc::sync_channel(1);
     let spawned = thread::Builder::new().name("first-line".to_owned()).spawn(move || {
         let mut line = Vec::new();
-        let read = BufReader::new(stdout.take(MAX_LINE)).read_until(b'\n', &mut line);
+        let read = BufReader::new(stdout.take(MAX_LINE_BYTES)).read_until(b'\n', &mut line);
         let _ = send.send(read.map(|_| line));
     });
     if let Err(error) = spawned {

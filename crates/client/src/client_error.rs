@@ -35,7 +35,7 @@ pub enum ClientError {
     },
     /// The daemon started, and reported why it cannot run.
     #[error("the daemon did not start: {message}")]
-    Refused {
+    StartRefused {
         /// The message of the daemon.
         message: String,
         /// The hint of the daemon.
@@ -59,7 +59,7 @@ pub enum ClientError {
     },
     /// Another client has held the spawn lock for too long.
     #[error("{}: another client has been starting a daemon for {waited_s} s", lock.display())]
-    SpawnLock {
+    SpawnLockTimeout {
         /// Path of the lock.
         lock: PathBuf,
         /// Seconds waited.
@@ -67,7 +67,7 @@ pub enum ClientError {
     },
     /// The client is connected to the daemon, but gets no answer in time.
     #[error("the daemon (pid {pid}) did not answer on {} within {waited_s} s", socket.display())]
-    Hung {
+    NoAnswer {
         /// Process id of the daemon, as the endpoint file names it.
         pid: u32,
         /// The socket of the daemon.
@@ -79,7 +79,7 @@ pub enum ClientError {
     },
     /// The daemon closed the connection before the answer, also after reconnecting.
     #[error("the daemon (pid {pid}) closed {} without an answer", socket.display())]
-    Gone {
+    ConnectionClosed {
         /// Process id of the daemon, as the endpoint file names it.
         pid: u32,
         /// The socket of the daemon.
@@ -89,7 +89,7 @@ pub enum ClientError {
     },
     /// The reply is invalid.
     #[error("{}: invalid answer: {reason}", socket.display())]
-    Garbage {
+    InvalidAnswer {
         /// The socket from which the reply came.
         socket: PathBuf,
         /// What is wrong with the reply.
@@ -109,7 +109,7 @@ pub enum ClientError {
     },
     /// A daemon did not stop when asked to.
     #[error("the daemon (pid {pid}, version {version}) did not stop within {waited_s} s")]
-    Lingers {
+    NotStopped {
         /// Process id of the daemon.
         pid: u32,
         /// Version of the daemon.
@@ -119,7 +119,7 @@ pub enum ClientError {
     },
     /// A daemon holds its lock, but does not listen on its socket.
     #[error("a daemon holds the lock {}, but nothing answers on {}", lock.display(), socket.display())]
-    Unreachable {
+    NotListening {
         /// The lock that a daemon holds.
         lock: PathBuf,
         /// The socket on which the daemon should listen.
@@ -127,7 +127,7 @@ pub enum ClientError {
     },
     /// The daemon was not replaced, because the new program could not serve.
     #[error("the daemon (pid {pid}, version {version}) was not restarted and keeps running: {source}")]
-    Stays {
+    NotReplaced {
         /// Process id of the daemon.
         pid: u32,
         /// Version of the daemon.

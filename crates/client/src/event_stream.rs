@@ -26,12 +26,13 @@ impl Client {
     /// Waits for the next event, without a time limit, and returns its params as the daemon sent them.
     ///
     /// # Errors
-    /// When the connection ends ([`ClientError::Gone`]); a new client must subscribe again.
+    /// When the connection ends ([`ClientError::ConnectionClosed`]); a new client must subscribe again.
     pub fn next_event(&mut self) -> Result<Box<RawValue>, ClientError> {
         loop {
-            let line = self.connection.read_line_whenever().map_err(|error| self.io_failure(&error))?;
+            let line =
+                self.connection.read_line_without_limit().map_err(|error| self.to_client_error(&error))?;
             let ServerNotification { method, params } = serde_json::from_slice(&line)
-                .map_err(|error| self.garbage_error(&super::not_json(&error)))?;
+                .map_err(|error| self.invalid_answer_error(&super::describe_json_error(&error)))?;
             if let Some(params) = params.filter(|_| method.is_some_and(|method| method == "event")) {
                 return Ok(params);
             }

@@ -7,15 +7,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
+use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport};
 
 use super::{ClientError, ClientOptions, child};
 
 /// Longest time without a report. The process itself gives up long before, after some minutes without an answer of a server.
-const SILENCE: Duration = Duration::from_secs(900);
+const MAX_SILENCE: Duration = Duration::from_secs(900);
 
 /// Largest size of a line, bytes.
-const MAX_LINE: u64 = 64 << 10;
+const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// The servers that the settings name; empty for those of the environment. The addresses may have credentials.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ pub fn run_fetch(
 ) -> Result<(), ClientError> {
     let mut command = Command::new(&options.daemon);
     command.arg("fetch").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
-    for (name, address) in [(INDEX_VARIABLE, servers.index), (HUB_VARIABLE, servers.hub)] {
+    for (name, address) in [(FETCH_INDEX_VARIABLE, servers.index), (FETCH_HUB_VARIABLE, servers.hub)] {
         command.env(name, address);
     }
     child::clear_git_env(&mut command);
@@ -47,27 +47,28 @@ pub fn run_fetch(
     let spawned = spawned.map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source });
     let mut process = FetchProcess(spawned?);
     let stdout = process.0.stdout.take().expect("stdout is piped");
-    let reports = read_reports(stdout)
-        .map_err(|error| not_fetched(format!("cannot read the output of memod fetch: {error}"), None))?;
+    let reports = spawn_report_reader(stdout).map_err(|error| {
+        not_fetched_error(format!("cannot read the output of memod fetch: {error}"), None)
+    })?;
     loop {
-        match reports.recv_timeout(SILENCE) {
+        match reports.recv_timeout(MAX_SILENCE) {
             Ok(FetchReport::Done) => return Ok(()),
-            Ok(FetchReport::Failed { error, hint }) => return Err(not_fetched(error, hint)),
+            Ok(FetchReport::Failed { error, hint }) => return Err(not_fetched_error(error, hint)),
             Ok(report) => listen(&report),
             Err(RecvTimeoutError::Timeout) => {
-                let reason = format!("memod fetch has reported nothing for {} s", SILENCE.as_secs());
-                return Err(not_fetched(reason, None));
+                let reason = format!("memod fetch has reported nothing for {} s", MAX_SILENCE.as_secs());
+                return Err(not_fetched_error(reason, None));
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status =
                     process.0.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                return Err(not_fetched(format!("memod fetch ended with {status}"), None));
+                return Err(not_fetched_error(format!("memod fetch ended with {status}"), None));
             }
         }
     }
 }
 
-fn not_fetched(message: String, hint: Option<String>) -> ClientError {
+fn not_fetched_error(message: String, hint: Option<String>) -> ClientError {
     ClientError::NotFetched { message, hint }
 }
 
@@ -83,13 +84,13 @@ impl Drop for FetchProcess {
 }
 
 /// Starts a thread that reads the reports, because reading from a pipe has no time limit.
-fn read_reports(stdout: ChildStdout) -> std::io::Result<Receiver<FetchReport>> {
+fn spawn_report_reader(stdout: ChildStdout) -> std::io::Result<Receiver<FetchReport>> {
     let (send, receive) = sync_channel(1);
     thread::Builder::new().name("fetch-reports".to_owned()).spawn(move || {
         let mut stdout = BufReader::new(stdout);
         loop {
             let mut line = String::new();
-            let read = stdout.by_ref().take(MAX_LINE).read_line(&mut line);
+            let read = stdout.by_ref().take(MAX_LINE_BYTES).read_line(&mut line);
             let report = read.ok().and_then(|_| serde_json::from_str(&line).ok());
             let Some(report) = report else { return };
             if send.send(report).is_err() {

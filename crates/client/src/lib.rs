@@ -28,8 +28,10 @@ use serde_json::error::Category;
 
 pub use client_error::ClientError;
 pub use fetch_process::{DownloadServers, run_fetch};
-pub use spawn::{may_replace_in_background, run_in_background, start_in_background, wait_until_free};
-pub use stopped_memories::{StoppedMemories, lock_out};
+pub use spawn::{
+    claim_background_replacement, run_self_in_background, start_in_background, wait_until_daemon_lock_free,
+};
+pub use stopped_memories::{StoppedMemories, lock_out_daemons};
 use transport::DaemonConnection;
 use version::VersionSkew;
 
@@ -43,7 +45,7 @@ const RETRY_FOR: Duration = Duration::from_secs(30);
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
 /// Number of times that a daemon may close the connection before the client gives up.
-const MOST_RECONNECTS: usize = 2;
+const MAX_RECONNECTS: usize = 2;
 
 /// Options of a client.
 #[derive(Clone, Debug)]
@@ -78,7 +80,7 @@ impl ClientOptions {
 
     /// Returns the options with starting disabled: without a running daemon, the client gets [`ClientError::NotRunning`].
     #[must_use]
-    pub fn never_start(mut self) -> Self {
+    pub fn without_start(mut self) -> Self {
         self.start = false;
         self
     }
@@ -94,7 +96,7 @@ pub struct Client {
     endpoint: Endpoint,
     next_id: u64,
     /// Whether the last answer was that too many clients are connected; the daemon has closed the connection then.
-    turned_away: bool,
+    was_turned_away: bool,
 }
 
 /// A serializable call, which borrows its params.
@@ -130,8 +132,9 @@ impl Client {
     pub fn connect(layout: &RepoLayout, env: &Env, options: ClientOptions) -> Result<Self, ClientError> {
         let (connection, endpoint) = connect_or_start(layout, env, &options)?;
         let (layout, env) = (layout.clone(), env.clone());
-        let mut client = Self { layout, env, options, connection, endpoint, next_id: 1, turned_away: false };
-        client.settle_connection()?;
+        let mut client =
+            Self { layout, env, options, connection, endpoint, next_id: 1, was_turned_away: false };
+        client.settle_versions_with_retry()?;
         Ok(client)
     }
 
@@ -151,7 +154,7 @@ impl Client {
     }
 
     /// Sets the time limit for answers from now on.
-    pub fn answer_within(&mut self, limit: Duration) {
+    pub fn set_answer_limit(&mut self, limit: Duration) {
         self.options.answer_within = limit;
     }
 
@@ -161,13 +164,13 @@ impl Client {
     /// every method must tolerate being called twice.
     ///
     /// # Errors
-    /// When the daemon returns an error or does not answer. After [`ClientError::Hung`] the connection is unusable.
+    /// When the daemon returns an error or does not answer. After [`ClientError::NoAnswer`] the connection is unusable.
     pub fn call<P: Serialize, R: DeserializeOwned>(
         &mut self,
         method: &str,
         params: &P,
     ) -> Result<R, ClientError> {
-        let line = self.call_with_retries(&|id| request_line(id, method, params))?;
+        let line = self.call_with_retries(&|id| encode_call(id, method, params))?;
         self.parse_result(&line)
     }
 
@@ -186,8 +189,8 @@ impl Client {
             };
             match &error {
                 ClientError::Rpc(rpc) if rpc.code == code::BUSY => {
-                    pause(retry_after(rpc));
-                    if self.turned_away {
+                    pause(retry_delay(rpc));
+                    if self.was_turned_away {
                         self.reconnect()?;
                     }
                 }
@@ -195,7 +198,7 @@ impl Client {
                     pause(RETRY_AFTER);
                     self.reconnect()?;
                 }
-                ClientError::Gone { .. } if reconnects < MOST_RECONNECTS => {
+                ClientError::ConnectionClosed { .. } if reconnects < MAX_RECONNECTS => {
                     reconnects += 1;
                     self.reconnect()?;
                 }
@@ -214,15 +217,15 @@ impl Client {
         loop {
             match self.call_once(call) {
                 Err(ClientError::Rpc(rpc)) if rpc.code == code::BUSY && Instant::now() < give_up => {
-                    pause(retry_after(&rpc));
+                    pause(retry_delay(&rpc));
                 }
                 done => return done,
             }
-            if self.turned_away {
+            if self.was_turned_away {
                 let limit = self.options.answer_within;
                 let same =
                     transport::connect_endpoint(self.endpoint.clone(), &self.layout, &self.env, limit)?;
-                (self.connection, _) = same.ok_or_else(|| self.gone_error())?;
+                (self.connection, _) = same.ok_or_else(|| self.connection_closed_error())?;
             }
         }
     }
@@ -241,22 +244,22 @@ impl Client {
 
     fn stop_daemon(&mut self) -> Result<(), ClientError> {
         let limit = self.options.ready_within;
-        if self.ask_to_stop()? && spawn::wait_until_gone(&self.layout, self.endpoint.pid, limit)? {
+        if self.ask_to_stop()? && spawn::wait_until_daemon_gone(&self.layout, self.endpoint.pid, limit)? {
             return Ok(());
         }
         let Endpoint { pid, version, .. } = self.endpoint.clone();
-        Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
+        Err(ClientError::NotStopped { pid, version, waited_s: limit.as_secs() })
     }
 
     /// Asks the daemon to finish its requests and exit, and returns whether it closed the connection in time.
     fn ask_to_stop(&mut self) -> Result<bool, ClientError> {
         let params = CwdParams { cwd: self.layout.root.display().to_string() };
-        match self.call_while_busy(&|id| request_line(id, "stop", &params)) {
-            Ok(_) | Err(ClientError::Gone { .. }) => {}
+        match self.call_while_busy(&|id| encode_call(id, "stop", &params)) {
+            Ok(_) | Err(ClientError::ConnectionClosed { .. }) => {}
             Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
             Err(error) => return Err(error),
         }
-        Ok(self.connection.wait_for_end(Instant::now() + self.options.ready_within))
+        Ok(self.connection.wait_until_closed(Instant::now() + self.options.ready_within))
     }
 
     /// Sends a call once, and returns the line of the reply.
@@ -267,19 +270,19 @@ impl Client {
         let id = self.next_id;
         self.next_id += 1;
         let deadline = Instant::now() + self.options.answer_within;
-        let line = call(id).map_err(|error| self.garbage_error(&error.to_string()))?;
-        self.turned_away = false;
+        let line = call(id).map_err(|error| self.invalid_answer_error(&error.to_string()))?;
+        self.was_turned_away = false;
         match self.connection.send_line(&line, deadline) {
             // The connection is closed, but the reason for a rejection may still be in its buffer.
             Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
-            sent => sent.map_err(|error| self.io_failure(&error))?,
+            sent => sent.map_err(|error| self.to_client_error(&error))?,
         }
         loop {
-            let line = self.connection.read_line(deadline).map_err(|error| self.io_failure(&error))?;
-            let head: ReplyHead =
-                serde_json::from_slice(&line).map_err(|error| self.garbage_error(&not_json(&error)))?;
+            let line = self.connection.read_line(deadline).map_err(|error| self.to_client_error(&error))?;
+            let head: ReplyHead = serde_json::from_slice(&line)
+                .map_err(|error| self.invalid_answer_error(&describe_json_error(&error)))?;
             let is_busy = head.error.as_ref().is_some_and(|error| error.code == code::BUSY);
-            self.turned_away = head.id.is_none() && is_busy;
+            self.was_turned_away = head.id.is_none() && is_busy;
             if head.method.is_some() || head.id.is_some_and(|other| other != id) {
                 continue; // an event, or the answer to a call that was given up
             }
@@ -289,35 +292,35 @@ impl Client {
 
     fn parse_result<R: DeserializeOwned>(&self, line: &[u8]) -> Result<R, ClientError> {
         let reply: ReplyResult<R> =
-            serde_json::from_slice(line).map_err(|error| self.garbage_error(&error.to_string()))?;
-        reply.result.ok_or_else(|| self.garbage_error("neither result nor error"))
+            serde_json::from_slice(line).map_err(|error| self.invalid_answer_error(&error.to_string()))?;
+        reply.result.ok_or_else(|| self.invalid_answer_error("neither result nor error"))
     }
 
     fn reconnect(&mut self) -> Result<(), ClientError> {
         (self.connection, self.endpoint) = connect_or_start(&self.layout, &self.env, &self.options)?;
-        self.settle_connection()
+        self.settle_versions_with_retry()
     }
 
-    /// Does the same as [`Self::settle_versions`], and connects again if the daemon accepts the connection and then ends.
-    fn settle_connection(&mut self) -> Result<(), ClientError> {
-        for _ in 0..MOST_RECONNECTS {
-            match self.settle_versions() {
-                Err(ClientError::Gone { .. }) => pause(RETRY_AFTER),
+    /// Does the same as [`Self::match_versions`], and connects again if the daemon accepts the connection and then ends.
+    fn settle_versions_with_retry(&mut self) -> Result<(), ClientError> {
+        for _ in 0..MAX_RECONNECTS {
+            match self.match_versions() {
+                Err(ClientError::ConnectionClosed { .. }) => pause(RETRY_AFTER),
                 done => return done,
             }
             (self.connection, self.endpoint) = connect_or_start(&self.layout, &self.env, &self.options)?;
         }
-        self.settle_versions()
+        self.match_versions()
     }
 
     /// Ensures that client and daemon speak the same protocol, and replaces an older daemon if the options allow it. If the
     /// endpoint file has the version of this client, `hello` is not called.
-    fn settle_versions(&mut self) -> Result<(), ClientError> {
+    fn match_versions(&mut self) -> Result<(), ClientError> {
         if self.endpoint.version == self.options.version && self.endpoint.protocol == PROTOCOL {
             return Ok(());
         }
         let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
-        let line = self.call_while_busy(&|id| request_line(id, "hello", &ours))?;
+        let line = self.call_while_busy(&|id| encode_call(id, "hello", &ours))?;
         let HelloResult { version, protocol, pid } = self.parse_result(&line)?;
         self.endpoint = Endpoint { version, protocol, pid, ..self.endpoint.clone() };
         match self.version_skew() {
@@ -337,34 +340,35 @@ impl Client {
     /// When our program could not serve (the daemon then keeps running), or the stop or the start fails.
     pub fn replace_daemon(&mut self) -> Result<(), ClientError> {
         let Endpoint { pid, version, .. } = self.endpoint.clone();
-        spawn::check_program(&self.layout, &self.options).map_err(|source| ClientError::Stays {
-            pid,
-            version,
-            source: Box::new(source),
-        })?;
+        spawn::check_daemon_program(&self.layout, &self.options)
+            .map_err(|source| ClientError::NotReplaced { pid, version, source: Box::new(source) })?;
         self.stop_daemon()?;
         self.options.start = true;
         (self.connection, self.endpoint) = connect_or_start(&self.layout, &self.env, &self.options)?;
         Ok(())
     }
 
-    fn garbage_error(&self, reason: &str) -> ClientError {
-        ClientError::Garbage { socket: self.socket_path(), reason: reason.to_owned() }
+    fn invalid_answer_error(&self, reason: &str) -> ClientError {
+        ClientError::InvalidAnswer { socket: self.socket_path(), reason: reason.to_owned() }
     }
 
-    fn io_failure(&self, error: &std::io::Error) -> ClientError {
+    fn to_client_error(&self, error: &std::io::Error) -> ClientError {
         let (pid, socket, log) = (self.endpoint.pid, self.socket_path(), self.layout.log_file());
         match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-                ClientError::Hung { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
+                ClientError::NoAnswer { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
             }
-            ErrorKind::InvalidData => self.garbage_error(&error.to_string()),
-            _ => self.gone_error(),
+            ErrorKind::InvalidData => self.invalid_answer_error(&error.to_string()),
+            _ => self.connection_closed_error(),
         }
     }
 
-    fn gone_error(&self) -> ClientError {
-        ClientError::Gone { pid: self.endpoint.pid, socket: self.socket_path(), log: self.layout.log_file() }
+    fn connection_closed_error(&self) -> ClientError {
+        ClientError::ConnectionClosed {
+            pid: self.endpoint.pid,
+            socket: self.socket_path(),
+            log: self.layout.log_file(),
+        }
     }
 
     fn socket_path(&self) -> PathBuf {
@@ -386,14 +390,14 @@ fn connect_or_start(
 }
 
 /// Encodes a call as the line that is sent.
-fn request_line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
+fn encode_call<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(&RpcCall { jsonrpc: "2.0", id, method, params })?;
     line.push(b'\n');
     Ok(line)
 }
 
 /// Returns why a line is not a reply, in plainer words than those of the JSON parser.
-fn not_json(error: &serde_json::Error) -> String {
+fn describe_json_error(error: &serde_json::Error) -> String {
     match error.classify() {
         Category::Syntax => format!("not JSON from byte {} on", error.column()),
         Category::Eof => "incomplete JSON".to_owned(),
@@ -408,7 +412,7 @@ fn deserialize_present<'de, D: Deserializer<'de>, R: DeserializeOwned>(
     R::deserialize(input).map(Some)
 }
 
-fn retry_after(rpc: &RpcError) -> Duration {
+fn retry_delay(rpc: &RpcError) -> Duration {
     let retry_after_ms = rpc.data.as_ref().and_then(|data| data.retry_after_ms);
     retry_after_ms.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use memod_base::paths::{Env, IoContext, PathError, RepoLayout, lock_within, open_lock};
+use memod_base::paths::{Env, IoContext, PathError, RepoLayout, lock_with_timeout, open_lock_file};
 use memod_base::threads::pause;
 use memod_proto::{Endpoint, Ready};
 
@@ -17,9 +17,9 @@ use super::{ClientError, ClientOptions, child};
 
 /// A client waits for the spawn lock for this many times [`ClientOptions::ready_within`]. Another client holds the lock for at
 /// most `ready_within`, so after this wait the other client is stuck.
-pub(super) const LOCK_PATIENCE: u32 = 3;
+pub(super) const LOCK_PATIENCE_FACTOR: u32 = 3;
 /// Shortest time between two attempts to replace the same daemon in the background.
-const REPLACE_AGAIN: Duration = Duration::from_secs(60);
+const REPLACE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Returns the program of the daemon: `$MEMO_DAEMON`, or else the `memod` beside this program, or else the `memod` in `PATH`.
 pub(super) fn daemon_program() -> PathBuf {
@@ -44,7 +44,7 @@ pub(super) fn start_daemon(
     options: &ClientOptions,
 ) -> Result<(DaemonConnection, Endpoint), ClientError> {
     layout.create_state_dir()?;
-    let _lock = take_lock(layout, options.ready_within * LOCK_PATIENCE)?;
+    let _lock = take_spawn_lock(layout, options.ready_within * LOCK_PATIENCE_FACTOR)?;
     if let Some(up) = transport::probe_daemon(layout, env, options.answer_within)? {
         return Ok(up);
     }
@@ -67,7 +67,7 @@ pub(super) fn start_daemon(
 /// # Errors
 /// When the program cannot be started.
 pub fn start_in_background(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
-    let lock = open_lock(&layout.spawn_lock_file())?;
+    let lock = open_lock_file(&layout.spawn_lock_file())?;
     if lock.try_lock().is_err() {
         return Ok(());
     }
@@ -84,9 +84,9 @@ pub fn start_in_background(layout: &RepoLayout, options: &ClientOptions) -> Resu
 ///
 /// # Errors
 /// When the lock cannot be opened, or its time cannot be read or set.
-pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError> {
+pub fn claim_background_replacement(layout: &RepoLayout) -> Result<bool, PathError> {
     let path = layout.spawn_lock_file();
-    let lock = open_lock(&path)?;
+    let lock = open_lock_file(&path)?;
     if lock.try_lock().is_err() {
         return Ok(false);
     }
@@ -94,7 +94,7 @@ pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError>
     let published = fs::metadata(layout.endpoint_file()).and_then(|meta| meta.modified());
     let is_same = published.is_ok_and(|published| tried > published);
     // A time in the future is ignored, because the clock was changed since.
-    if is_same && tried.elapsed().is_ok_and(|ago| ago < REPLACE_AGAIN) {
+    if is_same && tried.elapsed().is_ok_and(|ago| ago < REPLACE_INTERVAL) {
         return Ok(false);
     }
     lock.set_modified(SystemTime::now()).at("mark", &path)?;
@@ -105,7 +105,7 @@ pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError>
 ///
 /// # Errors
 /// When the process cannot be started.
-pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
+pub fn run_self_in_background(args: &[&OsStr]) -> io::Result<()> {
     let mut command = Command::new(env::current_exe()?);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // The process gets its own process group, because an agent may kill the process group of its hook.
@@ -118,42 +118,46 @@ pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
 
 /// Waits until the daemon with the process id `pid` has ended and closed its databases; returns false if it still runs after
 /// `patience`.
-pub(super) fn wait_until_gone(
+pub(super) fn wait_until_daemon_gone(
     layout: &RepoLayout,
     pid: u32,
     patience: Duration,
 ) -> Result<bool, ClientError> {
-    let _lock = take_lock(layout, patience * LOCK_PATIENCE)?;
-    let succeeded = transport::published_endpoint(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
-    Ok(succeeded || daemon_lock_is_free(layout, patience))
+    let _lock = take_spawn_lock(layout, patience * LOCK_PATIENCE_FACTOR)?;
+    let succeeded = transport::read_endpoint_file(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
+    Ok(succeeded || wait_for_free_daemon_lock(layout, patience))
 }
 
 /// Waits until no daemon holds the lock of the repository. A daemon that is stopping still holds the lock, but no longer listens.
 ///
 /// # Errors
 /// When a daemon still holds the lock after [`ClientOptions::ready_within`].
-pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<(), ClientError> {
-    if daemon_lock_is_free(layout, options.ready_within) {
+pub fn wait_until_daemon_lock_free(
+    layout: &RepoLayout,
+    env: &Env,
+    options: &ClientOptions,
+) -> Result<(), ClientError> {
+    if wait_for_free_daemon_lock(layout, options.ready_within) {
         return Ok(());
     }
-    let published = transport::published_endpoint(layout)?;
+    let published = transport::read_endpoint_file(layout)?;
     let socket = published.map_or_else(|| layout.socket_path(env), |endpoint| PathBuf::from(endpoint.socket));
-    Err(ClientError::Unreachable { lock: layout.daemon_lock_file(), socket })
+    Err(ClientError::NotListening { lock: layout.daemon_lock_file(), socket })
 }
 
 /// Returns whether the lock that a running daemon holds becomes free within `patience`.
 ///
 /// This takes the lock for a moment. The caller holds the spawn lock, so no daemon that a client starts fails because of that.
-fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
+fn wait_for_free_daemon_lock(layout: &RepoLayout, patience: Duration) -> bool {
     let Ok(lock) = File::open(layout.daemon_lock_file()) else { return true };
-    lock_within(lock, patience).is_ok()
+    lock_with_timeout(lock, patience).is_ok()
 }
 
 /// Waits until no daemon holds the lock, and starts a daemon. The caller holds the spawn lock.
 fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<(), ClientError> {
-    transport::prompt_file_check(layout, env, options.ready_within);
+    transport::make_moved_daemon_check_files(layout, env, options.ready_within);
     // A daemon that is stopping no longer listens, but its databases are still open.
-    if !daemon_lock_is_free(layout, options.ready_within) {
+    if !wait_for_free_daemon_lock(layout, options.ready_within) {
         let lock = layout.daemon_lock_file();
         let reason = format!("another process holds the lock {}, but does not listen", lock.display());
         return Err(ClientError::NotReady { reason, log: layout.log_file() });
@@ -162,11 +166,11 @@ fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> R
 }
 
 /// Takes the spawn lock, and waits for it for at most `patience`.
-pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
+pub(super) fn take_spawn_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
     let lock = layout.spawn_lock_file();
-    match lock_within(open_lock(&lock)?, patience) {
+    match lock_with_timeout(open_lock_file(&lock)?, patience) {
         Err(error) if error.kind() == ErrorKind::TimedOut => {
-            Err(ClientError::SpawnLock { lock, waited_s: patience.as_secs() })
+            Err(ClientError::SpawnLockTimeout { lock, waited_s: patience.as_secs() })
         }
         locked => Ok(locked.at("lock", &lock)?),
     }
@@ -174,28 +178,28 @@ pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File,
 
 /// Starts the daemon and waits until it reports that it is ready. The caller holds the spawn lock.
 fn spawn_daemon(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
-    run_program("run", layout, options)
+    run_daemon_verb("run", layout, options)
 }
 
 /// Checks whether our program could serve this repository, while another daemon serves it.
 ///
 /// # Errors
 /// When the program cannot be started, or reports why it could not serve.
-pub(super) fn check_program(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
-    run_program("check", layout, options)
+pub(super) fn check_daemon_program(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
+    run_daemon_verb("check", layout, options)
 }
 
 /// Runs a verb of the daemon's program, and waits for the line with which it reports success or an error.
-fn run_program(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
+fn run_daemon_verb(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
     let mut child = daemon_command(verb, layout, options)
         .spawn()
         .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
     let stdout = child.stdout.take().expect("stdout is piped");
     let not_ready = |reason: String| ClientError::NotReady { reason, log: layout.log_file() };
-    match child::first_line(stdout, options.ready_within) {
+    match child::read_first_line(stdout, options.ready_within) {
         Some(Ok(line)) if !line.is_empty() => match serde_json::from_slice::<Ready>(&line) {
             Ok(Ready { ready: true, .. }) => Ok(()),
-            Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::Refused { message, hint }),
+            Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::StartRefused { message, hint }),
             _ => Err(not_ready(format!("{} printed something unexpected", options.daemon.display()))),
         },
         Some(Ok(_)) => Err(not_ready(describe_end(&mut child, options.ready_within))),

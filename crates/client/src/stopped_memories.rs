@@ -8,30 +8,34 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memod_base::paths::{Env, IoContext, RepoLayout, lock_within, open_lock};
+use memod_base::paths::{Env, IoContext, RepoLayout, lock_with_timeout, open_lock_file};
 use memod_proto::exchange::ExportResult;
 
 use super::{Client, ClientError, ClientOptions, spawn};
 
 /// How long to wait for the lock of a daemon before it is asked to stop again, because a daemon that just started does not listen
 /// yet.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
+const STOP_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Stops the daemon, and returns two locked files. While they are open, no other daemon can run.
 ///
 /// # Errors
 /// When a daemon does not stop, or another client holds the spawn lock for too long.
-pub fn lock_out(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<[File; 2], ClientError> {
-    let starting = spawn::take_lock(layout, options.ready_within * spawn::LOCK_PATIENCE)?;
+pub fn lock_out_daemons(
+    layout: &RepoLayout,
+    env: &Env,
+    options: &ClientOptions,
+) -> Result<[File; 2], ClientError> {
+    let starting = spawn::take_spawn_lock(layout, options.ready_within * spawn::LOCK_PATIENCE_FACTOR)?;
     let give_up = Instant::now() + options.ready_within * 2;
     let path = layout.daemon_lock_file();
     loop {
-        let stopped = Client::connect(layout, env, options.clone().never_start());
+        let stopped = Client::connect(layout, env, options.clone().without_start());
         match stopped.and_then(|mut client| client.ask_to_stop()) {
-            Ok(_) | Err(ClientError::NotRunning { .. } | ClientError::Gone { .. }) => {}
+            Ok(_) | Err(ClientError::NotRunning { .. } | ClientError::ConnectionClosed { .. }) => {}
             Err(error) => return Err(error),
         }
-        match lock_within(open_lock(&path)?, ASK_AGAIN) {
+        match lock_with_timeout(open_lock_file(&path)?, STOP_RETRY_INTERVAL) {
             Err(error) if error.kind() == ErrorKind::TimedOut && Instant::now() < give_up => {}
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 let why = "a daemon still runs; end it with `memo stop` and try again";
@@ -42,7 +46,8 @@ pub fn lock_out(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Resu
     }
 }
 
-/// Reads the memories of a repository without a daemon, by a process of the daemon's program. The caller has called [`lock_out`].
+/// Reads the memories of a repository without a daemon, by a process of the daemon's program. The caller has called
+/// [`lock_out_daemons`].
 pub struct StoppedMemories {
     process: Child,
     lines: Receiver<Vec<u8>>,

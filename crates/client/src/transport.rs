@@ -37,7 +37,7 @@ impl From<io::Error> for ConnectError {
 }
 
 /// Largest size of a line, bytes; a list of a million paths is shorter.
-const MAX_LINE: usize = 256 << 20;
+const MAX_LINE_BYTES: usize = 256 << 20;
 
 /// An open connection to a daemon.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl DaemonConnection {
     ///
     /// # Errors
     /// `UnexpectedEof` at the end of the connection.
-    pub(super) fn read_line_whenever(&mut self) -> io::Result<Vec<u8>> {
+    pub(super) fn read_line_without_limit(&mut self) -> io::Result<Vec<u8>> {
         if self.stream.buffer().is_empty() {
             stream::set_time_limit(self.stream.get_ref(), None)?;
         }
@@ -97,14 +97,14 @@ impl DaemonConnection {
             if end.is_some() {
                 return Ok(line);
             }
-            if line.len() > MAX_LINE {
+            if line.len() > MAX_LINE_BYTES {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than 256 MiB"));
             }
         }
     }
 
     /// Reads until the daemon closes the connection; returns false after the deadline.
-    pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
+    pub(super) fn wait_until_closed(&mut self, deadline: Instant) -> bool {
         loop {
             let Ok(rest) = time_left(deadline) else { return false };
             if stream::set_time_limit(self.stream.get_ref(), Some(rest)).is_err() {
@@ -135,23 +135,23 @@ fn time_left(deadline: Instant) -> io::Result<Duration> {
 /// and names the daemon of the original.
 ///
 /// An invalid file is ignored, because a daemon that starts writes it again.
-pub(super) fn published_endpoint(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
+pub(super) fn read_endpoint_file(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
     let file = layout.endpoint_file();
     match read_file(&file) {
-        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) if means_nothing_listens(&error) => Ok(None),
         read => {
             let text = read.at("read", &file)?;
-            Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_of(endpoint, layout)))
+            Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_endpoint_of(endpoint, layout)))
         }
     }
 }
 
 /// Makes the daemon of a repository that was moved check its files, so that it detects the move and ends. It gets no event of its
 /// own if a directory further up was moved.
-pub(super) fn prompt_file_check(layout: &RepoLayout, env: &Env, limit: Duration) {
+pub(super) fn make_moved_daemon_check_files(layout: &RepoLayout, env: &Env, limit: Duration) {
     let Ok(text) = read_file(&layout.endpoint_file()) else { return };
     let Ok(endpoint) = serde_json::from_slice::<Endpoint>(&text) else { return };
-    if is_of(&endpoint, layout) {
+    if is_endpoint_of(&endpoint, layout) {
         return;
     }
     let Ok(stream) = stream::connect_stream(Path::new(&endpoint.socket), env, limit) else { return };
@@ -165,7 +165,7 @@ pub(super) fn prompt_file_check(layout: &RepoLayout, env: &Env, limit: Duration)
 }
 
 /// Returns whether an endpoint is that of the daemon of this repository.
-fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
+fn is_endpoint_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
     let theirs = Path::new(&endpoint.state_dir);
     // A directory that is mounted at two paths has one daemon, whose endpoint names only one of the paths.
     endpoint.state_dir.is_empty() || theirs == layout.state_dir || is_same_dir(theirs, &layout.state_dir)
@@ -189,7 +189,7 @@ pub(super) fn probe_daemon(
     env: &Env,
     limit: Duration,
 ) -> Result<Option<(DaemonConnection, Endpoint)>, ClientError> {
-    match published_endpoint(layout)?.map(|endpoint| connect_endpoint(endpoint, layout, env, limit)) {
+    match read_endpoint_file(layout)?.map(|endpoint| connect_endpoint(endpoint, layout, env, limit)) {
         Some(Ok(None)) | None => connect_endpoint(default_endpoint(layout, env), layout, env, limit),
         Some(found) => found,
     }
@@ -209,19 +209,19 @@ pub(super) fn connect_endpoint(
     match stream::connect_stream(&socket, env, limit) {
         Ok(stream) => Ok(Some((DaemonConnection::new(stream), endpoint))),
         Err(ConnectError::Foreign(owner)) => Err(ClientError::ForeignSocket { socket, owner }),
-        Err(ConnectError::Io(error)) if is_absent(&error) => Ok(None),
+        Err(ConnectError::Io(error)) if means_nothing_listens(&error) => Ok(None),
         Err(ConnectError::Io(error))
             if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
         {
             let (pid, log) = (endpoint.pid, layout.log_file());
-            Err(ClientError::Hung { pid, socket, log, waited_s: limit.as_secs() })
+            Err(ClientError::NoAnswer { pid, socket, log, waited_s: limit.as_secs() })
         }
         Err(ConnectError::Io(error)) => Ok(Err(error).at("connect to", &socket)?),
     }
 }
 
 /// Returns whether an error means that nothing listens.
-fn is_absent(error: &io::Error) -> bool {
+fn means_nothing_listens(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     matches!(
         error.kind(),

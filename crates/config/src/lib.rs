@@ -1,7 +1,7 @@
 //! Loads settings: defaults, the user's file, the repository's file and the environment.
 //!
 //! Each source of settings is a layer, and later layers take precedence: defaults, the user's file, the repository's file, the
-//! environment, flags. Layers are parsed from texts; only [`load_settings`] and [`read_file`] read files, and only
+//! environment, flags. Layers are parsed from texts; only [`load_settings`] and [`read_settings_file`] read files, and only
 //! [`load_settings`] and the module `user_files` read the environment.
 
 mod sections;
@@ -21,7 +21,7 @@ pub use sections::{
     SearchSettings, ShareSettings, TeamSettings, UiSettings, WatchSettings,
 };
 pub use setting_key::{KEYS, LEAST_NEAR_COSINE, SettingKey, SettingValue};
-pub use user_files::{libpq_passwords, team_passwords, user_file};
+pub use user_files::{libpq_password_file, team_password_file, user_settings_file};
 
 /// The commented defaults, as `memo config template` prints them.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
@@ -160,7 +160,7 @@ pub enum ConfigError {
     },
     /// A repository switches on a setting that it may only switch off.
     #[error("{origin}: {key} may only be false in the settings of a repository")]
-    OnlyOff {
+    OnlyFalseAllowed {
         /// The file, or the command line.
         origin: SettingOrigin,
         /// The key as written.
@@ -193,16 +193,17 @@ impl SettingsLayer {
     /// When the text is not TOML, has an unknown key, or a value that its key does not allow.
     pub fn from_toml(text: &str, file: PathBuf) -> Result<Self, ConfigError> {
         let origin = SettingOrigin::File(file);
-        let document = parse(text, &origin)?;
+        let document = parse_toml(text, &origin)?;
         let mut values = Vec::new();
         for (section, item) in document.iter() {
             let Some(table) = item.as_table_like() else {
-                return Err(unknown_key(section, origin));
+                return Err(unknown_key_error(section, origin));
             };
             for (name, item) in table.iter() {
                 let full = format!("{section}.{name}");
-                let key = SettingKey::find_key(&full).ok_or_else(|| unknown_key(&full, origin.clone()))?;
-                values.push((key, value_of(key, item, &origin)?, origin.clone()));
+                let key =
+                    SettingKey::find_key(&full).ok_or_else(|| unknown_key_error(&full, origin.clone()))?;
+                values.push((key, read_item_value(key, item, &origin)?, origin.clone()));
             }
         }
         Ok(Self { values })
@@ -218,7 +219,8 @@ impl SettingsLayer {
             let name = key.env_name();
             if let Some(text) = look_up(&name) {
                 let origin = SettingOrigin::Env(name);
-                let value = key.parse(&text).ok_or_else(|| bad_value(key, text, origin.clone()))?;
+                let value =
+                    key.parse_value(&text).ok_or_else(|| bad_value_error(key, text, origin.clone()))?;
                 values.push((key, value, origin));
             }
         }
@@ -252,13 +254,14 @@ pub fn resolve_layers(layers: impl IntoIterator<Item = SettingsLayer>) -> Resolv
 ///
 /// # Errors
 /// When the text is not valid, the key is unknown, or the key does not allow the value.
-pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<String, ConfigError> {
-    let key =
-        SettingKey::find_key(name).ok_or_else(|| unknown_key(name, SettingOrigin::File(file.clone())))?;
+pub fn set_in_toml(text: &str, file: PathBuf, name: &str, value: &str) -> Result<String, ConfigError> {
+    let key = SettingKey::find_key(name)
+        .ok_or_else(|| unknown_key_error(name, SettingOrigin::File(file.clone())))?;
     SettingsLayer::from_toml(text, file.clone())?;
     let origin = SettingOrigin::File(file);
-    let value = key.parse(value).ok_or_else(|| bad_value(key, value.to_owned(), origin.clone()))?;
-    let mut document = parse(text, &origin)?;
+    let value =
+        key.parse_value(value).ok_or_else(|| bad_value_error(key, value.to_owned(), origin.clone()))?;
+    let mut document = parse_toml(text, &origin)?;
     let (section, name) = key.name.split_once('.').expect("every key has a section");
     let table = document.entry(section).or_insert(toml_edit::table());
     let slot = table.as_table_like_mut().expect("the layer was read: sections are tables").entry(name);
@@ -275,10 +278,10 @@ pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<
 ///
 /// # Errors
 /// When the text is not TOML, or the key is unknown.
-pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<String>, ConfigError> {
+pub fn unset_in_toml(text: &str, file: PathBuf, name: &str) -> Result<Option<String>, ConfigError> {
     let origin = SettingOrigin::File(file);
-    let key = SettingKey::find_key(name).ok_or_else(|| unknown_key(name, origin.clone()))?;
-    let mut document = parse(text, &origin)?;
+    let key = SettingKey::find_key(name).ok_or_else(|| unknown_key_error(name, origin.clone()))?;
+    let mut document = parse_toml(text, &origin)?;
     let (section, name) = key.name.split_once('.').expect("every key has a section");
     let table = document.get_mut(section).and_then(Item::as_table_like_mut);
     Ok(table.and_then(|table| table.remove(name)).map(|_| document.to_string()))
@@ -290,13 +293,16 @@ pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<Str
 /// When a file cannot be read, or a file or variable has an invalid setting. An absent file counts as empty.
 pub fn load_settings(layout: Option<&RepoLayout>) -> Result<ResolvedSettings, ConfigError> {
     let mut layers = Vec::new();
-    if let Some(file) = user_file() {
-        layers.extend(read_file(&file)?.map(|text| SettingsLayer::from_toml(&text, file)).transpose()?);
+    if let Some(file) = user_settings_file() {
+        layers.extend(
+            read_settings_file(&file)?.map(|text| SettingsLayer::from_toml(&text, file)).transpose()?,
+        );
     }
     for file in layout.map(RepoLayout::config_files).unwrap_or_default() {
-        let layer = read_file(&file)?.map(|text| SettingsLayer::from_toml(&text, file)).transpose()?;
+        let layer =
+            read_settings_file(&file)?.map(|text| SettingsLayer::from_toml(&text, file)).transpose()?;
         for (key, value, origin) in layer.iter().flat_map(|layer| &layer.values) {
-            check_of_repository(key.name, &value.to_toml().to_string(), origin)?;
+            check_repository_setting(key.name, &value.to_toml().to_string(), origin)?;
         }
         layers.extend(layer);
     }
@@ -309,10 +315,10 @@ pub fn load_settings(layout: Option<&RepoLayout>) -> Result<ResolvedSettings, Co
 ///
 /// # Errors
 /// When only the user's own settings may have the value.
-pub fn check_of_repository(key: &str, value: &str, origin: &SettingOrigin) -> Result<(), ConfigError> {
+pub fn check_repository_setting(key: &str, value: &str, origin: &SettingOrigin) -> Result<(), ConfigError> {
     match key {
         "llm.enabled" if value == "false" => Ok(()),
-        "llm.enabled" => Err(ConfigError::OnlyOff { origin: origin.clone(), key: key.to_owned() }),
+        "llm.enabled" => Err(ConfigError::OnlyFalseAllowed { origin: origin.clone(), key: key.to_owned() }),
         "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
         | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" | "search.expand" => {
             Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
@@ -328,7 +334,7 @@ pub fn check_of_repository(key: &str, value: &str, origin: &SettingOrigin) -> Re
 ///
 /// # Errors
 /// When the file exists but cannot be read, or is not UTF-8.
-pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
+pub fn read_settings_file(file: &Path) -> Result<Option<String>, ConfigError> {
     let text = paths::read_file(file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
     match text {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -337,14 +343,14 @@ pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
 }
 
 /// Returns the error for a key that does not exist, with the known key that has the most similar spelling.
-pub fn unknown_key(key: &str, origin: SettingOrigin) -> ConfigError {
+pub fn unknown_key_error(key: &str, origin: SettingOrigin) -> ConfigError {
     let alike = KEYS.iter().map(|known| (strsim::jaro_winkler(known.name, key), known.name));
     let nearest = alike.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.7);
     ConfigError::UnknownKey { origin, key: key.to_owned(), nearest: nearest.map(|(_, name)| name) }
 }
 
 /// Parses the TOML of a settings file.
-fn parse(text: &str, origin: &SettingOrigin) -> Result<DocumentMut, ConfigError> {
+fn parse_toml(text: &str, origin: &SettingOrigin) -> Result<DocumentMut, ConfigError> {
     text.parse::<DocumentMut>().map_err(|error| ConfigError::Syntax {
         origin: origin.clone(),
         reason: error.to_string().trim_end().to_owned(),
@@ -352,17 +358,17 @@ fn parse(text: &str, origin: &SettingOrigin) -> Result<DocumentMut, ConfigError>
 }
 
 /// Returns the value of a setting in a settings file.
-fn value_of(
+fn read_item_value(
     key: &'static SettingKey,
     item: &Item,
     origin: &SettingOrigin,
 ) -> Result<SettingValue, ConfigError> {
     let value = item.as_value().and_then(|value| key.parse_toml_value(value));
-    value.ok_or_else(|| bad_value(key, item.to_string().trim().to_owned(), origin.clone()))
+    value.ok_or_else(|| bad_value_error(key, item.to_string().trim().to_owned(), origin.clone()))
 }
 
 /// Returns the error for a value that a key does not allow.
-fn bad_value(key: &'static SettingKey, found: String, origin: SettingOrigin) -> ConfigError {
+fn bad_value_error(key: &'static SettingKey, found: String, origin: SettingOrigin) -> ConfigError {
     ConfigError::BadValue { origin, key: key.name, found, expected: key.kind.to_string() }
 }
 

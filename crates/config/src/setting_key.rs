@@ -100,13 +100,13 @@ enum SettingSlot {
 /// The levels of logging.
 const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
 /// What can happen to an expired memory.
-const ENDS: &[&str] = &["archive", "purge"];
+const EXPIRY_ACTIONS: &[&str] = &["archive", "purge"];
 /// Minimum of `memory.near_cosine`. Below this cosine, two memories merely share a subject. Unrelated pairs have at most 0.48,
 /// paraphrases 0.42 to 0.79, and from 0.9 on a pair is likely a duplicate, according to models/builtin/README.md; the cosines of
 /// other models are converted to the scale of the builtin model.
 pub const LEAST_NEAR_COSINE: f64 = 0.5;
 /// Minimum of `search.min_cosine`. Hits below this cosine are noise, according to models/builtin/README.md.
-const LEAST_MIN_COSINE: f64 = 0.25;
+const MIN_SEARCH_COSINE: f64 = 0.25;
 const ONE_YEAR_MINUTES: u64 = 525_600;
 const ONE_MINUTE_MS: u64 = 60_000;
 const TEN_MINUTES_MS: u64 = 600_000;
@@ -126,7 +126,7 @@ pub const KEYS: &[SettingKey] = &[
     switch_key("watch.poll", |config| &mut config.watch.poll),
     number_key("search.limit", 1, 200, |config| &mut config.search.limit),
     fraction_key("search.threshold", 0.0, |config| &mut config.search.threshold),
-    fraction_key("search.min_cosine", LEAST_MIN_COSINE, |config| &mut config.search.min_cosine),
+    fraction_key("search.min_cosine", MIN_SEARCH_COSINE, |config| &mut config.search.min_cosine),
     number_key("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
     switch_key("search.expand", |config| &mut config.search.expand),
     number_key("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
@@ -161,7 +161,7 @@ pub const KEYS: &[SettingKey] = &[
     fraction_key("memory.near_cosine", LEAST_NEAR_COSINE, |config| &mut config.memory.near_cosine),
     SettingKey {
         name: "memory.on_expiry",
-        kind: AllowedValues::Word(ENDS),
+        kind: AllowedValues::Word(EXPIRY_ACTIONS),
         slot: SettingSlot::Word(|config| &mut config.memory.on_expiry),
     },
     list_key("share.tags", |config| &mut config.share.tags),
@@ -232,7 +232,7 @@ impl SettingKey {
     }
 
     /// Parses a value from the command line or the environment; `None` if the key does not allow the value.
-    pub fn parse(&self, text: &str) -> Option<SettingValue> {
+    pub fn parse_value(&self, text: &str) -> Option<SettingValue> {
         let value = match self.kind {
             AllowedValues::Number(..) => SettingValue::Number(text.parse().ok()?),
             AllowedValues::Fraction(..) => SettingValue::Fraction(text.parse().ok()?),

@@ -104,7 +104,7 @@ fn a_bad_variable_names_itself() {
 #[test]
 fn taking_a_value_out_keeps_comments() {
     let check = |text: &str, key: &str, expected: Option<&str>| {
-        assert_eq!(without_value(text, file(), key).unwrap().as_deref(), expected, "{key} of {text}");
+        assert_eq!(unset_in_toml(text, file(), key).unwrap().as_deref(), expected, "{key} of {text}");
     };
     check("", "search.limit", None);
     check("[search]\nwait_ms = 0\n", "search.limit", None);
@@ -113,8 +113,8 @@ fn taking_a_value_out_keeps_comments() {
     check("search.limit = 1\nsearch.wait_ms = 0\n", "search.limit", Some("search.wait_ms = 0\n"));
     // What a later version set, or a slip of the pen, does not keep the rest in.
     check("[search]\nlimit = 0\nnew = 1\n", "search.limit", Some("[search]\nnew = 1\n"));
-    assert!(without_value("", file(), "search.limi").is_err());
-    assert!(without_value("[", file(), "search.limit").is_err());
+    assert!(unset_in_toml("", file(), "search.limi").is_err());
+    assert!(unset_in_toml("[", file(), "search.limit").is_err());
 }
 
 #[test]
@@ -131,19 +131,19 @@ fn setting_a_value_keeps_comments() {
         ("search.limit = 1\n", "search.wait_ms", "0", "search.limit = 1\nsearch.wait_ms = 0\n"),
     ];
     for (text, key, value, expected) in cases {
-        assert_eq!(with_value(text, file(), key, value).unwrap(), expected, "{text}");
+        assert_eq!(set_in_toml(text, file(), key, value).unwrap(), expected, "{text}");
     }
     for (text, key, value) in
         [("", "search.limi", "5"), ("", "search.limit", "x"), ("[", "search.limit", "5")]
     {
-        assert!(with_value(text, file(), key, value).is_err(), "{key} = {value} in {text}");
+        assert!(set_in_toml(text, file(), key, value).is_err(), "{key} = {value} in {text}");
     }
 }
 
 #[test]
 fn a_repository_may_switch_the_model_off_and_not_on() {
     let check = |key: &str, value: &str, expected: Option<&str>| {
-        let error = check_of_repository(key, value, &SettingOrigin::File(file())).err();
+        let error = check_repository_setting(key, value, &SettingOrigin::File(file())).err();
         assert_eq!(error.map(|error| error.to_string()).as_deref(), expected, "{key} = {value}");
     };
     check("llm.enabled", "false", None);

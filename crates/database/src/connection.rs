@@ -51,7 +51,7 @@ pub(crate) fn open_without_waiting(path: &Path, flags: OpenFlags) -> Result<Conn
 /// When a page is damaged or cannot be read.
 pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
     let message: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    match unread_page(&message) {
+    match unreadable_page_code(&message) {
         _ if message == "ok" => Ok(()),
         Some(code) => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)),
         None => Err(corruption_error(message)),
@@ -60,7 +60,7 @@ pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
 
 /// Returns SQLite's error code if a message of `quick_check` is about a page that could not be read. The check lists such a page
 /// like a damaged one (`checkTreePage` and `checkList` in SQLite's btree.c).
-fn unread_page(message: &str) -> Option<i32> {
+fn unreadable_page_code(message: &str) -> Option<i32> {
     use rusqlite::ffi::{SQLITE_CORRUPT, SQLITE_IOERR};
     if message.contains("failed to get page") {
         return Some(SQLITE_IOERR);

@@ -64,7 +64,7 @@ impl DatabaseError {
             Self::Full { .. } => {
                 "free some space on that file system (`df` shows it); acknowledged changes are kept"
             }
-            Self::File { source, .. } => paths::io_hint(source).unwrap_or(usual),
+            Self::File { source, .. } => paths::io_error_hint(source).unwrap_or(usual),
             Self::Sqlite { path, source } => match source.sqlite_error_code() {
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
                     if cfg!(windows) =>
@@ -78,11 +78,11 @@ impl DatabaseError {
                     "another program has locked the database: end that program, or try again"
                 }
                 Some(ErrorCode::SystemIoFailure) if path.ends_with("index.db") => {
-                    "check that file system and its disk; the log of the system may show details; index.db may be \
+                    "check that file system and its disk, and the system log for details; index.db may be \
                      deleted, and memod then builds it again"
                 }
                 Some(ErrorCode::SystemIoFailure) => {
-                    "check that file system and its disk; the log of the system may show details; a backup that \
+                    "check that file system and its disk, and the system log for details; a backup that \
                      cannot be read may be moved elsewhere"
                 }
                 Some(ErrorCode::OutOfMemory) => "free some memory, or raise its limit (`ulimit -v`)",

@@ -15,8 +15,8 @@ use crate::connection::{corruption_error, open_without_waiting};
 /// When the schema is newer than `versions`, the database is not memod's, or a migration fails. The schema is unchanged then.
 pub fn migrate_schema(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
     let found = read_version(conn).map_err(|error| DatabaseError::from_sqlite(path, error))?;
-    check_known(path, found, versions)?;
-    check_ours(conn, found).map_err(|error| DatabaseError::from_sqlite(path, error))?;
+    check_not_newer(path, found, versions)?;
+    check_is_memod_database(conn, found).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
     migrations.to_latest(conn).map_err(|error| match error {
         rusqlite_migration::Error::RusqliteError { err, .. } => {
@@ -35,7 +35,7 @@ pub fn read_version(conn: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Fails if the schema version `found` is newer than `versions`.
-pub fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<(), DatabaseError> {
+pub fn check_not_newer(path: &Path, found: i64, versions: &[&str]) -> Result<(), DatabaseError> {
     let known = versions.len() as i64;
     if found > known {
         return Err(DatabaseError::Newer { path: path.to_owned(), found, known });
@@ -89,7 +89,7 @@ fn first_line(error: &Error) -> String {
 }
 
 /// Fails if a database belongs to another program, or has lost its schema version, because no migration fits its tables.
-fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
+fn check_is_memod_database(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
     match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
@@ -109,14 +109,14 @@ fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
 ///
 /// # Errors
 /// When the schema is newer, or the database cannot be read.
-pub fn check_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
+pub fn refuse_newer_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
     if !path.is_file() {
         return Ok(());
     }
     let read =
         open_without_waiting(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|conn| read_version(&conn));
     match read.map_err(|error| DatabaseError::from_sqlite(path, error)) {
-        Ok(found) => check_known(path, found, versions),
+        Ok(found) => check_not_newer(path, found, versions),
         Err(DatabaseError::Corrupt { .. }) => Ok(()),
         // A daemon that had no room for the -shm file has the database locked until it ends, and knows the schema.
         Err(DatabaseError::Sqlite { source, .. })

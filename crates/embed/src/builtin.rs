@@ -10,15 +10,15 @@ use memod_tokenizer::{BUILTIN_ID, Tokenizer};
 /// Number of dimensions of the builtin model's vectors.
 pub const DIMS: usize = 256;
 
-/// Most tokens of one text whose pieces [`Builtin::pieces`] returns.
-const MAX_PIECES: usize = 1_024;
+/// Most tokens of one text whose pieces [`BuiltinModel::distinct_pieces`] returns.
+const MAX_TOKENS: usize = 1_024;
 
 /// The static model compiled into the binary: a text's vector is the weighted sum of its tokens' rows.
 ///
 /// The table of rows stays in the binary's read-only pages. Loading builds only a hash table of the vocabulary, about 1 MiB.
 /// Provenance, licence and calibration of the model: `models/builtin/README.md`.
 #[derive(Debug)]
-pub struct Builtin {
+pub struct BuiltinModel {
     tokenizer: Tokenizer,
     /// One row for each piece of the vocabulary: `[n_pieces, dims]`, i8, row-major.
     rows: &'static [u8],
@@ -32,15 +32,15 @@ fn broken_model_error(reason: &str) -> EmbedError {
     EmbedError { model: BUILTIN_ID.to_owned(), reason: reason.to_owned() }
 }
 
-impl Builtin {
+impl BuiltinModel {
     /// Reads the model out of the binary.
     ///
     /// # Errors
     /// When the compiled-in vocabulary and table do not match, which means a broken build.
     pub fn load() -> Result<Self, EmbedError> {
         let (header, data) =
-            split_header(memod_models::TABLE).ok_or_else(|| broken_model_error("table cut short"))?;
-        let header: Header =
+            split_header(memod_models::VECTOR_TABLE).ok_or_else(|| broken_model_error("table cut short"))?;
+        let header: SafetensorsHeader =
             serde_json::from_slice(header).map_err(|error| broken_model_error(&error.to_string()))?;
         let tokenizer = Tokenizer::builtin();
         let [n_rows, dims] = header.embeddings.shape;
@@ -60,7 +60,7 @@ impl Builtin {
     /// # Errors
     /// When the compiled-in vocabulary and table do not match, which means a broken build.
     pub fn shared() -> Result<Arc<Self>, EmbedError> {
-        static SHARED: OnceLock<Arc<Builtin>> = OnceLock::new();
+        static SHARED: OnceLock<Arc<BuiltinModel>> = OnceLock::new();
         match SHARED.get() {
             Some(shared) => Ok(Arc::clone(shared)),
             None => {
@@ -71,8 +71,8 @@ impl Builtin {
     }
 
     /// Returns the ids of the distinct vocabulary pieces in a text, ascending. Only the first 1,024 tokens of a text are read.
-    pub fn pieces(&self, text: &str) -> Vec<u16> {
-        let ids = self.tokenizer.first_ids(text, MAX_PIECES).into_iter();
+    pub fn distinct_pieces(&self, text: &str) -> Vec<u16> {
+        let ids = self.tokenizer.first_token_ids(text, MAX_TOKENS).into_iter();
         let mut pieces: Vec<u16> = ids.filter_map(|id| u16::try_from(id).ok()).collect();
         pieces.sort_unstable();
         pieces.dedup();
@@ -80,7 +80,7 @@ impl Builtin {
     }
 
     /// Returns the row of a piece of the vocabulary; `None` for a piece with a weight of 0 (punctuation), and for an unknown id.
-    pub fn row(&self, piece: u16) -> Option<[i8; DIMS]> {
+    pub fn piece_row(&self, piece: u16) -> Option<[i8; DIMS]> {
         let id = usize::from(piece);
         let weight: [u8; 4] = self.weights.get(id * 4..)?.first_chunk().copied()?;
         let row: &[u8; DIMS] = self.rows.get(id * self.dims..)?.first_chunk()?;
@@ -113,7 +113,7 @@ impl Builtin {
     }
 }
 
-impl Embedder for Builtin {
+impl Embedder for BuiltinModel {
     fn id(&self) -> &str {
         BUILTIN_ID
     }
@@ -129,13 +129,13 @@ impl Embedder for Builtin {
 
 /// The JSON header of a safetensors file. Tensors other than these two are ignored.
 #[derive(Deserialize)]
-struct Header {
-    embeddings: Tensor<2>,
-    weights: Tensor<1>,
+struct SafetensorsHeader {
+    embeddings: TensorEntry<2>,
+    weights: TensorEntry<1>,
 }
 
 #[derive(Deserialize)]
-struct Tensor<const N: usize>
+struct TensorEntry<const N: usize>
 where
     [usize; N]: serde::de::DeserializeOwned,
 {
@@ -144,7 +144,7 @@ where
     data_offsets: [usize; 2],
 }
 
-impl<const N: usize> Tensor<N>
+impl<const N: usize> TensorEntry<N>
 where
     [usize; N]: serde::de::DeserializeOwned,
 {
@@ -178,7 +178,7 @@ mod tests {
         let file = memod_models::REFERENCE_VECTORS;
         let references: Vec<Reference> = serde_json::from_str(file).unwrap();
         assert_eq!(references.len(), 20);
-        let model = Builtin::load().unwrap();
+        let model = BuiltinModel::load().unwrap();
         for Reference { text, ids_without_punctuation, vector } in references {
             assert_eq!(model.tokenizer.token_ids(&text), ids_without_punctuation, "{text}");
             assert_eq!(Tokenizer::builtin().token_ids(&text), ids_without_punctuation, "{text}");

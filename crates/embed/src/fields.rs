@@ -3,7 +3,7 @@
 use super::EmbedError;
 
 /// Factor of quantization, and largest quantized value: the values of a unit vector are between -1 and 1.
-const SCALE: f32 = 127.0;
+const QUANTIZATION_FACTOR: f32 = 127.0;
 
 /// Returns the vector scaled to length 1; `None` for a zero vector, and for a vector with a value that is not finite.
 pub fn normalize(mut vector: Vec<f32>) -> Option<Vec<f32>> {
@@ -37,7 +37,7 @@ type EmbedResult = Result<Vec<Option<Vec<f32>>>, EmbedError>;
 ///
 /// # Errors
 /// When `embed` fails.
-pub fn record_vectors(
+pub fn embed_record_fields(
     embed: impl FnOnce(&[&str]) -> EmbedResult,
     fields: &[(String, String)],
 ) -> EmbedResult {
@@ -54,7 +54,7 @@ fn combine_fields(pair: &[Option<Vec<f32>>]) -> Option<Vec<f32>> {
 /// Returns a unit vector as int8: each value times 127, rounded.
 pub fn quantize(vector: &[f32]) -> Vec<i8> {
     // `as` saturates, so a vector that is not of unit length is clipped, never wrapped.
-    vector.iter().map(|value| (value * SCALE).round() as i8).collect()
+    vector.iter().map(|value| (value * QUANTIZATION_FACTOR).round() as i8).collect()
 }
 
 /// Returns whether `values` can be a quantized unit vector: its length is 127, except for rounding.
@@ -62,7 +62,7 @@ pub fn is_quantized_unit(values: &[i8]) -> bool {
     let length = f64::from(dot_i8(values, values)).sqrt();
     // Rounding moves each value by at most a half.
     let most_off = (values.len() as f64).sqrt() / 2.0;
-    !values.contains(&i8::MIN) && (length - f64::from(SCALE)).abs() <= most_off
+    !values.contains(&i8::MIN) && (length - f64::from(QUANTIZATION_FACTOR)).abs() <= most_off
 }
 
 /// Returns the cosine of two quantized vectors of one length, 0 where one of them is zero.

@@ -7,21 +7,21 @@ pub mod onnx;
 mod query_vector;
 mod scale;
 
-pub use builtin::{Builtin, DIMS as BUILTIN_DIMS};
+pub use builtin::{BuiltinModel, DIMS as BUILTIN_DIMS};
 pub use fields::{
-    combine_vectors, cosine_i8, dot_i8, is_quantized_unit, normalize, quantize, record_vectors,
+    combine_vectors, cosine_i8, dot_i8, embed_record_fields, is_quantized_unit, normalize, quantize,
 };
 pub use guarded::{GuardedModel, can_embed};
 pub use memod_tokenizer::BUILTIN_ID;
 pub use query_vector::QueryVector;
-pub use scale::Scale;
+pub use scale::CosineScale;
 
 /// The reason in errors and warnings while a model is still being loaded.
-pub const LOADING: &str = "model loading";
+pub const MODEL_LOADING: &str = "model loading";
 
 /// The role of a text in a search. Some models need different prefixes for queries and documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum TextRole {
     /// The text that a user searches for.
     Query,
     /// A text that a search can find.
@@ -47,13 +47,13 @@ pub trait Embedder: Send + Sync {
     /// Like [`Self::embed`], for texts of any role, but never waits until the model is loaded.
     ///
     /// # Errors
-    /// When the model cannot run, or is still being loaded ([`LOADING`]).
-    fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+    /// When the model cannot run, or is still being loaded ([`MODEL_LOADING`]).
+    fn embed_if_loaded(&self, texts: &[&str], role: TextRole) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
         let _ = role; // a model without prefixes embeds both roles alike
         self.embed(texts)
     }
 
-    /// Loads the model for [`Self::embed_now`], and waits until it is loaded.
+    /// Loads the model for [`Self::embed_if_loaded`], and waits until it is loaded.
     ///
     /// # Errors
     /// When the model cannot be loaded.
@@ -62,7 +62,7 @@ pub trait Embedder: Send + Sync {
     }
 
     /// Returns whether the model for [`Self::embed`] is loaded. If it is not, starts to load it, without waiting.
-    fn is_ready(&self) -> bool {
+    fn poll_ready(&self) -> bool {
         true
     }
 
@@ -72,8 +72,8 @@ pub trait Embedder: Send + Sync {
     }
 
     /// Returns the map from cosines of this model to the scale of the builtin model.
-    fn scale(&self) -> Scale {
-        Scale::default()
+    fn cosine_scale(&self) -> CosineScale {
+        CosineScale::default()
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_builtin_model_conforms() {
-        let model = Builtin::load().unwrap();
+        let model = BuiltinModel::load().unwrap();
         check_conformance(&model);
         assert_eq!(model.dims(), 256);
         assert_eq!(model.embed_one("東京"), None);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn related_texts_are_closer_than_unrelated_ones() {
-        let model = Builtin::load().unwrap();
+        let model = BuiltinModel::load().unwrap();
         let vector = |text| quantize(&model.embed_one(text).unwrap());
         let question = vector("how long is a login session valid");
         let related = cosine_i8(&question, &vector("fn session_expiry(login: &Login) -> Duration"));

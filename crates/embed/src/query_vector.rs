@@ -1,12 +1,12 @@
 //! The vector of a query, with the identity of its model.
 
-use super::{EmbedError, Embedder, Role, Scale, quantize, record_vectors};
+use super::{CosineScale, EmbedError, Embedder, TextRole, embed_record_fields, quantize};
 
 /// An int8 vector to search with, and the identity of its model. Vectors of two identities are never compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryVector {
     model: String,
-    scale: Scale,
+    scale: CosineScale,
     values: Vec<i8>,
 }
 
@@ -15,8 +15,8 @@ impl QueryVector {
     ///
     /// # Errors
     /// When the model cannot run, or is still being loaded.
-    pub fn of_text(embedder: &dyn Embedder, text: &str) -> Result<Option<Self>, EmbedError> {
-        let vector = embedder.embed_now(&[text], Role::Query)?.pop().flatten();
+    pub fn embed_query(embedder: &dyn Embedder, text: &str) -> Result<Option<Self>, EmbedError> {
+        let vector = embedder.embed_if_loaded(&[text], TextRole::Query)?.pop().flatten();
         Ok(vector.map(|vector| Self::new(embedder, &vector)))
     }
 
@@ -25,28 +25,32 @@ impl QueryVector {
     ///
     /// # Errors
     /// When the model cannot run, or is still being loaded.
-    pub fn of_record(embedder: &dyn Embedder, field: (String, String)) -> Result<Option<Self>, EmbedError> {
-        let vectors = record_vectors(|texts| embedder.embed_now(texts, Role::Document), &[field]);
+    pub fn embed_record(
+        embedder: &dyn Embedder,
+        field: (String, String),
+    ) -> Result<Option<Self>, EmbedError> {
+        let vectors =
+            embed_record_fields(|texts| embedder.embed_if_loaded(texts, TextRole::Document), &[field]);
         let vector = vectors?.pop().flatten();
         Ok(vector.map(|vector| Self::new(embedder, &vector)))
     }
 
     fn new(embedder: &dyn Embedder, vector: &[f32]) -> Self {
-        Self { model: embedder.id().to_owned(), scale: embedder.scale(), values: quantize(vector) }
+        Self { model: embedder.id().to_owned(), scale: embedder.cosine_scale(), values: quantize(vector) }
     }
 
     /// Makes a query of a vector that `model` computed earlier.
-    pub fn from_stored(model: &str, scale: Scale, values: Vec<i8>) -> Self {
+    pub fn from_stored(model: &str, scale: CosineScale, values: Vec<i8>) -> Self {
         Self { model: model.to_owned(), scale, values }
     }
 
     /// Returns the int8 values of the vector if it belongs to `model`; otherwise `None`.
-    pub fn for_model(&self, model: &str) -> Option<&[i8]> {
+    pub fn values_for_model(&self, model: &str) -> Option<&[i8]> {
         (self.model == model).then_some(&self.values)
     }
 
     /// Returns the identity of the model that made this vector.
-    pub fn model(&self) -> &str {
+    pub fn model_id(&self) -> &str {
         &self.model
     }
 

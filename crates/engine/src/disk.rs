@@ -16,11 +16,11 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use memod_base::paths::RepoLayout;
 use memod_base::types::WorktreeId;
-use memod_git::{GitError, Refs, UserDirs, UserRules};
+use memod_git::{GitError, Refs, UserDirs, UserFilesSnapshot};
 
-use self::end_guard::EndGuard;
-use self::git_watch::{GitDirs, watch_git};
-use self::opening::silent_events_reason;
+use self::end_guard::PanicReporter;
+use self::git_watch::{GitDirs, watch_git_and_cookie_dirs};
+use self::opening::unreliable_events_reason;
 use crate::engine::Engine;
 use crate::messages::disk_task::{
     DiskReport, DiskTask, ExistenceCheck, GitSettings, ProbeResult, ThreadNumber,
@@ -30,7 +30,7 @@ use crate::messages::writer_job::WriterJob;
 
 /// Files and directories that the git dir has while git is working. The lock alone is not enough: a rebase holds none between
 /// its commits.
-pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
+pub(super) const GIT_BUSY_FILES: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
 
 /// Accesses the file system of one worktree, on the thread of that worktree.
 pub(super) struct WorktreeDisk {
@@ -39,7 +39,7 @@ pub(super) struct WorktreeDisk {
     layout: RepoLayout,
     /// `None` outside git.
     refs: Option<Refs>,
-    user_rules: UserRules,
+    user_rules: UserFilesSnapshot,
     /// Ignore files outside the worktree that git's settings name.
     excludes: Vec<PathBuf>,
 }
@@ -53,7 +53,7 @@ pub(super) fn run_worktree_thread(
     mounts: &[PathBuf],
     tasks: &Receiver<DiskTask>,
 ) {
-    let _end = EndGuard::new(engine, thread);
+    let _end = PanicReporter::new(engine, thread);
     let (mut disk, result) = match opening::open_worktree(engine, jobs, thread, layout, mounts) {
         Ok((disk, opened)) => (Some(disk), Ok(Box::new(opened))),
         Err(error) => (None, Err(error)),
@@ -74,13 +74,14 @@ impl WorktreeDisk {
             DiskTask::Probe { number, cookie, tip } => {
                 DiskReport::Probed(self.run_probe(number, cookie.as_deref(), tip))
             }
-            DiskTask::Tip => DiskReport::Tip(self.refs.as_ref()?.tip()),
-            DiskTask::Settings => {
+            DiskTask::ResolveHead => DiskReport::Tip(self.refs.as_ref()?.read_tip()),
+            DiskTask::ReadSettings => {
                 let changed = self.user_rules.has_changed();
                 DiskReport::Settings(self.read_settings(changed))
             }
-            DiskTask::Watch { recovery } => {
-                let unwatched = watch_git(&self.engine, self.worktree, &self.git_dirs()).err();
+            DiskTask::WatchGitDirs { recovery } => {
+                let unwatched =
+                    watch_git_and_cookie_dirs(&self.engine, self.worktree, &self.git_dirs()).err();
                 DiskReport::Watched { recovery, unwatched }
             }
             DiskTask::WatchDir { role, path } => {
@@ -88,17 +89,21 @@ impl WorktreeDisk {
                 let _ = self.engine.watch.add_dir(self.worktree, role, &path);
                 DiskReport::WatchedDir { role, path }
             }
-            DiskTask::Doorbell(path) => return doorbell::has_rung(&path).then_some(DiskReport::Rung),
-            DiskTask::GitLock(dir) => DiskReport::GitLock(AT_WORK.iter().any(|name| dir.join(name).exists())),
-            DiskTask::Mount(path) => DiskReport::Silent(silent_events_reason(&path)),
-            DiskTask::CheckExistence => DiskReport::Existence(ExistenceCheck::from_layout(&self.layout)),
+            DiskTask::CheckDoorbell(path) => {
+                return doorbell::take_doorbell_ring(&path).then_some(DiskReport::DoorbellRung);
+            }
+            DiskTask::CheckGitLock(dir) => {
+                DiskReport::GitLock(GIT_BUSY_FILES.iter().any(|name| dir.join(name).exists()))
+            }
+            DiskTask::CheckMount(path) => DiskReport::UnreliableEvents(unreliable_events_reason(&path)),
+            DiskTask::CheckExistence => DiskReport::Existence(ExistenceCheck::check_on_disk(&self.layout)),
         })
     }
 
     fn run_probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> ProbeResult {
         // Make the cookie first, so that its event arrives while the rest of the probe runs.
         let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
-        let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
+        let tip = self.refs.as_ref().filter(|_| tip).map(Refs::read_tip);
         let settings = self.user_rules.has_changed().then(|| self.read_settings(true));
         ProbeResult { number, cookie, tip, settings }
     }
@@ -112,23 +117,23 @@ impl WorktreeDisk {
     /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
     /// `changed` is passed on in the result: whether the user's settings or ignore files have changed since the last read.
     fn read_settings(&mut self, changed: bool) -> GitSettings {
-        if let Err(error) = self.read_excludes() {
+        if let Err(error) = self.update_exclude_paths() {
             tracing::warn!(%error, "git's settings cannot be read; the next probe tries again");
-            self.user_rules.forget();
+            self.user_rules.mark_changed();
         }
-        let unwatched = watch_git(&self.engine, self.worktree, &self.git_dirs()).err();
+        let unwatched = watch_git_and_cookie_dirs(&self.engine, self.worktree, &self.git_dirs()).err();
         GitSettings { changed, excludes: self.excludes.clone(), unwatched }
     }
 
     /// Updates `excludes` from git's settings. Reads the settings twice: the first time to find out which files to record, and
     /// again because their signatures must be recorded before the read whose result is used.
-    fn read_excludes(&mut self) -> Result<(), GitError> {
+    fn update_exclude_paths(&mut self) -> Result<(), GitError> {
         let dirs = UserDirs::read();
         let (_, files) = self.find_excludes(&dirs)?;
         self.user_rules.record(&dirs, files.clone());
         let (excludes, present) = self.find_excludes(&dirs)?;
         if present != files {
-            self.user_rules.forget();
+            self.user_rules.mark_changed();
         }
         self.excludes = excludes;
         Ok(())
@@ -137,7 +142,7 @@ impl WorktreeDisk {
     /// Returns the ignore files that git's settings name, and the set of these files and of the settings files themselves.
     fn find_excludes(&self, dirs: &UserDirs) -> Result<(Vec<PathBuf>, BTreeSet<PathBuf>), GitError> {
         let settings = memod_git::Settings::read_or_default(&self.layout, dirs)?;
-        let excludes = memod_git::excludes_files(&self.layout, &settings);
+        let excludes = memod_git::list_exclude_files(&self.layout, &settings);
         let files = excludes.iter().cloned().chain(settings.files).collect();
         Ok((excludes, files))
     }

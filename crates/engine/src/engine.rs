@@ -44,7 +44,7 @@ pub struct Engine {
     /// The models that make vectors.
     pub models: Arc<ModelRegistry>,
     /// The vectors of chunks for searches; those above the memory budget are in a table instead.
-    pub nearest: SharedVectors,
+    pub vectors: SharedVectors,
     /// Counters of the indexing of all worktrees.
     pub progress: Arc<Progress>,
     /// Passes events to subscribers.
@@ -58,7 +58,7 @@ pub struct Engine {
     /// Number of reconciles begun so far, full walks included.
     pub reconciles: AtomicU64,
     /// Number of vectors computed and stored so far.
-    pub embeds: AtomicU64,
+    pub n_embedded: AtomicU64,
     /// Shared by the reconciles of all worktrees.
     pub(crate) indexer: Arc<Indexer>,
     /// Number of times the index was emptied.
@@ -74,7 +74,7 @@ pub struct Engine {
 }
 
 /// The values that an engine is made from.
-pub struct EngineParts {
+pub struct EngineOptions {
     /// The worktree that the daemon was started for.
     pub layout: RepoLayout,
     /// Directories of the environment.
@@ -93,12 +93,12 @@ pub struct EngineParts {
 
 impl Engine {
     pub(crate) fn new(
-        parts: EngineParts,
+        parts: EngineOptions,
         watch: Watch,
         loop_events: Sender<LoopEvent>,
         watch_queue: Arc<WatchQueue>,
     ) -> Self {
-        let EngineParts { layout, env, config, socket, models, indexer, progress } = parts;
+        let EngineOptions { layout, env, config, socket, models, indexer, progress } = parts;
         let index_db = layout.index_file();
         Self {
             own_files: OwnFiles::new(&layout, &socket, &index_db),
@@ -110,14 +110,14 @@ impl Engine {
             started: Instant::now(),
             watch,
             models,
-            nearest: SharedVectors::default(),
+            vectors: SharedVectors::default(),
             progress,
             events: Arc::default(),
             connections: AtomicUsize::new(0),
             fs_events: AtomicU64::new(0),
             rescans: AtomicU64::new(0),
             reconciles: AtomicU64::new(0),
-            embeds: AtomicU64::new(0),
+            n_embedded: AtomicU64::new(0),
             indexer: Arc::new(indexer),
             n_clears: AtomicU64::new(0),
             watch_queue,
@@ -155,7 +155,7 @@ impl Engine {
     /// Returns a report on each worktree that is served; none while the daemon stops.
     pub async fn report_worktrees(&self) -> Vec<WorktreeReport> {
         let (reply, answer) = oneshot::channel();
-        self.send_event(LoopEvent::Views(reply));
+        self.send_event(LoopEvent::ReportRequested(reply));
         answer.await.unwrap_or_default()
     }
 
@@ -165,12 +165,12 @@ impl Engine {
     }
 
     /// Wakes the embedding thread, which prepares the chosen model. Does not wait for it.
-    pub fn note_chosen_model(&self) {
+    pub fn request_model_preparation(&self) {
         self.send_event(LoopEvent::ModelChosen);
     }
 
     /// Makes the main loop record the present state of each worktree as the one that a new subscriber knows.
-    pub fn note_subscription(&self) {
+    pub fn record_state_for_subscriber(&self) {
         self.send_event(LoopEvent::Subscribed);
     }
 
@@ -185,7 +185,7 @@ impl Engine {
     /// Why the model cannot be used: its identity cannot be read, or it cannot be loaded or is still being loaded.
     pub fn active_model(&self, reader: &IndexReader) -> ModelResult {
         let id = reader.model_id().map_err(|error| error.to_string())?;
-        self.models.load_unless_slow(&id)
+        self.models.load_if_ready(&id)
     }
 
     /// Sends an event to the loop. Does nothing once the loop has stopped. Never blocks, because async code calls it, so the
@@ -196,7 +196,7 @@ impl Engine {
     }
 
     /// Records that the daemon is in use now, which delays its idle exit.
-    pub fn note_use(&self) {
+    pub fn record_use(&self) {
         let since_start = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_use_ms.fetch_max(since_start, Ordering::Relaxed);
     }
@@ -215,7 +215,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the database cannot be opened, or `read` fails.
-    pub fn read<T, E: From<DatabaseError>>(
+    pub fn with_reader<T, E: From<DatabaseError>>(
         &self,
         read: impl FnOnce(&IndexReader) -> Result<T, E>,
     ) -> Result<T, E> {

@@ -30,11 +30,11 @@ pub fn error_chain(error: &anyhow::Error) -> String {
 }
 
 /// Returns the remedy for an error, if the error or one of its causes has one.
-pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
-    error.chain().find_map(hint_of_cause)
+pub fn find_hint(error: &anyhow::Error) -> Option<&'static str> {
+    error.chain().find_map(find_cause_hint)
 }
 
-fn hint_of_cause(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+fn find_cause_hint(cause: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = cause.downcast_ref::<DatabaseError>() {
         return Some(error.hint());
     }
@@ -47,7 +47,7 @@ fn hint_of_cause(cause: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = cause.downcast_ref::<PathError>() {
         return error.hint();
     }
-    cause.downcast_ref().and_then(paths::io_hint)
+    cause.downcast_ref().and_then(paths::io_error_hint)
 }
 
 /// Returns an error with its remedy in one line.

@@ -63,7 +63,7 @@ impl Freshness {
     /// Returns whether something was removed from the manifest since this was returned; a snapshot that is read now may lack a
     /// file that exists.
     pub fn is_outdated(&self) -> bool {
-        self.progress.removals() != self.removals
+        self.progress.n_removals() != self.removals
     }
 }
 

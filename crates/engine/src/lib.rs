@@ -24,6 +24,6 @@ pub mod model_registry;
 pub mod own_files;
 pub mod threads;
 
-pub use engine::{Engine, EngineParts};
+pub use engine::{Engine, EngineOptions};
 pub use events::observer::EngineObserver;
 pub use start::{OpenedIndex, UnstartedEngine};

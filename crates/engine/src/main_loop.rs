@@ -109,7 +109,7 @@ impl MainLoop {
     pub(super) fn run(mut self, events: &Receiver<LoopEvent>, index_on_demand: bool) -> &'static str {
         if !index_on_demand {
             self.open_worktree(self.engine.layout.clone(), None);
-            self.wake_embedder();
+            self.request_embedding_round();
         }
         loop {
             let event = match events.recv_timeout(self.time_until_due()) {
@@ -146,22 +146,24 @@ impl MainLoop {
     fn handle_event(&mut self, event: LoopEvent, now: Instant) {
         match event {
             LoopEvent::Watch(event) => {
-                self.engine.watch_queue.pop(&event);
-                self.on_watch(event, now);
+                self.engine.watch_queue.record_taken_event(&event);
+                self.on_watch_event(event, now);
             }
             LoopEvent::Request(request) => self.on_request(request, now),
             LoopEvent::Opened { thread, result } => self.on_opened(thread, result, now),
-            LoopEvent::Disk { thread, report } => self.on_report(thread, report, now),
+            LoopEvent::Disk { thread, report } => self.on_disk_report(thread, report, now),
             LoopEvent::ReconcileEnded(indexed) => self.on_reconcile_end(*indexed, now),
-            LoopEvent::Commits { worktree, tip, result } => self.on_commits(worktree, tip, result),
-            LoopEvent::Embedded { round, error } => self.embedding.end_round(round, error, now),
+            LoopEvent::CommitStepEnded { worktree, tip, result } => {
+                self.on_commit_step(worktree, tip, result);
+            }
+            LoopEvent::EmbeddingEnded { round, error } => self.embedding.end_round(round, error, now),
             LoopEvent::Reindex => {
                 self.worktrees.values_mut().for_each(WorktreeState::begin_clear);
-                let _ = self.jobs.send(WriterJob::Clear); // the writer ends only after the loop
+                let _ = self.jobs.send(WriterJob::ClearIndex); // the writer ends only after the loop
             }
-            LoopEvent::ModelChosen => self.wake_embedder(),
+            LoopEvent::ModelChosen => self.request_embedding_round(),
             LoopEvent::Cleared => self.worktrees.values_mut().for_each(|worktree| worktree.end_clear(now)),
-            LoopEvent::Views(reply) => self.begin_status_wait(reply, now),
+            LoopEvent::ReportRequested(reply) => self.begin_status_wait(reply, now),
             LoopEvent::Subscribed => {} // `publish_news` follows each event
             LoopEvent::Stop(_) => unreachable!("`run` handles it"),
         }
@@ -180,7 +182,7 @@ impl MainLoop {
             }
             // The writer ends only after the loop.
             if let Some(tip) = worktree.start_commits() {
-                let _ = self.jobs.send(WriterJob::Commits {
+                let _ = self.jobs.send(WriterJob::IndexCommits {
                     worktree: worktree.id,
                     layout: Box::new(worktree.layout.clone()),
                     tip,

@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use memod_base::threads::lock;
-use memod_embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
-use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, GuardedModel, LOADING};
+use memod_embed::onnx::{
+    ModelCache, ModelPurpose, OutOfProcessModel, Reranker, RuntimeLocations, name_in_identity,
+};
+use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, BuiltinModel, Embedder, GuardedModel, MODEL_LOADING};
 
 /// A model, or why it cannot be used.
 pub type ModelResult = Result<Arc<dyn Embedder>, String>;
@@ -23,7 +25,7 @@ pub struct ModelRegistry {
     /// Installed models.
     pub cache: ModelCache,
     /// The library that runs installed models.
-    pub runtime: Runtime,
+    pub runtime: RuntimeLocations,
     /// Path of the program `memod`, which runs installed models in processes of their own.
     pub program: PathBuf,
     /// Name of the cross-encoder in the settings; any that is installed if empty.
@@ -40,7 +42,7 @@ pub struct ModelRegistry {
 
 impl ModelRegistry {
     /// Returns a registry in which the model of this name is chosen.
-    pub fn new(cache: ModelCache, runtime: Runtime, program: PathBuf, name: &str) -> Self {
+    pub fn new(cache: ModelCache, runtime: RuntimeLocations, program: PathBuf, name: &str) -> Self {
         let chosen = model_identity(&cache, name);
         Self {
             builtin: OnceLock::new(),
@@ -75,19 +77,23 @@ impl ModelRegistry {
     pub fn load_reranker(&self) -> Result<Arc<Reranker>, String> {
         let mut opened = lock(&self.reranker);
         // Another process may have replaced the files of the model.
-        if let Some(reranker) = opened.as_ref().filter(|model| self.cache.by_identity(model.id()).is_ok()) {
+        if let Some(reranker) =
+            opened.as_ref().filter(|model| self.cache.find_by_identity(model.id()).is_ok())
+        {
             return Ok(Arc::clone(reranker));
         }
         let name = lock(&self.reranker_name).clone();
         let installed = match name.is_empty() {
-            true => {
-                self.cache.list_models().into_iter().find(|model| model.manifest.purpose == Purpose::Rerank)
-            }
+            true => self
+                .cache
+                .list_models()
+                .into_iter()
+                .find(|model| model.manifest.purpose == ModelPurpose::Rerank),
             false => Some(self.cache.get(&name).map_err(|error| error.to_string())?),
         };
         let installed = installed
             .ok_or("no model for reranking is installed; `memo model use ms-marco-l6` downloads one")?;
-        if installed.manifest.purpose != Purpose::Rerank {
+        if installed.manifest.purpose != ModelPurpose::Rerank {
             return Err(format!("{name} is not a model for reranking"));
         }
         let reranker = Reranker::new(&installed, &self.runtime, &self.program);
@@ -100,7 +106,7 @@ impl ModelRegistry {
     #[cfg(test)]
     pub(crate) fn only_builtin() -> Self {
         let nowhere = std::path::Path::new("/nonexistent");
-        Self::new(ModelCache::new(nowhere), Runtime::default(), nowhere.to_owned(), BUILTIN)
+        Self::new(ModelCache::new(nowhere), RuntimeLocations::default(), nowhere.to_owned(), BUILTIN)
     }
 
     /// Returns the model with this identity, and opens it first if necessary. Loading the builtin one takes some milliseconds.
@@ -114,8 +120,8 @@ impl ModelRegistry {
         if let Some(model) = lock(&self.opened).get(id) {
             return Ok(Arc::clone(model));
         }
-        let installed = self.cache.by_identity(id).map_err(|error| error.to_string())?;
-        let model = RemoteModel::new(&installed, &self.runtime, &self.program);
+        let installed = self.cache.find_by_identity(id).map_err(|error| error.to_string())?;
+        let model = OutOfProcessModel::new(&installed, &self.runtime, &self.program);
         let model: Arc<dyn Embedder> = Arc::new(model.map_err(|error| error.to_string())?);
         lock(&self.opened).insert(id.to_owned(), Arc::clone(&model));
         Ok(model)
@@ -123,8 +129,8 @@ impl ModelRegistry {
 
     /// Drops the opened model with this name, whose files were replaced or removed. Its processes end once they are unused.
     pub fn forget_model(&self, name: &str) {
-        lock(&self.opened).retain(|id, _| name_of(id) != name);
-        lock(&self.reranker).take_if(|reranker| name_of(reranker.id()) == name);
+        lock(&self.opened).retain(|id, _| name_in_identity(id) != name);
+        lock(&self.reranker).take_if(|reranker| name_in_identity(reranker.id()) == name);
     }
 
     /// Makes the model of this name the chosen one; returns its identity.
@@ -136,7 +142,7 @@ impl ModelRegistry {
         self.load_model(&id)?;
         *lock(&self.usable) = None;
         *lock(&self.chosen) = Ok(id.clone());
-        self.note_choice_problem(None);
+        self.set_choice_problem(None);
         Ok(id)
     }
 
@@ -144,9 +150,9 @@ impl ModelRegistry {
     ///
     /// # Errors
     /// Why the model cannot be used now.
-    pub fn load_unless_slow(&self, id: &str) -> ModelResult {
+    pub fn load_if_ready(&self, id: &str) -> ModelResult {
         if id == BUILTIN_ID {
-            return self.builtin.get().cloned().unwrap_or_else(|| Err(LOADING.to_owned()));
+            return self.builtin.get().cloned().unwrap_or_else(|| Err(MODEL_LOADING.to_owned()));
         }
         self.load_model(id)
     }
@@ -160,7 +166,7 @@ impl ModelRegistry {
     ///
     /// # Errors
     /// Why the chosen model cannot be used.
-    pub fn chosen_id(&self) -> Result<String, String> {
+    pub fn chosen_model_id(&self) -> Result<String, String> {
         lock(&self.chosen).clone()
     }
 
@@ -170,7 +176,7 @@ impl ModelRegistry {
     }
 
     /// Records that the chosen model has been loaded, so that queries need not wait for it.
-    pub(crate) fn note_usable(&self, id: &str) {
+    pub(crate) fn mark_usable(&self, id: &str) {
         *lock(&self.usable) = Some(id.to_owned());
     }
 
@@ -180,7 +186,7 @@ impl ModelRegistry {
     }
 
     /// Records why the chosen model is not in use yet; `None` if nothing failed.
-    pub(crate) fn note_choice_problem(&self, problem: Option<String>) {
+    pub(crate) fn set_choice_problem(&self, problem: Option<String>) {
         *lock(&self.problem) = problem;
     }
 }
@@ -192,13 +198,13 @@ fn model_identity(cache: &ModelCache, name: &str) -> Result<String, String> {
     }
     let installed = cache.get(name).map_err(|error| error.to_string())?;
     match installed.manifest.purpose {
-        Purpose::Embed => Ok(installed.manifest.identity()),
-        Purpose::Rerank => Err(format!("{name} is a model for reranking, which makes no vectors")),
+        ModelPurpose::Embed => Ok(installed.manifest.identity()),
+        ModelPurpose::Rerank => Err(format!("{name} is a model for reranking, which makes no vectors")),
     }
 }
 
 fn load_builtin() -> ModelResult {
-    let loaded = GuardedModel::load(|| Ok(Builtin::shared()?));
+    let loaded = GuardedModel::load(|| Ok(BuiltinModel::shared()?));
     loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
         tracing::error!(%error, "cannot load the builtin model, so there are no embeddings");
         error.to_string()

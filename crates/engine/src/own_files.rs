@@ -8,12 +8,12 @@ pub mod index_repair;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
-use memod_base::paths::{Env, RepoLayout, if_readable};
+use memod_base::paths::{Env, RepoLayout, none_if_unreadable};
 use memod_base::threads::catch_panic;
 use memod_scan::lstat;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
-pub const LOST: &str =
+pub const FILES_LOST_REASON: &str =
     "the daemon's state dir, socket or index is gone, or clients look for the daemon elsewhere";
 
 /// Lock, socket and index.db of this daemon, identified by inode: another file under the same name is not its own.
@@ -32,13 +32,17 @@ impl OwnFiles {
         let now = RepoLayout::locate(&ours.root, env);
         let [.., (index_db, _)] = files;
         files.iter().all(|(path, held)| current_inode(path).is_none_or(|inode| inode == *held))
-            && if_readable(lstat(index_db)).map_or(true, |stat| stat.is_some_and(|stat| stat.size > 0))
+            && none_if_unreadable(lstat(index_db)).map_or(true, |stat| stat.is_some_and(|stat| stat.size > 0))
             && !now.is_ok_and(|now| now.id == ours.id && now.state_dir != ours.state_dir)
     }
 }
 
 /// Calls `is_found` on each request, until the channel closes or the result is false; then calls `is_lost`.
-pub(crate) fn run_checks(requests: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
+pub(crate) fn run_own_files_checks(
+    requests: &Receiver<()>,
+    is_found: impl Fn() -> bool,
+    is_lost: impl FnOnce(),
+) {
     while requests.recv().is_ok() {
         while requests.try_recv().is_ok() {} // one check serves all queued requests
         // A check that panics proves nothing; later checks follow.
@@ -50,5 +54,5 @@ pub(crate) fn run_checks(requests: &Receiver<()>, is_found: impl Fn() -> bool, i
 
 /// Returns the inode of a path, 0 if nothing is there; `None` if it cannot be examined now.
 fn current_inode(path: &Path) -> Option<u64> {
-    if_readable(lstat(path)).map(|stat| stat.map_or(0, |stat| stat.inode)).ok()
+    none_if_unreadable(lstat(path)).map(|stat| stat.map_or(0, |stat| stat.inode)).ok()
 }

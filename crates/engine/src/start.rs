@@ -8,10 +8,10 @@ use std::thread::JoinHandle;
 
 use memod_base::threads::catch_panic;
 use memod_index_db::IndexWriter;
-use memod_indexing::{Commits, Progress};
+use memod_indexing::{CommitIndexer, Progress};
 use memod_watch::Watch;
 
-use crate::engine::{Engine, EngineParts};
+use crate::engine::{Engine, EngineOptions};
 use crate::main_loop::MainLoop;
 use crate::messages::loop_event::LoopEvent;
 use crate::messages::watch_queue::WatchQueue;
@@ -23,7 +23,7 @@ use crate::{embedding, writer};
 /// index.db, open for writing.
 pub struct OpenedIndex {
     writer: IndexWriter,
-    commits: Commits,
+    commits: CommitIndexer,
 }
 
 impl OpenedIndex {
@@ -34,7 +34,7 @@ impl OpenedIndex {
     pub fn open(index_db: &Path, n_commits: usize, progress: &Arc<Progress>) -> anyhow::Result<Self> {
         index_file::retry_transient(|| {
             let writer = index_file::open_or_rebuild(index_db)?;
-            Ok(Self { writer, commits: Commits::new(index_db, n_commits, Arc::clone(progress))? })
+            Ok(Self { writer, commits: CommitIndexer::new(index_db, n_commits, Arc::clone(progress))? })
         })
     }
 }
@@ -50,12 +50,12 @@ impl UnstartedEngine {
     ///
     /// # Errors
     /// When the watcher cannot be started.
-    pub fn new(parts: EngineParts) -> anyhow::Result<Self> {
+    pub fn new(parts: EngineOptions) -> anyhow::Result<Self> {
         let (loop_events, events) = channel();
         let (for_watch, watch_queue) = (loop_events.clone(), Arc::new(WatchQueue::default()));
         let queue = Arc::clone(&watch_queue);
         let watch = Watch::start(move |event| {
-            queue.push(event).is_none_or(|event| for_watch.send(LoopEvent::Watch(event)).is_ok())
+            queue.admit_event(event).is_none_or(|event| for_watch.send(LoopEvent::Watch(event)).is_ok())
         })?;
         Ok(Self { engine: Arc::new(Engine::new(parts, watch, loop_events, watch_queue)), events })
     }
@@ -105,7 +105,11 @@ impl UnstartedEngine {
 fn start_own_files_thread(engine: Arc<Engine>) -> anyhow::Result<Sender<()>> {
     let (request, requests) = channel();
     spawn_thread("own-files", move || {
-        own_files::run_checks(&requests, || engine.is_reachable(), || engine.stop(own_files::LOST));
+        own_files::run_own_files_checks(
+            &requests,
+            || engine.is_reachable(),
+            || engine.stop(own_files::FILES_LOST_REASON),
+        );
     })?;
     Ok(request)
 }

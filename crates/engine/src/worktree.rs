@@ -27,15 +27,15 @@ use self::probe::ProbeQueue;
 use self::reconcile_counter::ReconcileCounter;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{SourceKey, WorktreeId};
-use memod_index_db::ViewRow;
+use memod_index_db::WorktreeRow;
 use memod_proto::{FreshnessLevel, ViewInfo};
 use memod_watch::{Debouncer, N_COOKIES};
 
 use self::waiting_requests::Waiter;
 use self::watch_health::WatchHealth;
 use super::freshness::WorktreeReport;
-use crate::file_access::disk_reads::unanswered_reason;
-use crate::messages::disk_task::{DiskTask, ReconcileHandle, ThreadNumber};
+use crate::file_access::disk_reads::stuck_path_message;
+use crate::messages::disk_task::{DiskTask, ReconcileThreadHandle, ThreadNumber};
 use memod_indexing::{ReconcileOutcome, ReconcileScope, UnreadPath};
 
 /// Name of the entry that makes a directory the top of a repository.
@@ -69,11 +69,11 @@ pub(super) struct WorktreeState {
     /// The thread that accesses the file system of the worktree.
     pub(super) thread: ThreadNumber,
     disk: Sender<DiskTask>,
-    walker: ReconcileHandle,
+    reconciler: ReconcileThreadHandle,
 }
 
 /// Delay after a failed round of embedding until a request causes a retry.
-const EMBED_AGAIN: Duration = Duration::from_secs(2);
+const EMBED_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// The rounds of embedding that were requested and that have ended, numbered from 1.
 #[derive(Debug, Default)]
@@ -93,8 +93,8 @@ impl EmbeddingRounds {
 
     /// Returns whether the last round failed and a request of this level makes another one due now. After a failure there is a
     /// delay, unless the request waits for embeddings.
-    pub(super) fn is_to_retry(&self, level: FreshnessLevel, now: Instant) -> bool {
-        let is_due = self.ended_at.is_none_or(|at| now >= at + EMBED_AGAIN);
+    pub(super) fn is_retry_due(&self, level: FreshnessLevel, now: Instant) -> bool {
+        let is_due = self.ended_at.is_none_or(|at| now >= at + EMBED_RETRY_DELAY);
         self.error.is_some() && self.done == self.asked && (level == FreshnessLevel::Full || is_due)
     }
 }
@@ -102,10 +102,10 @@ impl EmbeddingRounds {
 impl WorktreeState {
     /// Returns the state of a worktree whose manifest has not been compared with the disk yet.
     pub(super) fn new(
-        row: &ViewRow,
+        row: &WorktreeRow,
         layout: RepoLayout,
         debouncer: Debouncer,
-        (thread, disk, walker): (ThreadNumber, Sender<DiskTask>, ReconcileHandle),
+        (thread, disk, walker): (ThreadNumber, Sender<DiskTask>, ReconcileThreadHandle),
     ) -> Self {
         Self {
             id: row.id,
@@ -125,7 +125,7 @@ impl WorktreeState {
             commits: CommitsState::new(layout.git_dir.is_some()),
             thread,
             disk,
-            walker,
+            reconciler: walker,
             layout,
         }
     }
@@ -137,8 +137,8 @@ impl WorktreeState {
 
     /// Records that a path may differ from the index.
     pub(super) fn mark_dirty(&mut self, key: SourceKey, now: Instant) {
-        self.dirty.mark(key, now);
-        if self.dirty.has_too_many() {
+        self.dirty.mark_path(key, now);
+        if self.dirty.has_too_many_paths() {
             self.mark_all_dirty(now);
         }
     }
@@ -147,9 +147,9 @@ impl WorktreeState {
     /// may have been lost, so the watcher is trusted again.
     pub(super) fn mark_all_dirty(&mut self, now: Instant) {
         self.dirty.mark_all(now);
-        self.watch.forget_late();
-        self.probes.is_served_by_walk();
-        self.settle_probe();
+        self.watch.forget_late_cookie();
+        self.probes.mark_served_by_walk();
+        self.continue_probed_requests();
     }
 
     /// Records that some directory is not watched. Its changes cause no events, so every request waits for a walk that begins
@@ -158,7 +158,7 @@ impl WorktreeState {
         if self.watch.mark_unwatched(why) {
             self.postpone_waiters();
             self.dirty.need_walk();
-            self.settle_probe();
+            self.continue_probed_requests();
         }
     }
 
@@ -171,13 +171,13 @@ impl WorktreeState {
     /// Watches git's directories again after a walk that could watch all others, if that would make the watcher reliable.
     pub(super) fn recover_watch(&self) {
         if let Some(recovery) = self.watch.recovery_token() {
-            self.send_task(DiskTask::Watch { recovery: Some(recovery) });
+            self.send_task(DiskTask::WatchGitDirs { recovery: Some(recovery) });
         }
     }
 
     /// Records that every directory is watched again, unless a watch was lost since the token `recovery` was returned.
-    pub(super) fn mark_covered(&mut self, recovery: u64) {
-        self.watch.mark_covered(recovery);
+    pub(super) fn mark_all_watched(&mut self, recovery: u64) {
+        self.watch.mark_all_watched(recovery);
     }
 
     /// Marks the paths dirty that the reconcile that ends now could not handle, and lets requests wait for the next one.
@@ -189,8 +189,8 @@ impl WorktreeState {
     }
 
     /// Records that git wrote its index or settings. The next reconcile compares everything if that changed the set of files.
-    pub(super) fn mark_index_written(&mut self, now: Instant) {
-        self.dirty.mark_index_written(now);
+    pub(super) fn mark_git_changed(&mut self, now: Instant) {
+        self.dirty.mark_git_changed(now);
     }
 
     /// Records that the index is about to be emptied: nothing is fresh from now on.
@@ -210,7 +210,7 @@ impl WorktreeState {
     }
 
     /// Records whether git holds its index lock.
-    pub(super) fn git_lock(&mut self, is_held: bool, now: Instant) {
+    pub(super) fn set_git_lock(&mut self, is_held: bool, now: Instant) {
         self.dirty.set_git_lock(is_held, now);
     }
 
@@ -218,7 +218,7 @@ impl WorktreeState {
     fn is_current(&self) -> bool {
         let is_quiet = !self.is_dirty() && !self.reconciles.is_running();
         let holds_all = is_quiet && self.commits.is_current();
-        self.complete && holds_all && self.watch.is_good() && self.error.is_none()
+        self.complete && holds_all && self.watch.is_reliable() && self.error.is_none()
     }
 
     pub(super) fn is_dirty(&self) -> bool {
@@ -230,11 +230,11 @@ impl WorktreeState {
         if self.reconciles.is_running() || !self.is_dirty() || self.reconcile_due_at(now) > now {
             return None;
         }
-        self.reconciles.start(self.walker.progress.removals());
-        self.walker.progress.begin_listing(); // until the thread begins, the figures are those of the last reconcile
-        let due = self.dirty.take();
+        self.reconciles.record_start(self.reconciler.progress.n_removals());
+        self.reconciler.progress.begin_listing(); // until the thread begins, the figures are those of the last reconcile
+        let due = self.dirty.take_request();
         let scope = due.scope.clone();
-        let _ = self.walker.due.send(due); // the end of that thread is an event of its own
+        let _ = self.reconciler.due.send(due); // the end of that thread is an event of its own
         Some(scope)
     }
 
@@ -246,7 +246,7 @@ impl WorktreeState {
 
     /// Returns when the next reconcile of the dirty set is due.
     fn reconcile_due_at(&self, now: Instant) -> Instant {
-        let next = self.reconciles.next();
+        let next = self.reconciles.next_number();
         if self.waiters.iter().any(|waiter| waiter.reconcile >= next) || self.reconciles.has_never_started() {
             return now;
         }
@@ -255,34 +255,34 @@ impl WorktreeState {
 
     /// Records the end of a reconcile. After a failure, a walk repeats its work.
     pub(super) fn end_reconcile(&mut self, scope: &ReconcileScope, failed: Option<String>, now: Instant) {
-        self.reconciles.end();
+        self.reconciles.record_end();
         if *scope == ReconcileScope::Full {
-            self.dirty.note_walk(now);
+            self.dirty.record_walk_end(now);
             // A walk that ends before the index is emptied does not count afterwards.
             self.complete |= failed.is_none() && self.n_clears == 0;
         }
         if failed.is_some() {
-            self.dirty.note_failure(now);
+            self.dirty.record_failure(now);
         }
         self.error = failed;
     }
 
     /// Records the end of a reconcile whose result was refused because the index was emptied.
-    pub(super) fn end_in_vain(&mut self, now: Instant) {
-        self.reconciles.end();
-        self.dirty.note_walk(now);
+    pub(super) fn end_outdated_reconcile(&mut self, now: Instant) {
+        self.reconciles.record_end();
+        self.dirty.record_walk_end(now);
         self.mark_all_dirty(now);
         self.postpone_waiters();
     }
 
     /// Records the paths that a successful reconcile could not read. They are tried again for each request, and now and then
     /// without one. The worktree is not fresh until they can all be read.
-    pub(super) fn note_unread(&mut self, unread: Vec<UnreadPath>, now: Instant) {
-        let Some(first) = unread.first() else { return self.dirty.note_all_read() };
-        let why = with_others(&first.why, unread.len() - 1);
+    pub(super) fn record_unread(&mut self, unread: Vec<UnreadPath>, now: Instant) {
+        let Some(first) = unread.first() else { return self.dirty.record_all_read() };
+        let why = append_n_others(&first.why, unread.len() - 1);
         tracing::warn!(root = %self.layout.root.display(), why, "some paths could not be read; trying again");
         self.error = Some(why);
-        self.dirty.note_unread(now);
+        self.dirty.record_unread(now);
         for UnreadPath { key, .. } in unread {
             match key {
                 Some(key) => self.mark_dirty(key, now),
@@ -301,10 +301,10 @@ impl WorktreeState {
 
     /// Records which paths could not be read. Only a full walk shows that everything can be read. It is requested once a directory
     /// could be listed, which may be the one that failed before.
-    pub(super) fn note_problems(&mut self, outcome: &ReconcileOutcome, now: Instant) {
+    pub(super) fn record_problems(&mut self, outcome: &ReconcileOutcome, now: Instant) {
         if let Some((first, others)) = outcome.problems.split_first() {
             let log = if others.is_empty() { "" } else { ", see the log" };
-            self.files_note = Some(with_others(first, others.len()) + log);
+            self.files_note = Some(append_n_others(first, others.len()) + log);
         } else if outcome.whole {
             self.files_note = None;
         } else if self.files_note.is_some() && outcome.missed.listed {
@@ -313,11 +313,11 @@ impl WorktreeState {
     }
 
     /// Returns the report for `status`.
-    pub(super) fn report(&self) -> WorktreeReport {
+    pub(super) fn build_report(&self) -> WorktreeReport {
         let info = ViewInfo {
             root: self.layout.root.display().to_string(),
             head: self.head.clone(),
-            polled: !self.watch.is_good(),
+            polled: !self.watch.is_reliable(),
             files: 0, // counted by the receiver
             commits: 0,
             older_commits: self.commits.has_older,
@@ -332,7 +332,7 @@ impl WorktreeState {
         let root = self.layout.root.display();
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
         let files = self.files_note.iter().map(|why| format!("files: {root}: {why}"));
-        let slow = self.unanswered_place().map(|place| format!("files: {}", unanswered_reason(&place)));
+        let slow = self.find_stuck_path().map(|place| format!("files: {}", stuck_path_message(&place)));
         let commits = self.commits.missing_note().map(|why| format!("commits: {root}: {why}"));
         let watch = self.watch.degradations(&self.layout.root);
         behind.chain(files).chain(slow).chain(commits).chain(watch).collect()
@@ -340,7 +340,7 @@ impl WorktreeState {
 }
 
 /// Returns a reason, and how many more there are.
-fn with_others(first: &str, n_others: usize) -> String {
+fn append_n_others(first: &str, n_others: usize) -> String {
     match n_others {
         0 => first.to_owned(),
         n_others => format!("{first}, and {n_others} more"),

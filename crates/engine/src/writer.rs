@@ -16,16 +16,16 @@ use memod_base::clock::now_ms;
 use memod_base::threads::catch_panic;
 use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
-use memod_index_db::{IndexReader, IndexWriter, ViewKey, ViewRow};
-use memod_indexing::{Commits, IndexError, ReconcileScope};
+use memod_index_db::{IndexReader, IndexWriter, WorktreeKey, WorktreeRow};
+use memod_indexing::{CommitIndexer, IndexError, ReconcileScope};
 
 use self::scrub::Scrubber;
-use self::vector_copy::{copy_vectors, fill_table, load_vectors, switch_model};
+use self::vector_copy::{fill_table_step, load_vectors, switch_model, update_vectors_in_memory};
 use crate::engine::Engine;
 use crate::messages::disk_task::ThreadNumber;
 use crate::messages::loop_event::{LoopEvent, ReconcileEnd};
 use crate::messages::writer_job::{ReconcileTicket, WriterJob};
-use crate::own_files::{LOST, index_file};
+use crate::own_files::{FILES_LOST_REASON, index_file};
 
 /// Stops the daemon when the writer thread ends, because without it no worktree would ever be fresh again.
 struct ShutdownGuard<'a>(&'a Engine);
@@ -40,19 +40,19 @@ impl Drop for ShutdownGuard<'_> {
 pub(super) fn run_writer(
     engine: &Engine,
     mut writer: IndexWriter,
-    commits: Commits,
+    commits: CommitIndexer,
     jobs: &Receiver<WriterJob>,
 ) {
     let _guard = ShutdownGuard(engine);
     let mut scrubber = Scrubber::default();
     let mut writing = WriterState { engine, commits, threads: HashMap::new() };
     loop {
-        match next_job(engine, &mut writer, &mut scrubber, jobs) {
+        match wait_for_job(engine, &mut writer, &mut scrubber, jobs) {
             None | Some(WriterJob::Stop) => return,
-            Some(WriterJob::End(ticket, indexed)) => {
+            Some(WriterJob::EndReconcile(ticket, indexed)) => {
                 let indexed = writing.end_reconcile(&mut writer, ticket, *indexed);
                 scrubber.scrub(engine, &mut writer); // like the vectors, before the loop gets the event
-                copy_vectors(engine, &mut writer); // before the loop gets the event: a request that waited searches the copy
+                update_vectors_in_memory(engine, &mut writer); // before the loop gets the event: a request that waited searches the copy
                 engine.send_event(LoopEvent::ReconcileEnded(Box::new(indexed)));
             }
             Some(job) => {
@@ -65,14 +65,14 @@ pub(super) fn run_writer(
 }
 
 /// Waits for the next job; meanwhile merges words, fills the table of vectors and scrubs the index. `None` if no job can come.
-fn next_job(
+fn wait_for_job(
     engine: &Engine,
     writer: &mut IndexWriter,
     scrubber: &mut Scrubber,
     jobs: &Receiver<WriterJob>,
 ) -> Option<WriterJob> {
-    while merge_words(engine, writer) || fill_table(engine, writer) {
-        if writer.is_behind() {
+    while merge_segments_step(engine, writer) || fill_table_step(engine, writer) {
+        if writer.has_merge_backlog() {
             continue;
         }
         match jobs.try_recv() {
@@ -80,16 +80,16 @@ fn next_job(
             job => return job.ok(),
         }
     }
-    scrubber.next_job(engine, writer, jobs)
+    scrubber.wait_for_job(engine, writer, jobs)
 }
 
 /// Runs one step of merging the word lists of the index. Returns whether there is more to do.
-fn merge_words(engine: &Engine, writer: &mut IndexWriter) -> bool {
-    match catch_panic(|| writer.merge_words()) {
+fn merge_segments_step(engine: &Engine, writer: &mut IndexWriter) -> bool {
+    match catch_panic(|| writer.merge_segments_step()) {
         Ok(Ok(has_more)) => has_more,
         Ok(Err(DatabaseError::Corrupt { source, .. })) => {
             if remove_damaged_index(&engine.index_db, &source) {
-                engine.send_event(LoopEvent::Stop(LOST)); // otherwise nothing would notice it before the next reconcile fails
+                engine.send_event(LoopEvent::Stop(FILES_LOST_REASON)); // otherwise nothing would notice it before the next reconcile fails
             }
             false
         }
@@ -104,7 +104,7 @@ fn merge_words(engine: &Engine, writer: &mut IndexWriter) -> bool {
 /// The state of the writer thread besides the connection.
 struct WriterState<'a> {
     engine: &'a Engine,
-    commits: Commits,
+    commits: CommitIndexer,
     /// The thread that serves each worktree.
     threads: HashMap<WorktreeId, ThreadNumber>,
 }
@@ -113,16 +113,16 @@ impl WriterState<'_> {
     fn run_job(&mut self, writer: &mut IndexWriter, job: WriterJob) {
         let engine = self.engine;
         match job {
-            WriterJob::Open { key, thread, reply } => {
-                let row = open_row(writer, &engine.index_db, &key);
+            WriterJob::OpenRow { key, thread, reply } => {
+                let row = find_or_add_row(writer, &engine.index_db, &key);
                 if let Ok(row) = &row {
                     self.commits.forget_worktree(row.id);
                     self.threads.insert(row.id, thread);
                 }
                 let _ = reply.send(row); // the receiver is gone only when the daemon ends
-                copy_vectors(engine, writer);
+                update_vectors_in_memory(engine, writer);
             }
-            WriterJob::Apply { ticket, changes, reply } => {
+            WriterJob::ApplyChanges { ticket, changes, reply } => {
                 let applied = IndexError::catch_panic(|| {
                     self.check_ticket(ticket)?;
                     let applied = writer.apply_changes(ticket.worktree, &changes, now_s())?;
@@ -133,36 +133,36 @@ impl WriterState<'_> {
                 });
                 let _ = reply.send(applied); // the receiver is gone only after a panic
             }
-            WriterJob::Commits { worktree, layout, tip } => {
+            WriterJob::IndexCommits { worktree, layout, tip } => {
                 let result =
                     IndexError::catch_panic(|| self.commits.index_step(writer, &layout, worktree, &tip));
-                copy_vectors(engine, writer);
-                engine.send_event(LoopEvent::Commits { worktree, tip, result });
+                update_vectors_in_memory(engine, writer);
+                engine.send_event(LoopEvent::CommitStepEnded { worktree, tip, result });
             }
-            WriterJob::Vectors(vectors, done) => {
+            WriterJob::StoreVectors(vectors, done) => {
                 let kept = writer.add_vectors(&vectors);
-                copy_vectors(engine, writer);
+                update_vectors_in_memory(engine, writer);
                 let _ = done.send(kept); // the other side is gone only when the daemon ends
             }
-            WriterJob::EmbedFailed(of, done) => {
+            WriterJob::MarkEmbedFailed(of, done) => {
                 let _ = done.send(writer.mark_embed_failed(of)); // as above
             }
-            WriterJob::PlanModel(next, done) => drop(done.send(writer.set_next_model(next.as_deref()))), // as above
-            WriterJob::NextVectors(model, vectors, done) => {
+            WriterJob::SetNextModel(next, done) => drop(done.send(writer.set_next_model(next.as_deref()))), // as above
+            WriterJob::StoreNextVectors(model, vectors, done) => {
                 let _ = done.send(writer.add_next_vectors(&model, &vectors)); // as above
             }
             WriterJob::SwitchModel(model, done) => {
                 let _ = done.send(switch_model(engine, writer, &model)); // as above
             }
-            WriterJob::Forget(worktree) => {
+            WriterJob::ForgetWorktree(worktree) => {
                 self.threads.remove(&worktree);
                 if let Err(error) = writer.forget_worktree(worktree) {
                     tracing::warn!(%error, "cannot delete the rows of a worktree that is gone");
                 }
             }
-            WriterJob::Clear => self.clear_index(writer),
-            WriterJob::Collect => collect_garbage(engine, writer),
-            WriterJob::End(..) | WriterJob::Stop => unreachable!("`run_writer` handles them"),
+            WriterJob::ClearIndex => self.clear_index(writer),
+            WriterJob::CollectGarbage => collect_garbage(engine, writer),
+            WriterJob::EndReconcile(..) | WriterJob::Stop => unreachable!("`run_writer` handles them"),
         }
     }
 
@@ -220,7 +220,7 @@ impl WriterState<'_> {
 
 /// Deletes the rows of worktrees that have disappeared, then unreferenced contents.
 fn collect_garbage(engine: &Engine, writer: &mut IndexWriter) {
-    if let Err(error) = writer.forget_views(is_worktree_gone) {
+    if let Err(error) = writer.forget_worktrees_where(is_worktree_gone) {
         tracing::warn!(%error, "cannot delete the rows of worktrees that are gone");
     }
     let keep_s = engine.config.index.keep_days as i64 * 86_400;
@@ -245,15 +245,19 @@ fn now_s() -> i64 {
     now_ms() / 1_000
 }
 
-fn open_row(writer: &mut IndexWriter, index_db: &Path, key: &ViewKey) -> Result<ViewRow, DatabaseError> {
-    let worktree = writer.view_of_worktree(key)?;
-    let row = IndexReader::open(index_db)?.find_view(worktree)?;
+fn find_or_add_row(
+    writer: &mut IndexWriter,
+    index_db: &Path,
+    key: &WorktreeKey,
+) -> Result<WorktreeRow, DatabaseError> {
+    let worktree = writer.find_or_add_worktree(key)?;
+    let row = IndexReader::open(index_db)?.find_worktree(worktree)?;
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
 /// Removes the damaged index; the next daemon builds a new one. Returns whether it is gone.
 fn remove_damaged_index(index_db: &Path, why: &impl Display) -> bool {
-    let removed = index_file::remove_and_record(index_db, why);
+    let removed = index_file::remove_damaged_index(index_db, why);
     match &removed {
         Ok(()) => tracing::error!("the index is damaged; removed"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be removed"),

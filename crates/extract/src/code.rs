@@ -13,7 +13,7 @@ use tree_sitter::Node;
 use self::http_routes::find_routes;
 use super::lang::{self, Language};
 use super::structure;
-use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extracted};
+use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extraction};
 use crate::chunks::cut_text::{LineIndex, cut_text, trim_blank_lines};
 use crate::chunks::plain_text::is_minified;
 use crate::definitions::hash_definitions::hash_definitions;
@@ -31,9 +31,9 @@ const SHORT_TAIL_BYTES: usize = 80;
 ///
 /// A text that cannot be parsed within the limits of time and depth is cut by lines instead, and `problems` has the reason.
 /// Minified text is never parsed.
-pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Extracted {
+pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Extraction {
     let language = lang::refine_language(language, path, text);
-    let mut extracted = Extracted { minified: is_minified(text), ..Extracted::default() };
+    let mut extracted = Extraction { minified: is_minified(text), ..Extraction::default() };
     let mut writer = ChunkWriter { text, lines: LineIndex::new(text), items: &[], chunks: Vec::new() };
     if extracted.minified || text.len() > MAX_PARSED_BYTES {
         writer.write_plain(0..text.len(), None);
@@ -52,7 +52,7 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     match tags {
         Ok(tags) => {
             extracted.routes = found;
-            let outline = nest_tags(text, &tags, language.join);
+            let outline = nest_tags(text, &tags, language.separator);
             extracted.definitions = hash_definitions(text, &outline, &writer.lines);
             let walked = walked.map(|walk| walk.into_structure(&outline, &writer.lines, text));
             extracted.structure = walked.unwrap_or_default();
@@ -112,27 +112,27 @@ impl<'o> ChunkWriter<'_, 'o> {
         let mut at = span.start;
         let mut rest = siblings;
         while let Some(first) = rest.first() {
-            let n_together = self.count_shared(rest);
+            let n_together = self.count_siblings_in_chunk(rest);
             let (together, later) = rest.split_at(n_together);
             let start = self.items[*first].span.start.max(at);
             let head = at..start;
             // The line `impl X {` says little alone, so it is written with the first definition inside.
             let is_head = at == span.start;
-            let is_folded = is_head && owner.is_some_and(|owner| self.is_short_scope(owner, &head));
+            let is_folded = is_head && owner.is_some_and(|owner| self.is_short_scope_head(owner, &head));
             if !is_folded {
                 self.write_gap(head, owner, is_head);
             }
             let end = self.items[together[n_together - 1]].span.end.min(span.end);
             let bytes = if is_folded { at } else { start }..end.max(start);
             at = bytes.end;
-            self.write_shared_chunk(bytes, together);
+            self.write_definitions(bytes, together);
             rest = later;
         }
         self.write_tail(at..span.end, owner);
     }
 
     /// Writes one definition with its inner definitions, or several short definitions as one chunk.
-    fn write_shared_chunk(&mut self, bytes: Range<usize>, ids: &[usize]) {
+    fn write_definitions(&mut self, bytes: Range<usize>, ids: &[usize]) {
         let items = self.items;
         let (first, last) = (&items[ids[0]], &items[ids[ids.len() - 1]]);
         if ids.len() == 1 {
@@ -140,7 +140,7 @@ impl<'o> ChunkWriter<'_, 'o> {
             match first.kind {
                 _ if !inner.is_empty() => self.write_children(bytes, &inner, Some(first)),
                 TagKind::Scope => self.write_plain(bytes, Some(&first.title)),
-                _ => self.write_symbol(bytes, &first.symbol(), &first.title),
+                _ => self.write_symbol(bytes, &first.joined_names(), &first.title),
             }
             return;
         }
@@ -149,7 +149,7 @@ impl<'o> ChunkWriter<'_, 'o> {
         names.dedup();
         let is_one = first.names == last.names;
         let title =
-            if is_one { first.title.clone() } else { format!("{} … {}", first.title, last.symbol()) };
+            if is_one { first.title.clone() } else { format!("{} … {}", first.title, last.joined_names()) };
         self.write_symbol(bytes, &names.join(" "), &title);
     }
 
@@ -170,7 +170,7 @@ impl<'o> ChunkWriter<'_, 'o> {
 
     /// Returns the number of leading siblings that share a chunk: clauses and overloads of one name, or neighbours that have
     /// one line each.
-    fn count_shared(&self, siblings: &[usize]) -> usize {
+    fn count_siblings_in_chunk(&self, siblings: &[usize]) -> usize {
         let n_clauses = self.count_alike(siblings, |item, next| {
             item.names == next.names && item.kind == next.kind && !item.kind.is_container()
         });
@@ -197,7 +197,9 @@ impl<'o> ChunkWriter<'_, 'o> {
         let more = siblings.windows(2).take_while(|pair| {
             let (item, next) = (&self.items[pair[0]], &self.items[pair[1]]);
             let gap = self.text.get(item.span.end..next.span.start);
-            is_alike(item, next) && gap.is_some_and(is_noise) && self.fits_chunk(&(first..next.span.end))
+            is_alike(item, next)
+                && gap.is_some_and(is_blank_or_closing)
+                && self.fits_chunk(&(first..next.span.end))
         });
         1 + more.count()
     }
@@ -207,7 +209,7 @@ impl<'o> ChunkWriter<'_, 'o> {
         first == last && item.children.is_empty()
     }
 
-    fn is_short_scope(&self, owner: &DefinitionItem<'_>, head: &Range<usize>) -> bool {
+    fn is_short_scope_head(&self, owner: &DefinitionItem<'_>, head: &Range<usize>) -> bool {
         let (first, last) = self.lines.line_span(head);
         owner.kind == TagKind::Scope && owner.docs.is_empty() && last - first <= 2 && !head.is_empty()
     }
@@ -215,11 +217,11 @@ impl<'o> ChunkWriter<'_, 'o> {
     /// Writes the text between definitions: as a part of `owner` if it is the head of `owner` or inside of a function,
     /// otherwise as text without a symbol.
     fn write_gap(&mut self, bytes: Range<usize>, owner: Option<&DefinitionItem<'_>>, is_head: bool) {
-        if self.text.get(bytes.clone()).is_none_or(is_noise) {
+        if self.text.get(bytes.clone()).is_none_or(is_blank_or_closing) {
             return;
         }
         match owner.filter(|owner| !owner.kind.is_container() || is_head && owner.kind != TagKind::Scope) {
-            Some(owner) => self.write_symbol(bytes, &owner.symbol(), &owner.title),
+            Some(owner) => self.write_symbol(bytes, &owner.joined_names(), &owner.title),
             None => self.write_plain(bytes, owner.map(|owner| owner.title.as_str())),
         }
     }
@@ -230,7 +232,7 @@ impl<'o> ChunkWriter<'_, 'o> {
         let closes = ["}", "end", ")", "]", ";", "#endif"].iter().any(|mark| rest.starts_with(mark));
         let last = self.chunks.last_mut().filter(|chunk| chunk.kind != ChunkKind::Map);
         match last {
-            Some(last) if closes && rest.len() <= SHORT_TAIL_BYTES && !is_noise(rest) => {
+            Some(last) if closes && rest.len() <= SHORT_TAIL_BYTES && !is_blank_or_closing(rest) => {
                 last.bytes.end = bytes.start + self.text[bytes.clone()].trim_end().len();
                 last.lines = self.lines.line_span(&last.bytes);
             }
@@ -279,7 +281,7 @@ impl<'o> ChunkWriter<'_, 'o> {
 }
 
 /// Returns whether the text between definitions has only blanks, punctuation and the word `end`.
-fn is_noise(gap: &str) -> bool {
+fn is_blank_or_closing(gap: &str) -> bool {
     let mut words = gap.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.all(|word| word == "end")
 }

@@ -52,7 +52,7 @@ fn fixture(directory: &Path) -> PathBuf {
 fn found(language: &'static Language, text: &str) -> String {
     let tags = language.tag_query().unwrap().collect_tags(text, |_| {}).unwrap();
     let mut lines = String::new();
-    let outline = nest_tags(text, &tags, language.join);
+    let outline = nest_tags(text, &tags, language.separator);
     for id in &outline.roots {
         list(&mut lines, text, &outline, *id, 0);
     }

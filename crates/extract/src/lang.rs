@@ -74,7 +74,7 @@ pub struct Language {
     /// Name on the command line, in the database and in `grammars/`.
     pub name: &'static str,
     /// The separator between the names in the title of a definition: `::` or `.`.
-    pub join: &'static str,
+    pub separator: &'static str,
     files: FileNames,
     interpreters: &'static str,
     grammar: LanguageFn,
@@ -126,18 +126,18 @@ struct FileNames {
 
 /// The markups of documents with headings, each with its file names.
 static DOCUMENTS: [(Markup, FileNames); 4] = [
-    (Markup::Markdown, files("md", "md markdown mdx", "")),
-    (Markup::Rst, files("restructuredtext", "rst rest", "")),
-    (Markup::AsciiDoc, files("adoc", "adoc asciidoc asc", "")),
-    (Markup::Notebook, files("jupyter", "ipynb", "")),
+    (Markup::Markdown, file_names("md", "md markdown mdx", "")),
+    (Markup::Rst, file_names("restructuredtext", "rst rest", "")),
+    (Markup::AsciiDoc, file_names("adoc", "adoc asciidoc asc", "")),
+    (Markup::Notebook, file_names("jupyter", "ipynb", "")),
 ];
 
-const fn files(aliases: &'static str, extensions: &'static str, names: &'static str) -> FileNames {
+const fn file_names(aliases: &'static str, extensions: &'static str, names: &'static str) -> FileNames {
     FileNames { aliases, extensions, names }
 }
 
 #[allow(clippy::too_many_arguments, reason = "a row of the table below")]
-const fn code(
+const fn code_language(
     name: &'static str,
     aliases: &'static str,
     extensions: &'static str,
@@ -147,10 +147,10 @@ const fn code(
     grammar: LanguageFn,
     tag_sources: &'static [&'static str],
 ) -> Language {
-    let files = files(aliases, extensions, names);
+    let files = file_names(aliases, extensions, names);
     Language {
         name,
-        join,
+        separator: join,
         files,
         interpreters,
         grammar,
@@ -164,77 +164,82 @@ const fn code(
 // Each line has: name, aliases, extensions, file names, interpreters, separator, grammar, queries.
 #[rustfmt::skip]
 pub static LANGUAGES: [Language; 20] = [
-    code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[memod_grammars::RUST]),
-    code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[memod_grammars::PYTHON]),
-    code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::JAVASCRIPT]),
-    code("typescript", "ts", "ts mts cts", "", "deno bun ts-node", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT]),
-    code("tsx", "", "tsx", "", "tsx", ".", tree_sitter_typescript::LANGUAGE_TSX, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::TYPESCRIPT]),
-    code("go", "golang", "go", "", "", ".", tree_sitter_go::LANGUAGE, &[memod_grammars::GO]),
-    code("java", "", "java", "", "", ".", tree_sitter_java::LANGUAGE, &[memod_grammars::JAVA]),
-    code("c", "", "c h", "", "", "::", tree_sitter_c::LANGUAGE, &[memod_grammars::C]),
-    code("cpp", "c++ cxx", "cpp cc cxx c++ C hpp hh hxx h++ ipp tpp inl ino cu cuh", "", "", "::", tree_sitter_cpp::LANGUAGE, &[memod_grammars::C, memod_grammars::CPP]),
-    code("c-sharp", "c# cs csharp", "cs csx", "", "dotnet-script", ".", tree_sitter_c_sharp::LANGUAGE, &[memod_grammars::C_SHARP]),
-    code("ruby", "rb", "rb rake gemspec ru podspec", "Rakefile Gemfile Vagrantfile Guardfile Podfile Fastfile", "ruby jruby", "::", tree_sitter_ruby::LANGUAGE, &[memod_grammars::RUBY]),
-    code("php", "", "php phtml php5 php7 php8", "", "php", "::", tree_sitter_php::LANGUAGE_PHP, &[memod_grammars::PHP]),
-    code("bash", "sh shell zsh", "sh bash zsh ksh bats ebuild", ".bashrc .bash_profile .bash_aliases .profile .zshrc .zprofile .zshenv PKGBUILD", "sh bash zsh ksh dash ash bats", ".", tree_sitter_bash::LANGUAGE, &[memod_grammars::BASH]),
-    code("kotlin", "kt", "kt kts", "", "kotlin", ".", tree_sitter_kotlin_ng::LANGUAGE, &[memod_grammars::KOTLIN]),
-    code("swift", "", "swift", "", "swift", ".", tree_sitter_swift::LANGUAGE, &[memod_grammars::SWIFT]),
-    code("scala", "", "scala sc sbt", "", "scala", ".", tree_sitter_scala::LANGUAGE, &[memod_grammars::SCALA]),
-    code("lua", "", "lua rockspec", ".luacheckrc", "lua luajit", ".", tree_sitter_lua::LANGUAGE, &[memod_grammars::LUA]),
-    code("elixir", "ex", "ex exs", "", "elixir", ".", tree_sitter_elixir::LANGUAGE, &[memod_grammars::ELIXIR]),
-    code("haskell", "hs", "hs hs-boot", "", "runhaskell runghc stack", ".", tree_sitter_haskell::LANGUAGE, &[memod_grammars::HASKELL]),
-    code("zig", "", "zig zon", "", "", ".", tree_sitter_zig::LANGUAGE, &[memod_grammars::ZIG]),
+    code_language("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[memod_grammars::RUST]),
+    code_language("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[memod_grammars::PYTHON]),
+    code_language("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::JAVASCRIPT]),
+    code_language("typescript", "ts", "ts mts cts", "", "deno bun ts-node", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT]),
+    code_language("tsx", "", "tsx", "", "tsx", ".", tree_sitter_typescript::LANGUAGE_TSX, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::TYPESCRIPT]),
+    code_language("go", "golang", "go", "", "", ".", tree_sitter_go::LANGUAGE, &[memod_grammars::GO]),
+    code_language("java", "", "java", "", "", ".", tree_sitter_java::LANGUAGE, &[memod_grammars::JAVA]),
+    code_language("c", "", "c h", "", "", "::", tree_sitter_c::LANGUAGE, &[memod_grammars::C]),
+    code_language("cpp", "c++ cxx", "cpp cc cxx c++ C hpp hh hxx h++ ipp tpp inl ino cu cuh", "", "", "::", tree_sitter_cpp::LANGUAGE, &[memod_grammars::C, memod_grammars::CPP]),
+    code_language("c-sharp", "c# cs csharp", "cs csx", "", "dotnet-script", ".", tree_sitter_c_sharp::LANGUAGE, &[memod_grammars::C_SHARP]),
+    code_language("ruby", "rb", "rb rake gemspec ru podspec", "Rakefile Gemfile Vagrantfile Guardfile Podfile Fastfile", "ruby jruby", "::", tree_sitter_ruby::LANGUAGE, &[memod_grammars::RUBY]),
+    code_language("php", "", "php phtml php5 php7 php8", "", "php", "::", tree_sitter_php::LANGUAGE_PHP, &[memod_grammars::PHP]),
+    code_language("bash", "sh shell zsh", "sh bash zsh ksh bats ebuild", ".bashrc .bash_profile .bash_aliases .profile .zshrc .zprofile .zshenv PKGBUILD", "sh bash zsh ksh dash ash bats", ".", tree_sitter_bash::LANGUAGE, &[memod_grammars::BASH]),
+    code_language("kotlin", "kt", "kt kts", "", "kotlin", ".", tree_sitter_kotlin_ng::LANGUAGE, &[memod_grammars::KOTLIN]),
+    code_language("swift", "", "swift", "", "swift", ".", tree_sitter_swift::LANGUAGE, &[memod_grammars::SWIFT]),
+    code_language("scala", "", "scala sc sbt", "", "scala", ".", tree_sitter_scala::LANGUAGE, &[memod_grammars::SCALA]),
+    code_language("lua", "", "lua rockspec", ".luacheckrc", "lua luajit", ".", tree_sitter_lua::LANGUAGE, &[memod_grammars::LUA]),
+    code_language("elixir", "ex", "ex exs", "", "elixir", ".", tree_sitter_elixir::LANGUAGE, &[memod_grammars::ELIXIR]),
+    code_language("haskell", "hs", "hs hs-boot", "", "runhaskell runghc stack", ".", tree_sitter_haskell::LANGUAGE, &[memod_grammars::HASKELL]),
+    code_language("zig", "", "zig zon", "", "", ".", tree_sitter_zig::LANGUAGE, &[memod_grammars::ZIG]),
 ];
 
-const fn text(
+const fn text_format(
     name: &'static str,
     aliases: &'static str,
     extensions: &'static str,
     names: &'static str,
 ) -> (&'static str, FileNames) {
-    (name, files(aliases, extensions, names))
+    (name, file_names(aliases, extensions, names))
 }
 
 /// Formats without a grammar, whose files are cut by lines. Each row has: name, aliases, extensions, file names.
 static TEXTS: &[(&str, FileNames)] = &[
-    text("batch", "bat cmd", "bat cmd", ""),
-    text("clojure", "clj", "clj cljs cljc edn", ""),
-    text("cmake", "", "cmake", "CMakeLists.txt"),
-    text("css", "scss sass less", "css scss sass less", ""),
-    text("csv", "tsv", "csv tsv", ""),
-    text("dart", "", "dart", ""),
-    text("diff", "patch", "diff patch", ""),
-    text("dockerfile", "docker", "dockerfile containerfile", "Dockerfile Containerfile"),
-    text("erlang", "erl", "erl hrl", "rebar.config"),
-    text("fish", "", "fish", ""),
-    text("fsharp", "fs f#", "fs fsi fsx", ""),
-    text("graphql", "gql", "graphql gql", ""),
-    text("groovy", "gradle", "groovy gradle", "Jenkinsfile"),
-    text("html", "htm", "html htm xhtml", ""),
-    text("ini", "conf", "ini cfg conf properties desktop service", ".editorconfig .gitconfig .gitmodules"),
-    text("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest", ".babelrc"),
-    text("julia", "jl", "jl", ""),
-    text("just", "", "just", "justfile Justfile"),
-    text("latex", "tex", "tex sty bib", ""),
-    text("makefile", "make", "mk mak make", "Makefile makefile GNUmakefile"),
-    text("meson", "", "", "meson.build meson_options.txt"),
-    text("nix", "", "nix", ""),
-    text("objective-c", "objc", "m mm", ""),
-    text("ocaml", "ml", "ml mli", ""),
-    text("org", "", "org", ""),
-    text("perl", "pl", "pl pm", ""),
-    text("powershell", "ps1", "ps1 psm1 psd1", ""),
-    text("protobuf", "proto", "proto", ""),
-    text("r", "", "r R Rmd", ""),
-    text("sql", "", "sql ddl", ""),
-    text("svelte", "", "svelte", ""),
-    text("terraform", "hcl tf", "tf tfvars hcl", ""),
-    text("text", "txt plain", "txt text", ""),
-    text("toml", "", "toml", "Cargo.lock Pipfile poetry.lock uv.lock"),
-    text("vim", "", "vim vimrc", ".vimrc"),
-    text("vue", "", "vue", ""),
-    text("xml", "svg", "xml xsd xsl xslt svg plist csproj props", ""),
-    text("yaml", "yml", "yaml yml", ".clang-format .clang-tidy"),
+    text_format("batch", "bat cmd", "bat cmd", ""),
+    text_format("clojure", "clj", "clj cljs cljc edn", ""),
+    text_format("cmake", "", "cmake", "CMakeLists.txt"),
+    text_format("css", "scss sass less", "css scss sass less", ""),
+    text_format("csv", "tsv", "csv tsv", ""),
+    text_format("dart", "", "dart", ""),
+    text_format("diff", "patch", "diff patch", ""),
+    text_format("dockerfile", "docker", "dockerfile containerfile", "Dockerfile Containerfile"),
+    text_format("erlang", "erl", "erl hrl", "rebar.config"),
+    text_format("fish", "", "fish", ""),
+    text_format("fsharp", "fs f#", "fs fsi fsx", ""),
+    text_format("graphql", "gql", "graphql gql", ""),
+    text_format("groovy", "gradle", "groovy gradle", "Jenkinsfile"),
+    text_format("html", "htm", "html htm xhtml", ""),
+    text_format(
+        "ini",
+        "conf",
+        "ini cfg conf properties desktop service",
+        ".editorconfig .gitconfig .gitmodules",
+    ),
+    text_format("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest", ".babelrc"),
+    text_format("julia", "jl", "jl", ""),
+    text_format("just", "", "just", "justfile Justfile"),
+    text_format("latex", "tex", "tex sty bib", ""),
+    text_format("makefile", "make", "mk mak make", "Makefile makefile GNUmakefile"),
+    text_format("meson", "", "", "meson.build meson_options.txt"),
+    text_format("nix", "", "nix", ""),
+    text_format("objective-c", "objc", "m mm", ""),
+    text_format("ocaml", "ml", "ml mli", ""),
+    text_format("org", "", "org", ""),
+    text_format("perl", "pl", "pl pm", ""),
+    text_format("powershell", "ps1", "ps1 psm1 psd1", ""),
+    text_format("protobuf", "proto", "proto", ""),
+    text_format("r", "", "r R Rmd", ""),
+    text_format("sql", "", "sql ddl", ""),
+    text_format("svelte", "", "svelte", ""),
+    text_format("terraform", "hcl tf", "tf tfvars hcl", ""),
+    text_format("text", "txt plain", "txt text", ""),
+    text_format("toml", "", "toml", "Cargo.lock Pipfile poetry.lock uv.lock"),
+    text_format("vim", "", "vim vimrc", ".vimrc"),
+    text_format("vue", "", "vue", ""),
+    text_format("xml", "svg", "xml xsd xsl xslt svg plist csproj props", ""),
+    text_format("yaml", "yml", "yaml yml", ".clang-format .clang-tidy"),
 ];
 
 /// Returns the format of `path` (with `/` separators).
@@ -244,7 +249,7 @@ static TEXTS: &[(&str, FileNames)] = &[
 pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
     let name = file_name(path);
     let is_signature = first_line.starts_with("-----BEGIN ");
-    format_by_files(|files| has_word(files.names, name))
+    find_format(|files| has_word(files.names, name))
         .or_else(|| {
             let (stem, extension) = name.rsplit_once('.')?;
             if stem.is_empty() {
@@ -259,7 +264,7 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
         })
         .or_else(|| {
             let (stem, _) = name.split_once('.')?;
-            format_by_files(|files| has_word(files.names, stem))
+            find_format(|files| has_word(files.names, stem))
         })
         .or_else(|| format_by_interpreter(first_line))
         .unwrap_or(FileFormat::Text(None))
@@ -268,7 +273,7 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
 /// Returns the language of `text`: C++ for a C header with a line that only C++ has, otherwise `language`.
 pub(super) fn refine_language(language: &'static Language, path: &str, text: &str) -> &'static Language {
     let is_header = language.name == "c" && path.ends_with(".h");
-    if is_header && CPP_LINES.iter().any(|start| starts_a_line(text, start)) {
+    if is_header && CPP_LINES.iter().any(|start| has_line_starting_with(text, start)) {
         language_by_name("cpp").unwrap_or(language)
     } else {
         language
@@ -287,30 +292,30 @@ pub fn list_format_names() -> Vec<&'static str> {
 
 /// Returns the canonical name of the format that `word` means: its name, an alias or an extension (`ts`, `py`, `c++`), in
 /// upper or lower case; `None` if no format matches.
-pub fn canonical_name(word: &str) -> Option<&'static str> {
+pub fn canonical_format_name(word: &str) -> Option<&'static str> {
     let word = word.trim_start_matches('.').to_ascii_lowercase();
     let named = list_format_names().into_iter().find(|name| *name == word);
     named
-        .or_else(|| format_by_files(|files| has_word(files.aliases, &word))?.name())
-        .or_else(|| format_by_files(|files| has_word(files.extensions, &word))?.name())
+        .or_else(|| find_format(|files| has_word(files.aliases, &word))?.name())
+        .or_else(|| find_format(|files| has_word(files.extensions, &word))?.name())
 }
 
 /// Least similarity (Jaro-Winkler, 0 to 1) of a suggested format name.
-const SIMILAR: f64 = 0.8;
+const MIN_SIMILARITY: f64 = 0.8;
 
 /// Returns the format name whose spelling is most similar to `word`, as a suggestion; `None` if none is similar enough.
-pub fn most_similar(word: &str) -> Option<&'static str> {
+pub fn suggest_format_name(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
     let alike = list_format_names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
     let (likeness, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (likeness >= SIMILAR).then_some(name)
+    (likeness >= MIN_SIMILARITY).then_some(name)
 }
 
 /// Beginnings of lines that C++ has and C does not.
 const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
 
-fn starts_a_line(text: &str, start: &str) -> bool {
+fn has_line_starting_with(text: &str, start: &str) -> bool {
     text.match_indices(start).any(|(at, _)| {
         let before = text[..at].trim_end_matches([' ', '\t']);
         before.is_empty() || before.ends_with(['\n', '\r'])
@@ -321,7 +326,7 @@ pub(super) fn language_by_name(name: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.name == name)
 }
 
-fn format_by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<FileFormat> {
+fn find_format(is_match: impl Fn(&FileNames) -> bool) -> Option<FileFormat> {
     let document = DOCUMENTS.iter().find(|(_, files)| is_match(files));
     document
         .map(|(markup, _)| FileFormat::Document(*markup))
@@ -332,7 +337,7 @@ fn format_by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<FileFormat> 
 }
 
 fn format_by_extension(extension: &str) -> Option<FileFormat> {
-    format_by_files(|files| has_word(files.extensions, extension))
+    find_format(|files| has_word(files.extensions, extension))
 }
 
 fn format_by_interpreter(first_line: &str) -> Option<FileFormat> {
@@ -396,14 +401,14 @@ mod tests {
             ("sh", "bash"),
         ];
         for (word, expected) in cases {
-            assert_eq!(canonical_name(word), Some(expected), "{word}");
+            assert_eq!(canonical_format_name(word), Some(expected), "{word}");
         }
-        assert_eq!(canonical_name(""), None);
-        assert_eq!(canonical_name("klingon"), None);
+        assert_eq!(canonical_format_name(""), None);
+        assert_eq!(canonical_format_name("klingon"), None);
         for (word, expected) in [("pythn", "python"), ("Typscript", "typescript"), ("ruts", "rust")] {
-            assert_eq!(most_similar(word), Some(expected), "{word}");
+            assert_eq!(suggest_format_name(word), Some(expected), "{word}");
         }
-        assert_eq!([most_similar(""), most_similar("#")], [None, None]);
+        assert_eq!([suggest_format_name(""), suggest_format_name("#")], [None, None]);
     }
 
     #[test]

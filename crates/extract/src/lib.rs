@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use memod_text::redact;
 use memod_text::secrets::{self, Syntax};
 
-pub use chunks::chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
+pub use chunks::chunk::{CHUNK_CHARS, Chunk, Extraction, OVERLAP_CHARS};
 use chunks::plain_text;
 use documents::notebook_text::NotebookText;
 pub use documents::sections::ChunkSize;
@@ -42,7 +42,7 @@ pub fn may_be_code(path: &str) -> bool {
 }
 
 /// Returns whether a word without quotes in this file is a value or an expression, for the search for credentials.
-pub fn syntax_of(path: &str, text: &str) -> Syntax {
+pub fn bare_word_syntax(path: &str, text: &str) -> Syntax {
     format_of(path, text).syntax()
 }
 
@@ -50,9 +50,9 @@ pub fn syntax_of(path: &str, text: &str) -> Syntax {
 /// problem contains one.
 ///
 /// Spans are byte offsets in the result of [`readable_text`] for the same file.
-pub fn extract(path: &str, text: &str) -> Extracted {
+pub fn extract(path: &str, text: &str) -> Extraction {
     let format = format_of(path, text);
-    let parse: &dyn Fn(&str) -> Extracted = match format {
+    let parse: &dyn Fn(&str) -> Extraction = match format {
         FileFormat::Document(Markup::Notebook) => return extract_notebook(text),
         FileFormat::Document(Markup::Markdown) => &markdown::extract,
         FileFormat::Document(Markup::Rst) => &rst::extract,
@@ -63,17 +63,17 @@ pub fn extract(path: &str, text: &str) -> Extracted {
     let class = content_class::classify_content(format, text);
     let secrets = secrets::find_secret_spans(text, format.syntax());
     let extracted = parse(&redact::mask(text, &secrets));
-    Extracted { secrets, class, ..extracted }
+    Extraction { secrets, class, ..extracted }
 }
 
-fn extract_notebook(file: &str) -> Extracted {
+fn extract_notebook(file: &str) -> Extraction {
     let mut notebook = match NotebookText::decode(file) {
         Ok(notebook) => notebook,
-        Err(why) => return Extracted { refused: Some(why), ..Extracted::default() },
+        Err(why) => return Extraction { refused: Some(why), ..Extraction::default() },
     };
     let secrets = secrets::find_secret_spans(&notebook.text, FileFormat::Document(Markup::Notebook).syntax());
     notebook.text = redact::mask(&notebook.text, &secrets).into_owned();
-    Extracted { secrets, ..notebook::extract(&notebook) }
+    Extraction { secrets, ..notebook::extract(&notebook) }
 }
 
 /// Returns the text that is indexed and shown for a file: for a notebook, the text of its cells, on the same lines as in the

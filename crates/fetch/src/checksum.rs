@@ -8,7 +8,7 @@ use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
 /// Number of bytes that are read at a time.
-const BLOCK: usize = 1 << 18;
+const BLOCK_BYTES: usize = 1 << 18;
 
 /// The digest that a server gave for the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn hash_file<D: sha2::Digest, const N: usize>(
     file: &mut File,
     mut digests: [D; N],
 ) -> io::Result<[String; N]> {
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; BLOCK_BYTES];
     loop {
         let read = file.read(&mut block)?;
         if read == 0 {

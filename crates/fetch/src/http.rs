@@ -12,10 +12,10 @@ use ureq::{Agent, BodyReader};
 use super::web_address::{WebAddress, extract_origin, redact_url, resolve_link};
 
 /// Largest number of redirections for one request.
-const MOST_REDIRECTIONS: usize = 10;
+const MAX_REDIRECTIONS: usize = 10;
 
 /// Longest wait before a retry that a server may ask for.
-const MOST_DELAY: Duration = Duration::from_secs(60);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// An HTTP client. It follows redirections itself, because the first answer of a hub has the checksum of the file.
 pub(super) struct HttpClient {
@@ -32,11 +32,11 @@ pub(super) struct HttpAnswer {
     pub(super) headers: HeaderMap,
     pub(super) body: BodyReader<'static>,
     /// Headers of the redirections before this answer, in order.
-    pub(super) before: Vec<HeaderMap>,
+    pub(super) redirect_headers: Vec<HeaderMap>,
     /// The address that sent the answer.
     pub(super) url: String,
     /// Whether the origin of `url` differs from the origin of the request.
-    pub(super) is_elsewhere: bool,
+    pub(super) is_from_other_origin: bool,
 }
 
 impl HttpAnswer {
@@ -51,7 +51,7 @@ impl HttpAnswer {
 pub(super) struct HttpError {
     pub(super) reason: String,
     /// `Some` if a retry may succeed, with the delay that the server asks for, if any.
-    pub(super) again: Option<Option<Duration>>,
+    pub(super) retry_after: Option<Option<Duration>>,
     /// Status of the answer, if the server answered.
     pub(super) status: Option<u16>,
 }
@@ -59,12 +59,12 @@ pub(super) struct HttpError {
 impl HttpError {
     /// Creates an error after which a retry may succeed.
     pub(super) fn transient(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), again: Some(None), status: None }
+        Self { reason: reason.into(), retry_after: Some(None), status: None }
     }
 
     /// Creates an error after which a retry is useless.
     pub(super) fn permanent(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), again: None, status: None }
+        Self { reason: reason.into(), retry_after: None, status: None }
     }
 }
 
@@ -106,7 +106,7 @@ impl HttpClient {
     /// handle, because only the caller requests ranges.
     pub(super) fn get(&self, url: &str, headers: &[(&str, String)]) -> Result<HttpAnswer, HttpError> {
         let (mut at, mut before) = (WebAddress::new(url), Vec::new());
-        for _ in 0..=MOST_REDIRECTIONS {
+        for _ in 0..=MAX_REDIRECTIONS {
             let response = self.send_request(&at, headers)?;
             let status = response.status();
             let (parts, body) = response.into_parts();
@@ -127,12 +127,12 @@ impl HttpClient {
                 status,
                 headers: parts.headers,
                 body,
-                before,
+                redirect_headers: before,
                 url: at.url,
-                is_elsewhere,
+                is_from_other_origin: is_elsewhere,
             });
         }
-        Err(HttpError::permanent(format!("redirects more than {MOST_REDIRECTIONS} times")))
+        Err(HttpError::permanent(format!("redirects more than {MAX_REDIRECTIONS} times")))
     }
 
     /// Sends one request, with the credentials for its origin.
@@ -180,13 +180,13 @@ fn is_https(url: &str) -> bool {
 /// Returns the error for a status other than success.
 fn status_error(status: StatusCode, headers: &HeaderMap, url: &str) -> HttpError {
     let delay = headers.get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    let delay = delay.map(|seconds| Duration::from_secs(seconds).min(MOST_DELAY));
+    let delay = delay.map(|seconds| Duration::from_secs(seconds).min(MAX_RETRY_DELAY));
     let may_pass = status.is_server_error() || matches!(status.as_u16(), 408 | 429);
     let said = headers.get("x-error-message").and_then(|value| value.to_str().ok());
     let said = said.map_or(String::new(), |said| format!(": {said}"));
     HttpError {
         reason: format!("{} answered {status}{said}", extract_origin(url)),
-        again: may_pass.then_some(delay),
+        retry_after: may_pass.then_some(delay),
         status: Some(status.as_u16()),
     }
 }
@@ -226,7 +226,7 @@ mod tests {
             error.reason,
             "https://hub.example redirects to http://cdn.example, which is not encrypted"
         );
-        assert_eq!(error.again, None);
+        assert_eq!(error.retry_after, None);
         let plain = WebAddress::new("http://hub.example/a");
         assert!(
             resolve_redirect(&plain, "http://cdn.example/").is_ok()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memod_base::paths::{IoContext as _, PathError};
-use memod_embed::onnx::{CatalogueEntry, ModelCache, ModelImport, Runtime, import_model};
+use memod_embed::onnx::{CatalogueEntry, ModelCache, ModelImport, RuntimeLocations, import_model};
 use serde::{Deserialize, Serialize};
 
 use super::http::HttpClient;
@@ -14,16 +14,16 @@ use super::web_address::{WebAddress, redact_url};
 use super::{FetchError, Listener, create_downloads_dir};
 
 /// Size of the largest model file, bytes.
-const MOST_MODEL: u64 = 4 << 30;
+const MAX_MODEL_BYTES: u64 = 4 << 30;
 
 /// Size of the largest other file, bytes.
-const MOST_JSON: u64 = 64 << 20;
+const MAX_OTHER_FILE_BYTES: u64 = 64 << 20;
 
 /// Files that are downloaded besides the model. The answer to the first one determines the commit of all. Only the tokenizer is
 /// required.
-const BESIDE: [&str; 7] = [
+const SIDE_FILES: [&str; 7] = [
     "config.json",
-    TOKENIZER,
+    TOKENIZER_FILE,
     "special_tokens_map.json",
     "tokenizer_config.json",
     "1_Pooling/config.json",
@@ -31,13 +31,13 @@ const BESIDE: [&str; 7] = [
     "config_sentence_transformers.json",
 ];
 
-const TOKENIZER: &str = "tokenizer.json";
+const TOKENIZER_FILE: &str = "tokenizer.json";
 
 /// Usual paths of the model file in a repository.
-const MODELS: [&str; 2] = ["onnx/model.onnx", "model.onnx"];
+const MODEL_FILES: [&str; 2] = ["onnx/model.onnx", "model.onnx"];
 
 /// Name of the file that records the commit of the downloaded files.
-const ORIGIN: &str = "origin.json";
+const ORIGIN_FILE: &str = "origin.json";
 
 /// A hub, and the token for it.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ struct ModelOrigin {
 pub(super) fn install_model(
     entry: &CatalogueEntry,
     hub: &Hub,
-    (cache, runtime, program): (&ModelCache, &Runtime, &Path),
+    (cache, runtime, program): (&ModelCache, &RuntimeLocations, &Path),
     patience: Duration,
     listener: &mut Listener<'_>,
 ) -> Result<(), FetchError> {
@@ -115,19 +115,19 @@ impl ModelDownload<'_, '_> {
     fn download_files(&mut self, entry: &CatalogueEntry) -> Result<ModelOrigin, FetchError> {
         let mut origin = ModelOrigin { repository: entry.repository.to_owned(), commit: None };
         let former = self.read_origin();
-        for (nth, file) in BESIDE.into_iter().enumerate() {
-            let got = self.download_file(file, &origin, MOST_JSON, file != TOKENIZER)?;
+        for (nth, file) in SIDE_FILES.into_iter().enumerate() {
+            let got = self.download_file(file, &origin, MAX_OTHER_FILE_BYTES, file != TOKENIZER_FILE)?;
             origin.commit = origin.commit.or(got.and_then(|got| got.commit));
             if nth == 0 {
                 self.delete_outdated_files(former.as_ref() == Some(&origin))?;
             }
         }
         self.write_origin(&origin)?;
-        let others = MODELS.into_iter().filter(|file| *file != entry.model_file);
+        let others = MODEL_FILES.into_iter().filter(|file| *file != entry.model_file);
         let mut candidates = std::iter::once(entry.model_file).chain(others).peekable();
         while let Some(file) = candidates.next() {
             // In some repositories the model file has another path than the catalogue says.
-            if self.download_file(file, &origin, MOST_MODEL, candidates.peek().is_some())?.is_some() {
+            if self.download_file(file, &origin, MAX_MODEL_BYTES, candidates.peek().is_some())?.is_some() {
                 break;
             }
         }
@@ -154,14 +154,14 @@ impl ModelDownload<'_, '_> {
         let transfer = Transfer {
             http: &self.http,
             url: &url,
-            to: &to,
+            target_path: &to,
             checksum: None,
-            most_bytes,
+            max_bytes: most_bytes,
             progress: &mut |done, total| listener.report_progress(name, done, total),
         };
-        match transfer.run() {
+        match transfer.download() {
             Ok(transferred) => {
-                if most_bytes == MOST_MODEL && !transferred.is_checked {
+                if most_bytes == MAX_MODEL_BYTES && !transferred.is_verified {
                     listener.report_note(
                         "the hub gives no checksum of the model, so the download is not verified",
                     )?;
@@ -169,25 +169,25 @@ impl ModelDownload<'_, '_> {
                 Ok(Some(transferred))
             }
             Err(error) if is_optional && error.status() == Some(404) => Ok(None),
-            Err(error) => Err(hub_error(error)),
+            Err(error) => Err(to_fetch_error(error)),
         }
     }
 
     /// Reads the recorded commit of the files of an earlier attempt.
     fn read_origin(&self) -> Option<ModelOrigin> {
-        serde_json::from_slice(&fs::read(self.dir.join(ORIGIN)).ok()?).ok()
+        serde_json::from_slice(&fs::read(self.dir.join(ORIGIN_FILE)).ok()?).ok()
     }
 
     /// Records the commit of the downloaded files.
     fn write_origin(&self, origin: &ModelOrigin) -> Result<(), PathError> {
-        let path = self.dir.join(ORIGIN);
+        let path = self.dir.join(ORIGIN_FILE);
         fs::write(&path, serde_json::to_vec(origin).expect("plain values serialize")).at("write", &path)
     }
 
     /// Deletes the complete files of an earlier attempt unless they are of the same commit. Incomplete files are described by their
     /// own `.part.json`.
     fn delete_outdated_files(&self, is_same: bool) -> Result<(), PathError> {
-        let complete = BESIDE[1..].iter().chain(&MODELS).map(|file| self.dir.join(file));
+        let complete = SIDE_FILES[1..].iter().chain(&MODEL_FILES).map(|file| self.dir.join(file));
         for path in complete.filter(|path| !is_same && path.exists()) {
             fs::remove_file(&path).at("remove", &path)?;
         }
@@ -196,10 +196,10 @@ impl ModelDownload<'_, '_> {
 }
 
 /// Converts the error of a download from the hub.
-fn hub_error(error: TransferError) -> FetchError {
+fn to_fetch_error(error: TransferError) -> FetchError {
     match error {
         TransferError::Io(error) => error.into(),
-        TransferError::Unwanted => FetchError::Unwanted,
+        TransferError::Cancelled => FetchError::Cancelled,
         TransferError::Http { error: ref http, .. } => {
             let is_refused = matches!(http.status, Some(401 | 403));
             FetchError::Hub { message: error.to_string(), is_refused }

@@ -16,27 +16,27 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use memod_base::paths::{IoContext as _, PathError, lock_within, open_lock};
-use memod_embed::onnx::{CatalogueEntry, ModelCache, OnnxError, Runtime};
+use memod_base::paths::{IoContext as _, PathError, lock_with_timeout, open_lock_file};
+use memod_embed::onnx::{CatalogueEntry, ModelCache, OnnxError, RuntimeLocations};
 use memod_proto::FetchReport;
 
 pub use hub::Hub;
 use transfer::TransferError;
 
 /// Address of the default package index, from which ONNX Runtime is downloaded.
-const INDEX: &str = "https://pypi.org/simple";
+const DEFAULT_INDEX_URL: &str = "https://pypi.org/simple";
 
 /// Address of the default hub of models.
-pub const HUB: &str = "https://huggingface.co";
+pub const DEFAULT_HUB_URL: &str = "https://huggingface.co";
 
 /// Shortest time between two reports of progress.
-const REPORT_EVERY: Duration = Duration::from_millis(100);
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The library and the model to download, and their sources.
 #[derive(Debug)]
 pub struct FetchRequest {
     /// The paths at which the library may exist already, and the cache directory.
-    pub runtime: Runtime,
+    pub runtime: RuntimeLocations,
     /// Address of the package index, perhaps with credentials; `None` for PyPI.
     pub index: Option<String>,
     /// Name of the model; `None` to download only the library.
@@ -85,7 +85,7 @@ pub enum FetchError {
     Busy(String),
     /// The process that waits for the download has ended.
     #[error("the download was cancelled, because the caller has ended")]
-    Unwanted,
+    Cancelled,
 }
 
 impl FetchError {
@@ -93,7 +93,7 @@ impl FetchError {
     fn index_error(error: TransferError) -> Self {
         match error {
             TransferError::Io(error) => error.into(),
-            TransferError::Unwanted => Self::Unwanted,
+            TransferError::Cancelled => Self::Cancelled,
             error @ TransferError::Http { .. } => Self::Index(error.to_string()),
         }
     }
@@ -118,7 +118,7 @@ impl FetchError {
             }
             Self::BadWheel { .. } => Some("set PIP_INDEX_URL or `model.index` to another index"),
             Self::Busy(_) => Some("wait for that process, or end it"),
-            Self::Unwanted => None,
+            Self::Cancelled => None,
         }
     }
 }
@@ -132,14 +132,14 @@ pub fn fetch_missing(
     report: &mut dyn FnMut(&FetchReport) -> io::Result<()>,
 ) -> Result<(), FetchError> {
     let mut listener = Listener { report, reported: None, patience: fetch.patience };
-    let index = fetch.index.as_deref().unwrap_or(INDEX);
+    let index = fetch.index.as_deref().unwrap_or(DEFAULT_INDEX_URL);
     runtime_library::fetch_library(&fetch.runtime, index, fetch.patience, &mut listener)?;
     let Some(name) = &fetch.model else { return Ok(()) };
     let cache = ModelCache::new(&fetch.runtime.cache_dir);
     if cache.get(name).is_ok() {
         return Ok(());
     }
-    let entry = CatalogueEntry::find(name).ok_or_else(|| OnnxError::Absent(name.clone()))?;
+    let entry = CatalogueEntry::find(name).ok_or_else(|| OnnxError::NotInstalled(name.clone()))?;
     let into = (&cache, &fetch.runtime, fetch.program.as_path());
     hub::install_model(entry, &fetch.hub, into, fetch.patience, &mut listener)
 }
@@ -162,12 +162,12 @@ impl Listener<'_> {
     /// Reports the current step.
     fn report_note(&mut self, text: &str) -> Result<(), FetchError> {
         let reported = (self.report)(&FetchReport::Note { text: text.to_owned() });
-        reported.map_err(|_| FetchError::Unwanted)
+        reported.map_err(|_| FetchError::Cancelled)
     }
 
-    /// Reports how many bytes of a file are downloaded, unless the last report was less than [`REPORT_EVERY`] ago.
+    /// Reports how many bytes of a file are downloaded, unless the last report was less than [`REPORT_INTERVAL`] ago.
     fn report_progress(&mut self, what: &str, done: u64, total: u64) -> io::Result<()> {
-        if done < total && self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
+        if done < total && self.reported.is_some_and(|at| at.elapsed() < REPORT_INTERVAL) {
             return Ok(());
         }
         self.reported = Some(Instant::now());
@@ -176,12 +176,12 @@ impl Listener<'_> {
 
     /// Locks a download against other processes, and waits for a process that downloads the same thing.
     fn lock_download(&mut self, path: &Path, what: &str) -> Result<File, FetchError> {
-        let file = open_lock(path)?;
+        let file = open_lock_file(path)?;
         if file.try_lock().is_ok() {
             return Ok(file);
         }
         self.report_note(&format!("another process is downloading {what}; waiting for it"))?;
-        match lock_within(file, self.patience) {
+        match lock_with_timeout(file, self.patience) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(FetchError::Busy(what.to_owned())),
             locked => Ok(locked.at("lock", path)?),
         }

@@ -12,11 +12,11 @@ use serde::Deserialize;
 use super::web_address::resolve_link;
 
 /// Value of the `accept` header: the formats of a page that can be parsed.
-pub(super) const ACCEPT: &str =
+pub(super) const ACCEPT_HEADER: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 
 /// Oldest usable version of ONNX Runtime, because fastembed 7.5 needs its interface.
-const OLDEST: Version = Version::new(1, 24, 0);
+const OLDEST_VERSION: Version = Version::new(1, 24, 0);
 
 /// A wheel in a package index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(super) struct Wheel {
 /// A platform, as the beginning and the possible endings of its tags, such as `manylinux_2_28_x86_64`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Platform {
-    starts: &'static str,
-    ends: &'static [&'static str],
+    tag_start: &'static str,
+    tag_endings: &'static [&'static str],
 }
 
 impl Platform {
@@ -48,24 +48,25 @@ impl Platform {
             ("windows", "aarch64") => ("win", &["_arm64"]),
             _ => return None,
         };
-        Some(Self { starts, ends })
+        Some(Self { tag_start: starts, tag_endings: ends })
     }
 
     /// Returns whether one of the tags, which are separated by dots, is a tag of the platform.
-    fn is_in(&self, tags: &str) -> bool {
-        let is_own =
-            |tag: &str| tag.starts_with(self.starts) && self.ends.iter().any(|end| tag.ends_with(end));
+    fn matches_tags(&self, tags: &str) -> bool {
+        let is_own = |tag: &str| {
+            tag.starts_with(self.tag_start) && self.tag_endings.iter().any(|end| tag.ends_with(end))
+        };
         tags.split('.').any(is_own)
     }
 }
 
 #[derive(Deserialize)]
 struct Page {
-    files: Vec<Listed>,
+    files: Vec<ListedFile>,
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ListedFile {
     filename: String,
     url: String,
     #[serde(default)]
@@ -99,7 +100,7 @@ pub(super) fn find_newest_wheel(
 }
 
 /// Returns the files that an HTML page links to.
-fn parse_links(page: &str) -> Vec<Listed> {
+fn parse_links(page: &str) -> Vec<ListedFile> {
     static LINK: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?i)<a\s([^>]*?)href\s*=\s*["']([^"'#]+)(?:#sha256=([0-9a-f]{64}))?[^"']*["']([^>]*)>"#)
             .expect("the pattern is a constant")
@@ -108,7 +109,7 @@ fn parse_links(page: &str) -> Vec<Listed> {
         let url = link[2].replace("&amp;", "&");
         let name = url.split(['?']).next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
         let is_yanked = [&link[1], &link[4]].iter().any(|attributes| attributes.contains("data-yanked"));
-        Listed {
+        ListedFile {
             filename: percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned(),
             hashes: Hashes { sha256: link.get(3).map(|hash| hash.as_str().to_ascii_lowercase()) },
             yanked: is_yanked.into(),
@@ -119,7 +120,7 @@ fn parse_links(page: &str) -> Vec<Listed> {
     listed.collect()
 }
 
-impl Listed {
+impl ListedFile {
     /// Converts a listed file into a wheel; `None` unless it is a usable wheel of ONNX Runtime for the platform.
     fn into_wheel(self, page_url: &str, platform: Platform) -> Option<Wheel> {
         let tags: Vec<&str> = self.filename.strip_suffix(".whl")?.split('-').collect();
@@ -127,9 +128,10 @@ impl Listed {
             return None;
         };
         let version = Version::parse(version).ok()?; // fails for a pre-release in the syntax of Python
-        let is_usable = version >= OLDEST && version.major == OLDEST.major && version.pre.is_empty();
+        let is_usable =
+            version >= OLDEST_VERSION && version.major == OLDEST_VERSION.major && version.pre.is_empty();
         let is_yanked = !matches!(self.yanked, serde_json::Value::Bool(false) | serde_json::Value::Null);
-        (is_usable && !is_yanked && platform.is_in(platforms)).then(|| Wheel {
+        (is_usable && !is_yanked && platform.matches_tags(platforms)).then(|| Wheel {
             url: resolve_link(page_url, &self.url),
             version,
             sha256: self.hashes.sha256,
@@ -143,8 +145,8 @@ impl Listed {
 mod tests {
     use super::*;
 
-    const LINUX: Platform = Platform { starts: "manylinux", ends: &["_x86_64"] };
-    const MAC: Platform = Platform { starts: "macosx", ends: &["_arm64", "_universal2"] };
+    const LINUX: Platform = Platform { tag_start: "manylinux", tag_endings: &["_x86_64"] };
+    const MAC: Platform = Platform { tag_start: "macosx", tag_endings: &["_arm64", "_universal2"] };
     const URL: &str = "https://mirror.example/simple/onnxruntime/";
 
     #[test]

@@ -5,33 +5,33 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::IoContext as _;
-use memod_embed::onnx::{LIBRARY, Runtime};
+use memod_embed::onnx::{LIBRARY, RuntimeLocations};
 use zip::ZipArchive;
 
 use super::checksum::Checksum;
 use super::http::{HttpClient, HttpError};
-use super::package_index::{ACCEPT, Platform, Wheel, find_newest_wheel};
+use super::package_index::{ACCEPT_HEADER, Platform, Wheel, find_newest_wheel};
 use super::transfer::{Transfer, TransferError};
 use super::web_address::{WebAddress, redact_url, resolve_link};
 use super::{FetchError, Listener, create_downloads_dir};
 
 /// Size of the largest page of a package index, bytes. The page of onnxruntime has half a megabyte.
-const MOST_PAGE: u64 = 64 << 20;
+const MAX_PAGE_BYTES: u64 = 64 << 20;
 
 /// Size of the largest wheel, and of the largest library, bytes.
-const MOST_WHEEL: u64 = 1 << 30;
+const MAX_WHEEL_BYTES: u64 = 1 << 30;
 
 /// Downloads the library into the cache directory unless it exists, and returns its path.
 ///
 /// # Errors
 /// When the settings name a library that does not exist, or the library cannot be downloaded.
 pub(super) fn fetch_library(
-    runtime: &Runtime,
+    runtime: &RuntimeLocations,
     index: &str,
     patience: std::time::Duration,
     listener: &mut Listener<'_>,
 ) -> Result<PathBuf, FetchError> {
-    if runtime.is_named() {
+    if runtime.is_configured() {
         return Ok(runtime.find_library()?); // a library that the settings name is never replaced
     }
     if let Ok(library) = runtime.find_library() {
@@ -56,16 +56,16 @@ pub(super) fn fetch_library(
     let transfer = Transfer {
         http: &http,
         url: &wheel.url,
-        to: &path,
+        target_path: &path,
         checksum: wheel.sha256.clone().map(Checksum::Sha256),
-        most_bytes: MOST_WHEEL,
+        max_bytes: MAX_WHEEL_BYTES,
         progress: &mut |done, total| listener.report_progress("onnxruntime", done, total),
     };
-    let transferred = transfer.run().map_err(FetchError::index_error)?;
-    if !transferred.is_checked {
+    let transferred = transfer.download().map_err(FetchError::index_error)?;
+    if !transferred.is_verified {
         listener.report_note("the index gives no SHA-256 of the wheel, so the download is not verified")?;
     }
-    let library = unpack_library(&path, &runtime.own_dir());
+    let library = unpack_library(&path, &runtime.fetched_library_dir());
     fs::remove_file(&path).at("remove", &path)?; // also after a failure, because a damaged wheel is useless
     library
 }
@@ -78,9 +78,10 @@ fn render_size(bytes: Option<u64>) -> String {
 /// Reads the page of onnxruntime in a package index, and returns the wheel to download.
 fn choose_wheel(http: &HttpClient, index: &str, platform: Platform) -> Result<Wheel, FetchError> {
     let url = resolve_link(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
-    let answer =
-        http.get(&url, &[("accept", ACCEPT.to_owned())]).map_err(|error| index_page_error(&url, error))?;
-    let page = io::read_to_string(io::Read::take(answer.body, MOST_PAGE));
+    let answer = http
+        .get(&url, &[("accept", ACCEPT_HEADER.to_owned())])
+        .map_err(|error| index_page_error(&url, error))?;
+    let page = io::read_to_string(io::Read::take(answer.body, MAX_PAGE_BYTES));
     let page = page.map_err(|error| index_page_error(&url, HttpError::permanent(error.to_string())))?;
     let wheel = find_newest_wheel(&page, &answer.url, platform)
         .map_err(|why| index_page_error(&url, HttpError::permanent(why)))?;
@@ -102,14 +103,14 @@ fn unpack_library(wheel: &Path, to: &Path) -> Result<PathBuf, FetchError> {
     let name = archive.file_names().filter(|name| is_library(name)).min().map(str::to_owned);
     let name = name.ok_or_else(|| bad_wheel_error(wheel, format!("has no {LIBRARY}")))?;
     let packed = archive.by_name(&name).map_err(|error| bad_wheel_error(wheel, error.to_string()))?;
-    let mut packed = io::Read::take(packed, MOST_WHEEL + 1); // the size in the archive may be wrong
+    let mut packed = io::Read::take(packed, MAX_WHEEL_BYTES + 1); // the size in the archive may be wrong
     fs::create_dir_all(to).at("create directory", to)?;
     let part = to.join(format!(".part-{}", std::process::id()));
     let library = to.join(LIBRARY);
     let unpacked = File::create(&part)
         .and_then(|mut file| Ok((io::copy(&mut packed, &mut file)?, file.sync_all()?)))
-        .and_then(|(bytes, ())| match bytes > MOST_WHEEL {
-            true => Err(io::Error::other(format!("{name} has more than {MOST_WHEEL} bytes"))),
+        .and_then(|(bytes, ())| match bytes > MAX_WHEEL_BYTES {
+            true => Err(io::Error::other(format!("{name} has more than {MAX_WHEEL_BYTES} bytes"))),
             false => fs::rename(&part, &library),
         });
     if unpacked.is_err() {

@@ -17,25 +17,25 @@ use super::http::{HttpAnswer, HttpClient, HttpError, header_text};
 use super::web_address::redact_url;
 
 /// Number of attempts in a row that may fail without receiving a new byte.
-const MOST_FAILURES: u32 = 5;
+const MAX_FAILURES_IN_A_ROW: u32 = 5;
 
 /// The longest time without a byte is divided by this for the delay after the first failure: 30 s give half a second. The delay
 /// doubles with each failure.
-const FIRST_DELAY_PART: u32 = 60;
+const FIRST_DELAY_DIVISOR: u32 = 60;
 
 /// Number of bytes that are read at a time.
-const BLOCK: usize = 1 << 16;
+const BLOCK_BYTES: usize = 1 << 16;
 
 /// A file to download.
 pub(super) struct Transfer<'a> {
     pub(super) http: &'a HttpClient,
     pub(super) url: &'a str,
     /// Path of the complete file.
-    pub(super) to: &'a Path,
+    pub(super) target_path: &'a Path,
     /// The expected checksum, if it is known before the download.
     pub(super) checksum: Option<Checksum>,
     /// Largest size of the file, bytes; a larger file is an error.
-    pub(super) most_bytes: u64,
+    pub(super) max_bytes: u64,
     /// Called with the number of downloaded bytes and the total (0 if unknown). An error ends the download.
     pub(super) progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
 }
@@ -47,7 +47,7 @@ pub(super) struct TransferredFile {
     /// Commit of the file, as the hub gave it.
     pub(super) commit: Option<String>,
     /// Whether a checksum was known and the file matches it.
-    pub(super) is_checked: bool,
+    pub(super) is_verified: bool,
 }
 
 /// Why a file was not downloaded.
@@ -61,7 +61,7 @@ pub(super) enum TransferError {
     Http { url: String, error: HttpError },
     /// The process that waits for the download has ended.
     #[error("the download was cancelled, because the caller has ended")]
-    Unwanted,
+    Cancelled,
 }
 
 impl TransferError {
@@ -74,7 +74,7 @@ impl TransferError {
     pub(super) fn status(&self) -> Option<u16> {
         match self {
             Self::Http { error, .. } => error.status,
-            Self::Io(_) | Self::Unwanted => None,
+            Self::Io(_) | Self::Cancelled => None,
         }
     }
 }
@@ -123,7 +123,7 @@ impl FileDescription {
             linked_etag: linked.map(str::to_owned),
             total: read_total_size(answer),
             commit: commit.map(str::to_owned),
-            is_elsewhere: answer.is_elsewhere,
+            is_elsewhere: answer.is_from_other_origin,
         }
     }
 
@@ -140,7 +140,7 @@ impl FileDescription {
     }
 
     /// Returns whether the file on the server is certainly the same as in the description `now`.
-    fn is_same(&self, now: &Self) -> bool {
+    fn is_same_file(&self, now: &Self) -> bool {
         match (&self.linked_etag, &now.linked_etag) {
             (Some(then), Some(now)) => then == now,
             _ => self.strong_etag().is_some() && self.etag == now.etag,
@@ -150,7 +150,7 @@ impl FileDescription {
 
 /// Returns a header from the first redirection that has it, or else from the answer itself.
 fn find_hub_header<'a>(answer: &'a HttpAnswer, name: &str) -> Option<&'a str> {
-    let redirected = answer.before.iter().find_map(|headers| header_text(headers, name));
+    let redirected = answer.redirect_headers.iter().find_map(|headers| header_text(headers, name));
     redirected.or_else(|| header_text(&answer.headers, name))
 }
 
@@ -167,7 +167,7 @@ impl Transfer<'_> {
     ///
     /// # Errors
     /// When the download fails for good. The incomplete file stays for a later attempt, unless its checksum is wrong.
-    pub(super) fn run(mut self) -> Result<TransferredFile, TransferError> {
+    pub(super) fn download(mut self) -> Result<TransferredFile, TransferError> {
         let (mut failures, mut most) = (0, 0);
         let mut is_resumed = self.part_size() > 0;
         let mut has_restarted = false;
@@ -190,10 +190,10 @@ impl Transfer<'_> {
             // Only more bytes than ever before are progress, because a server may send another file each time.
             failures = if have > most { 1 } else { failures + 1 };
             most = most.max(have);
-            let Some(delay) = error.again.filter(|_| failures < MOST_FAILURES) else {
+            let Some(delay) = error.retry_after.filter(|_| failures < MAX_FAILURES_IN_A_ROW) else {
                 return Err(self.transfer_error(error));
             };
-            let usual = self.http.patience / FIRST_DELAY_PART * 2_u32.pow(failures - 1);
+            let usual = self.http.patience / FIRST_DELAY_DIVISOR * 2_u32.pow(failures - 1);
             pause(delay.unwrap_or(usual));
         }
     }
@@ -214,7 +214,7 @@ impl Transfer<'_> {
         let described = FileDescription::from_answer(&answer);
         let start = format!("bytes {have}-");
         let is_rest = answer.status == StatusCode::PARTIAL_CONTENT
-            && known.is_same(&described)
+            && known.is_same_file(&described)
             && header_text(&answer.headers, "content-range").is_some_and(|range| range.starts_with(&start));
         if answer.status != StatusCode::OK && !is_rest {
             // The server sent a part of another file, or another range.
@@ -226,8 +226,8 @@ impl Transfer<'_> {
             .into());
         }
         let from = if is_rest { have } else { 0 };
-        if described.total.is_some_and(|total| total > self.most_bytes) {
-            let reason = format!("has more than {} bytes", self.most_bytes);
+        if described.total.is_some_and(|total| total > self.max_bytes) {
+            let reason = format!("has more than {} bytes", self.max_bytes);
             return Err(HttpError::permanent(reason).into());
         }
         if !is_rest {
@@ -249,10 +249,10 @@ impl Transfer<'_> {
             File::options().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
         file.set_len(from).at("cut", &path)?;
         file.seek(SeekFrom::Start(from)).at("write", &path)?;
-        let (mut have, mut block) = (from, vec![0; BLOCK]);
+        let (mut have, mut block) = (from, vec![0; BLOCK_BYTES]);
         loop {
             (self.progress)(have, total.unwrap_or(0))
-                .map_err(|_| AttemptError::Fatal(TransferError::Unwanted))?;
+                .map_err(|_| AttemptError::Fatal(TransferError::Cancelled))?;
             let read = match answer.body.read(&mut block) {
                 Ok(0) => break,
                 Ok(read) => read,
@@ -261,8 +261,8 @@ impl Transfer<'_> {
                 }
             };
             have += read as u64;
-            if have > self.most_bytes {
-                return Err(HttpError::permanent(format!("has more than {} bytes", self.most_bytes)).into());
+            if have > self.max_bytes {
+                return Err(HttpError::permanent(format!("has more than {} bytes", self.max_bytes)).into());
             }
             file.write_all(&block[..read]).at("write", &path)?;
         }
@@ -285,12 +285,12 @@ impl Transfer<'_> {
             self.delete_part()?;
             return Ok(Err(format!("the downloaded file has {difference}")));
         }
-        fs::rename(&path, self.to).at("rename", &path)?;
+        fs::rename(&path, self.target_path).at("rename", &path)?;
         self.delete_part()?;
         Ok(Ok(TransferredFile {
-            bytes: fs::metadata(self.to).at("look at", self.to)?.len(),
+            bytes: fs::metadata(self.target_path).at("look at", self.target_path)?.len(),
             commit: described.commit.clone(),
-            is_checked: checksum.is_some(),
+            is_verified: checksum.is_some(),
         }))
     }
 
@@ -324,12 +324,12 @@ impl Transfer<'_> {
 
     /// Returns the path of the incomplete file.
     fn part_path(&self) -> PathBuf {
-        with_suffix(self.to, ".part")
+        with_suffix(self.target_path, ".part")
     }
 
     /// Returns the path of the description of the incomplete file.
     fn description_path(&self) -> PathBuf {
-        with_suffix(self.to, ".part.json")
+        with_suffix(self.target_path, ".part.json")
     }
 
     /// Returns the error for the address of the file.

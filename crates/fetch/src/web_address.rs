@@ -27,7 +27,7 @@ impl WebAddress {
 /// Returns scheme, host and port of an address: the part to which a secret may be sent.
 pub(super) fn extract_origin(url: &str) -> String {
     let mut url = WebAddress::new(url).url;
-    url.truncate(start_of_path(&url));
+    url.truncate(find_path_start(&url));
     url
 }
 
@@ -39,7 +39,7 @@ pub(super) fn redact_url(url: &str) -> String {
 }
 
 /// Returns the byte offset at which the path of an address begins.
-fn start_of_path(url: &str) -> usize {
+fn find_path_start(url: &str) -> usize {
     let host = url.find("://").map_or(0, |at| at + 3);
     url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at)
 }
@@ -52,7 +52,7 @@ pub(super) fn resolve_link(page: &str, link: &str) -> String {
     if is_absolute {
         return link.to_owned();
     }
-    let (origin, path) = page.split_at(start_of_path(page));
+    let (origin, path) = page.split_at(find_path_start(page));
     if let Some(host) = link.strip_prefix("//") {
         let scheme = origin.split_once("://").map_or("https", |(scheme, _)| scheme);
         return format!("{scheme}://{host}");

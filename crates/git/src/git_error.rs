@@ -66,7 +66,7 @@ impl GitError {
 
     /// Returns whether a file exists but could not be read, so that its content is unknown. A retry may succeed, perhaps only
     /// with a further permission.
-    pub fn is_unread(&self) -> bool {
+    pub fn is_unreadable(&self) -> bool {
         matches!(self, Self::Io(error)
             if error.is_transient() || error.source.kind() == io::ErrorKind::PermissionDenied)
     }
@@ -94,10 +94,10 @@ pub(crate) fn find_system_error(error: &gix::Error, path: &Path) -> Option<GitEr
     let is_unread =
         |error: &&io::Error| is_transient(error) || error.kind() == io::ErrorKind::PermissionDenied;
     let source = error.downcast_any_ref::<io::Error>().filter(is_unread)?;
-    Some(PathError { action: "read", path: path.to_owned(), source: copy_of(source) }.into())
+    Some(PathError { action: "read", path: path.to_owned(), source: clone_io_error(source) }.into())
 }
 
 /// Returns a copy of an error of the system.
-pub(crate) fn copy_of(error: &io::Error) -> io::Error {
+pub(crate) fn clone_io_error(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error)
 }

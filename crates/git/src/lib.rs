@@ -19,27 +19,27 @@ mod special;
 mod worktree_files;
 
 pub use commits::blame::{Blame, LineMove};
-pub use commits::changes::{Changes, PathChange};
-pub use commits::line_map::{ALIKE, likeness};
-pub use commits::log::{Log, PathTouch};
-pub use commits::range::Range;
-pub use commits::walk::Walk;
+pub use commits::changes::{PathChange, TreeChanges};
+pub use commits::line_map::{MIN_SIMILARITY_PERCENT, similarity_percent};
+pub use commits::log::{PathLog, PathTouch};
+pub use commits::range::CommitRange;
+pub use commits::walk::CommitWalk;
 pub use git_error::GitError;
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;
 pub use gix::objs::tree::EntryKind;
 pub use objects::blob::{blob_id, read_blob};
-pub use objects::{Commit, Node, Objects, TreeEntry};
+pub use objects::{Commit, CommitNode, Objects, TreeEntry};
 pub use refs::head::read_head;
 pub use refs::revision::RevisionError;
 pub use refs::{Refs, Tip};
 pub use settings::hook_settings::{HookSettings, NamedHook};
-pub use settings::identity::{Identity, identity};
-pub use settings::user_rules::UserRules;
-pub use settings::{Settings, UserDirs, excludes_files};
+pub use settings::identity::{Identity, read_identity};
+pub use settings::user_rules::UserFilesSnapshot;
+pub use settings::{Settings, UserDirs, list_exclude_files};
 pub use worktree_files::attributes::{
     AttributeFile, Attributes, Conversion, OutsideAttributes, is_lfs_pointer_to,
 };
 pub use worktree_files::nested::is_repository;
-pub use worktree_files::patterns::Patterns;
-pub use worktree_files::tracked::{Tracked, TrackedAs};
+pub use worktree_files::patterns::IgnorePatterns;
+pub use worktree_files::tracked::{GitIndex, TrackedAs};

@@ -19,7 +19,7 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use memod_base::paths::{PathError, RepoLayout, read_regular};
 
 use self::object_dirs::ObjectDirs;
-use crate::git_error::{GitError, copy_of, find_system_error};
+use crate::git_error::{GitError, clone_io_error, find_system_error};
 
 /// Size of the cache for trees, which are stored as deltas, in bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
@@ -33,12 +33,12 @@ pub struct Objects {
     /// Commits whose parents a shallow clone lacks.
     shallow: HashSet<ObjectId>,
     /// The first pack that cannot be opened, if any; searched for when an object is missing.
-    unread_pack: OnceLock<Option<PathError>>,
+    unreadable_pack: OnceLock<Option<PathError>>,
 }
 
 /// The parts of a commit that a walk needs.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct CommitNode {
     /// Its tree.
     pub tree: ObjectId,
     /// Its parents; empty at the boundary of a shallow history.
@@ -73,9 +73,9 @@ pub struct TreeEntry {
     pub kind: EntryKind,
 }
 
-impl Node {
+impl CommitNode {
     /// Returns why history ends at this commit although it has parents, if it does.
-    pub fn cut(&self, id: ObjectId) -> Option<String> {
+    pub fn why_history_ends(&self, id: ObjectId) -> Option<String> {
         self.is_cut.then(|| format!("history ends at {id}: this is a shallow clone"))
     }
 }
@@ -121,35 +121,35 @@ impl Objects {
             Ok(odb) => odb,
             Err(source) => {
                 let error = PathError { action: "read", path: dir, source };
-                return Err(GitError::Io(dirs.find_unread().unwrap_or(error)));
+                return Err(GitError::Io(dirs.find_unreadable_pack().unwrap_or(error)));
             }
         };
         odb.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_CACHE_BYTES)));
         let shallow = read_shallow(&common_dir.join("shallow"));
-        Ok(Some(Self { odb, dirs, object_hash, shallow, unread_pack: OnceLock::new() }))
+        Ok(Some(Self { odb, dirs, object_hash, shallow, unreadable_pack: OnceLock::new() }))
     }
 
     /// Returns the parts of a commit that a walk needs.
     ///
     /// # Errors
     /// When it is missing, damaged or no commit.
-    pub fn node(&self, id: ObjectId) -> Result<Node, GitError> {
-        let bytes = self.read(id, gix::objs::Kind::Commit)?;
+    pub fn read_commit_node(&self, id: ObjectId) -> Result<CommitNode, GitError> {
+        let bytes = self.read_object(id, gix::objs::Kind::Commit)?;
         // Parse field by field, because the rest may be damaged and is not needed.
         let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
         let tree = fields.tree_id().map_err(|error| damaged_error(id, &error))?;
         let is_cut = self.shallow.contains(&id);
         let parents = if is_cut { Vec::new() } else { fields.parent_ids().collect() };
         let time = fields.committer().map_or(0, |committer| committer.seconds());
-        Ok(Node { tree, parents, time, is_cut })
+        Ok(CommitNode { tree, parents, time, is_cut })
     }
 
     /// Returns a commit for display.
     ///
     /// # Errors
     /// When it is missing, damaged or no commit.
-    pub fn commit(&self, id: ObjectId) -> Result<Commit, GitError> {
-        let bytes = self.read(id, gix::objs::Kind::Commit)?;
+    pub fn read_commit(&self, id: ObjectId) -> Result<Commit, GitError> {
+        let bytes = self.read_object(id, gix::objs::Kind::Commit)?;
         let fields = || CommitRefIter::from_bytes(&bytes, self.object_hash);
         let encoding = fields().filter_map(Result::ok).find_map(|token| match token {
             gix::objs::commit::ref_iter::Token::Encoding(label) => Some(label),
@@ -178,13 +178,13 @@ impl Objects {
     ///
     /// # Errors
     /// When a tree on the way is missing or damaged.
-    pub fn entry(&self, tree: ObjectId, path: &str) -> Result<Option<TreeEntry>, GitError> {
+    pub fn find_tree_entry(&self, tree: ObjectId, path: &str) -> Result<Option<TreeEntry>, GitError> {
         let mut at = TreeEntry { id: tree, kind: EntryKind::Tree };
         for name in path.split('/').filter(|name| !name.is_empty()) {
             if at.kind != EntryKind::Tree {
                 return Ok(None);
             }
-            let bytes = self.tree(at.id)?;
+            let bytes = self.read_tree(at.id)?;
             let entries = TreeRefIter::from_bytes(&bytes, self.object_hash);
             let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == name) else {
                 return Ok(None);
@@ -198,18 +198,18 @@ impl Objects {
     ///
     /// # Errors
     /// When it is missing or damaged.
-    pub fn blob(&self, id: ObjectId, most_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
+    pub fn read_blob_at_most(&self, id: ObjectId, most_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
         if self.read_header(id)?.size > most_bytes {
             return Ok(None);
         }
-        self.read(id, gix::objs::Kind::Blob).map(Some)
+        self.read_object(id, gix::objs::Kind::Blob).map(Some)
     }
 
-    pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
+    pub(super) fn read_tree(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
         if id.is_empty_tree() {
             return Ok(Vec::new()); // git knows the empty tree without storing it
         }
-        self.read(id, gix::objs::Kind::Tree)
+        self.read_object(id, gix::objs::Kind::Tree)
     }
 
     /// Follows annotated tags to their commit.
@@ -218,10 +218,10 @@ impl Objects {
     /// When the target is not a commit, or an object on the way is missing or damaged.
     pub fn peel_to_commit(&self, mut id: ObjectId) -> Result<ObjectId, GitError> {
         loop {
-            match self.kind(id)? {
+            match self.object_kind(id)? {
                 gix::objs::Kind::Commit => return Ok(id),
                 gix::objs::Kind::Tag => {
-                    let bytes = self.read(id, gix::objs::Kind::Tag)?;
+                    let bytes = self.read_object(id, gix::objs::Kind::Tag)?;
                     let tag = gix::objs::TagRefIter::from_bytes(&bytes, self.object_hash).target_id();
                     id = tag.map_err(|error| damaged_error(id, &error))?;
                 }
@@ -234,7 +234,7 @@ impl Objects {
     ///
     /// # Errors
     /// When it is missing or damaged.
-    pub fn kind(&self, id: ObjectId) -> Result<gix::objs::Kind, GitError> {
+    pub fn object_kind(&self, id: ObjectId) -> Result<gix::objs::Kind, GitError> {
         Ok(self.read_header(id)?.kind)
     }
 
@@ -246,18 +246,18 @@ impl Objects {
     /// that file, because gix passes over it.
     fn missing_error(&self, id: ObjectId) -> GitError {
         if let Some(PathError { action, path, source }) =
-            self.unread_pack.get_or_init(|| self.dirs.find_unread())
+            self.unreadable_pack.get_or_init(|| self.dirs.find_unreadable_pack())
         {
-            return PathError { action, path: path.clone(), source: copy_of(source) }.into();
+            return PathError { action, path: path.clone(), source: clone_io_error(source) }.into();
         }
-        self.dirs.find_unread_loose(&id).map_or(GitError::Missing { id }, GitError::Io)
+        self.dirs.find_unreadable_loose_object(&id).map_or(GitError::Missing { id }, GitError::Io)
     }
 
     /// Returns the error for an object that could not be read; the error names a pack that cannot be opened, if there is one.
-    fn unread_error(&self, id: ObjectId, error: &gix::Error) -> GitError {
+    fn unreadable_object_error(&self, id: ObjectId, error: &gix::Error) -> GitError {
         match find_system_error(error, Path::new(&format!("git object {id}"))) {
             Some(interrupted) if !interrupted.is_transient() => {
-                self.dirs.find_unread().map_or(interrupted, GitError::Io)
+                self.dirs.find_unreadable_pack().map_or(interrupted, GitError::Io)
             }
             Some(interrupted) => interrupted,
             None => damaged_error(id, error),
@@ -266,16 +266,17 @@ impl Objects {
 
     /// Reads the type and size of an object.
     fn read_header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
-        self.dirs.refuse_special(&id)?;
-        let header = self.odb.try_header(&id).map_err(|error| self.unread_error(id, &error))?;
+        self.dirs.refuse_special_object(&id)?;
+        let header = self.odb.try_header(&id).map_err(|error| self.unreadable_object_error(id, &error))?;
         header.ok_or_else(|| self.missing_error(id))
     }
 
     /// Reads an object of a type.
-    fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
+    fn read_object(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
-        self.dirs.refuse_special(&id)?;
-        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| self.unread_error(id, &error))?;
+        self.dirs.refuse_special_object(&id)?;
+        let found =
+            self.odb.try_find(&id, &mut bytes).map_err(|error| self.unreadable_object_error(id, &error))?;
         let found = found.ok_or_else(|| self.missing_error(id))?.kind;
         if found == kind { Ok(bytes) } else { Err(wrong_type_error(id, found, kind)) }
     }
@@ -288,7 +289,7 @@ impl gix::objs::Find for Objects {
         id: &gix::oid,
         buffer: &'a mut Vec<u8>,
     ) -> Result<Option<gix::objs::Data<'a>>, gix::Error> {
-        match self.dirs.refuse_special(id) {
+        match self.dirs.refuse_special_object(id) {
             Ok(()) => self.odb.try_find(id, buffer),
             Err(_) => Ok(None),
         }

@@ -58,11 +58,11 @@ impl Refs {
     }
 
     /// Returns the history of the worktree, with a few small reads and no lock.
-    pub fn tip(&self) -> Tip {
+    pub fn read_tip(&self) -> Tip {
         let shallow = self.layout.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
-        let head = self.find("HEAD");
+        let head = self.resolve_ref("HEAD");
         Tip {
-            is_unread: head.as_ref().is_err_and(GitError::is_unread),
+            is_unread: head.as_ref().is_err_and(GitError::is_unreadable),
             head: head.map_err(|error| error.to_string()),
             object_hash: self.object_hash,
             shallow: shallow.map(|meta| (meta.len(), meta.modified().ok())),
@@ -74,7 +74,7 @@ impl Refs {
     ///
     /// # Errors
     /// When a ref is damaged, refers to itself, or is stored in a form that cannot be read.
-    pub fn find(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
+    pub fn resolve_ref(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
         let mut name = name.to_owned();
         for _ in 0..=MOST_SYMBOLIC {
             match self.read_target(&name)? {
@@ -105,14 +105,14 @@ impl Refs {
             Ok(reference) => Ok(reference.map(|reference| reference.target)),
             Err(error) => {
                 let places = [git_dir.join(name), common_dir.join(name), common_dir.join("packed-refs")];
-                let place = places.iter().find(|place| is_unread(place)).unwrap_or(&places[0]);
+                let place = places.iter().find(|place| is_unreadable(place)).unwrap_or(&places[0]);
                 Err(find_system_error(&error, place).unwrap_or_else(|| ref_error(name, error.to_string())))
             }
         }
     }
 
     /// Returns the full name of the branch that `HEAD` is on.
-    pub fn branch(&self) -> Option<String> {
+    pub fn current_branch(&self) -> Option<String> {
         match self.read_target("HEAD") {
             Ok(Some(Target::Symbolic(name))) => name.as_bstr().to_str().ok().map(str::to_owned),
             _ => None,
@@ -121,7 +121,7 @@ impl Refs {
 }
 
 /// Returns whether a file exists and cannot be read.
-fn is_unread(path: &Path) -> bool {
+fn is_unreadable(path: &Path) -> bool {
     fs::read(path).is_err_and(|error| {
         !matches!(
             error.kind(),

@@ -17,7 +17,7 @@ use gix::config::{File, Source};
 use gix::hash::Kind as ObjectHash;
 use memod_base::paths::{PathError, RepoLayout, is_transient, read_regular};
 
-use super::special::refuse_special;
+use super::special::refuse_special_file;
 use crate::git_error::{GitError, find_system_error};
 use crate::refs::head::read_head;
 
@@ -109,7 +109,7 @@ impl Settings {
             symlinks: config.boolean("core.symlinks").ok().flatten().unwrap_or(cfg!(unix)),
             object_hash: read_object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
-            files: list_files(&config, dirs),
+            files: list_config_files(&config, dirs),
         })
     }
 
@@ -117,7 +117,7 @@ impl Settings {
     /// the names of refs that `git clone` sets up.
     pub fn upstream_ref(layout: &RepoLayout, dirs: &UserDirs, branch: &str) -> Option<String> {
         let (git_dir, common_dir) = (layout.git_dir.as_ref()?, layout.common_dir.as_ref()?);
-        let config = ConfigCascade { git_dir, branch: None, dirs }.load_files(common_dir).ok()?;
+        let config = ConfigLoader { git_dir, branch: None, dirs }.load_files(common_dir).ok()?;
         let name = branch.strip_prefix("refs/heads/")?;
         let of_branch =
             |key: &str| config.string_by("branch", Some(name.into()), key).map(|value| value.to_string());
@@ -159,7 +159,7 @@ impl Settings {
 /// `info/exclude`.
 ///
 /// A change of one of them can change the set of indexed files.
-pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> {
+pub fn list_exclude_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> {
     let Some(common_dir) = &layout.common_dir else {
         return Vec::new();
     };
@@ -174,33 +174,33 @@ pub(super) fn load_config(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option
     let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
         return Ok(None);
     };
-    ConfigCascade { git_dir, branch: current_branch(layout), dirs }.load_files(common_dir).map(Some)
+    ConfigLoader { git_dir, branch: current_branch(layout), dirs }.load_files(common_dir).map(Some)
 }
 
 /// What is needed to load any of a worktree's configuration files.
-struct ConfigCascade<'a> {
+struct ConfigLoader<'a> {
     git_dir: &'a Path,
     branch: Option<gix::refs::FullName>,
     dirs: &'a UserDirs,
 }
 
-impl ConfigCascade<'_> {
+impl ConfigLoader<'_> {
     /// Loads every file in git's order; later values take precedence.
     fn load_files(&self, common_dir: &Path) -> Result<File, GitError> {
         let mut config = File::new(Metadata::api());
         for (source, path) in self.dirs.config_sources() {
             if let Some(path) = path {
-                self.add(&mut config, source, &path)?;
+                self.append_file(&mut config, source, &path)?;
             }
         }
-        self.add(&mut config, Source::Local, &common_dir.join("config"))?;
+        self.append_file(&mut config, Source::Local, &common_dir.join("config"))?;
         if is_true(&config, "extensions.worktreeConfig") {
-            self.add(&mut config, Source::Worktree, &self.git_dir.join("config.worktree"))?;
+            self.append_file(&mut config, Source::Worktree, &self.git_dir.join("config.worktree"))?;
         }
         Ok(config)
     }
 
-    fn add(&self, config: &mut File, source: Source, path: &Path) -> Result<(), GitError> {
+    fn append_file(&self, config: &mut File, source: Source, path: &Path) -> Result<(), GitError> {
         let Some(mut bytes) = read_config_file(path, source)? else {
             return Ok(());
         };
@@ -219,9 +219,9 @@ impl ConfigCascade<'_> {
         let Ok(file) = File::from_bytes_owned(&mut bytes.to_vec(), metadata, alone) else {
             return Ok(()); // the caller parses the file too, and reports the error
         };
-        for included in list_files(&file, self.dirs).into_iter().filter(|included| included != path) {
+        for included in list_config_files(&file, self.dirs).into_iter().filter(|included| included != path) {
             if included != Path::new("/dev/null") {
-                refuse_special(&included)?;
+                refuse_special_file(&included)?;
             }
             if let Some(depth) = depth.checked_sub(1)
                 && let Ok(bytes) = read_regular(&included)
@@ -288,7 +288,7 @@ pub(super) fn is_true(config: &File, key: &str) -> bool {
 
 /// Returns the files that have sections, and the files that the sections include. Included files are listed even if they are
 /// absent or empty, or if their condition does not hold, because that may change.
-fn list_files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
+fn list_config_files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     for section in config.sections() {
         let file = section.meta().path.clone();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use memod_base::paths::may_block;
+use memod_base::paths::may_block_when_opened;
 
 use crate::git_error::GitError;
 
@@ -14,8 +14,8 @@ const REF_PLACES: [&str; 6] =
     ["*", "refs/*", "refs/tags/*", "refs/heads/*", "refs/remotes/*", "refs/remotes/*/HEAD"];
 
 /// Returns an error if opening a path may block, because it is a special file.
-pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
-    if may_block(path) { Err(GitError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
+pub(super) fn refuse_special_file(path: &Path) -> Result<(), GitError> {
+    if may_block_when_opened(path) { Err(GitError::NotAFile { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// Returns an error if a special file is where a ref of this name may be stored.
@@ -23,17 +23,17 @@ pub(super) fn refuse_special_ref(git_dir: &Path, common_dir: &Path, name: &str) 
     let name = name.strip_prefix("main-worktree/").unwrap_or(name);
     for dir in [git_dir, common_dir] {
         for place in REF_PLACES {
-            refuse_special(&dir.join(place.replace('*', name)))?;
+            refuse_special_file(&dir.join(place.replace('*', name)))?;
         }
     }
-    refuse_special(&common_dir.join("packed-refs"))
+    refuse_special_file(&common_dir.join("packed-refs"))
 }
 
 /// Returns an error if a special file is in the place of the second part of a split index.
 pub(super) fn refuse_special_index(index: &Path) -> Result<(), GitError> {
     let dir = index.parent().unwrap_or(Path::new("/"));
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter(is_shared_index).try_for_each(|entry| refuse_special(&entry.path()))
+    entries.filter(is_shared_index).try_for_each(|entry| refuse_special_file(&entry.path()))
 }
 
 /// Returns whether a file is a part of a split index.

@@ -7,14 +7,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{IoContext, PathError, RepoLayout, create_private_dir_in};
+use memod_base::paths::{IoContext, PathError, RepoLayout, create_private_dir_without_parents};
 
 /// The backups of one repository.
-pub(super) struct Backups {
+pub(super) struct HookBackups {
     dir: PathBuf,
 }
 
-impl Backups {
+impl HookBackups {
     /// Returns the backups of a repository. Their directory may not exist yet.
     pub(super) fn new(layout: &RepoLayout) -> Self {
         Self { dir: layout.state_dir.join("hooks") }
@@ -25,7 +25,7 @@ impl Backups {
     /// # Errors
     /// When a file cannot be written; the caller must not change the hook then.
     pub(super) fn store_original(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
-        create_private_dir_in(&self.dir)?;
+        create_private_dir_without_parents(&self.dir)?;
         let (backup, record) = self.backup_paths(hook);
         if let Some(text) = text
             && !backup.exists()

@@ -3,12 +3,12 @@
 //! The text alone suffices to undo an insertion: a block is removed with the line feed after it or, at the end of the file, with
 //! the line feed before it.
 
-pub(super) use memod_doorbell::DOORBELL as HOOK;
+pub(super) use memod_doorbell::DOORBELL_HOOK_TEXT as HOOK;
 
 use memod_base::types::file_name;
 
-const START: &str = "# >>> memo hooks >>>\n";
-const END: &str = "\n# <<< memo hooks <<<";
+const BLOCK_START: &str = "# >>> memo hooks >>>\n";
+const BLOCK_END: &str = "\n# <<< memo hooks <<<";
 
 /// What a hook is, as far as it matters for our block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,13 +83,13 @@ pub(super) fn remove_block(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns whether a text is what [`remove_block`] leaves of our own hook, [`HOOK`], so that the file can be deleted.
-pub(super) fn is_bare(left: &[u8]) -> bool {
-    left == header_text().as_bytes()
+pub(super) fn is_own_hook_without_block(left: &[u8]) -> bool {
+    left == own_hook_header().as_bytes()
 }
 
 /// Returns the commands of the block as one line, separated by semicolons.
-pub(super) fn one_line() -> String {
-    let commands = block_text().strip_prefix(START).and_then(|rest| rest.strip_suffix(END));
+pub(super) fn block_as_one_line() -> String {
+    let commands = block_text().strip_prefix(BLOCK_START).and_then(|rest| rest.strip_suffix(BLOCK_END));
     commands.expect("the hook has both marks").replace('\n', "; ")
 }
 
@@ -100,15 +100,15 @@ fn block_text() -> &'static str {
 }
 
 /// Returns the text above the block in our own hook.
-fn header_text() -> &'static str {
+fn own_hook_header() -> &'static str {
     let (start, _) = find_block(HOOK.as_bytes()).expect("the hook has both marks");
     &HOOK[..start]
 }
 
 /// Returns the start and end byte of the block with its marks, without the line feed after it.
 fn find_block(text: &[u8]) -> Option<(usize, usize)> {
-    let start = find_bytes(text, START.as_bytes())?;
-    let end = start + find_bytes(&text[start..], END.as_bytes())? + END.len();
+    let start = find_bytes(text, BLOCK_START.as_bytes())?;
+    let end = start + find_bytes(&text[start..], BLOCK_END.as_bytes())? + BLOCK_END.len();
     Some((start, end))
 }
 
@@ -158,7 +158,7 @@ mod tests {
         );
         let appended = format!("{HOOK}echo neighbour\n");
         let left = remove_block(appended.as_bytes()).expect("ours is in it");
-        assert_eq!(left, format!("{}echo neighbour\n", header_text()).as_bytes());
+        assert_eq!(left, format!("{}echo neighbour\n", own_hook_header()).as_bytes());
         let last = format!("#!/bin/sh\n{}", block_text());
         assert_eq!(
             remove_block(format!("{last}\necho more\n").as_bytes()).expect("ours"),
@@ -168,10 +168,13 @@ mod tests {
 
     #[test]
     fn of_our_own_hook_nothing_is_left() {
-        assert!(is_bare(&remove_block(HOOK.as_bytes()).expect("ours is in it")));
-        assert!(!is_bare(b"") && !is_bare(b"#!/bin/sh\n"), "a person's hook may be as short");
+        assert!(is_own_hook_without_block(&remove_block(HOOK.as_bytes()).expect("ours is in it")));
+        assert!(
+            !is_own_hook_without_block(b"") && !is_own_hook_without_block(b"#!/bin/sh\n"),
+            "a person's hook may be as short"
+        );
         assert_eq!(remove_block(b"#!/bin/sh\necho hi\n"), None);
-        assert_eq!(remove_block(START.as_bytes()), None, "half a block is nobody's");
+        assert_eq!(remove_block(BLOCK_START.as_bytes()), None, "half a block is nobody's");
     }
 
     #[test]
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn every_line_is_a_command_of_its_own() {
-        let line = one_line();
+        let line = block_as_one_line();
         assert!(!line.contains('\n') && line.ends_with("; :"), "{line}");
         for shell in ["sh", "bash"] {
             let checked = std::process::Command::new(shell).args(["-n", "-c", &line]).status();

@@ -11,7 +11,7 @@ use memod_base::paths::{IoContext, PathError, rename_over};
 ///
 /// # Errors
 /// When the file cannot be read, or is not a regular file.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
+pub(super) fn read_if_exists(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
     match fs::symlink_metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -40,7 +40,7 @@ pub(super) fn is_executable(path: &Path) -> bool {
 pub(super) fn create_executable(path: &Path, text: &[u8]) -> Result<(), PathError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(dir).at("create directory", dir)?;
-    let aside = aside_path(path);
+    let aside = temp_path(path);
     let made = write_temp_file(&aside, text, executable_mode()).and_then(|()| link_or_rename(&aside, path));
     let _ = fs::remove_file(&aside);
     made.at("create", path)
@@ -55,9 +55,9 @@ pub(super) fn create_executable(path: &Path, text: &[u8]) -> Result<(), PathErro
 /// When the text has changed, git has locked the file, or the file cannot be written. The file is unchanged then.
 pub(super) fn replace_text(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
     let mode = fs::metadata(path).at("look at", path)?.permissions();
-    let aside = aside_path(path);
+    let aside = temp_path(path);
     let replaced = write_temp_file(&aside, text, Some(mode)).and_then(|()| {
-        if fs::read(path)? != before || is_locked(path) {
+        if fs::read(path)? != before || is_locked_by_git(path) {
             return Err(io::Error::other("another program has changed the file meanwhile; try again"));
         }
         rename_over(&aside, path)
@@ -71,7 +71,7 @@ pub(super) fn lock_path(path: &Path) -> PathBuf {
 }
 
 /// Returns whether git has locked a file, because it is changing the file or was interrupted while it did.
-pub(super) fn is_locked(path: &Path) -> bool {
+pub(super) fn is_locked_by_git(path: &Path) -> bool {
     fs::symlink_metadata(lock_path(path)).is_ok()
 }
 
@@ -114,7 +114,7 @@ fn executable_mode() -> Option<Permissions> {
 }
 
 /// Returns a temporary path next to `path`, with a name that neither git nor another tool takes for a hook.
-fn aside_path(path: &Path) -> PathBuf {
+fn temp_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".memo-{}", std::process::id()));

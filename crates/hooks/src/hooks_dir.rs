@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::PathError;
 use memod_proto::HookMethod;
 
-use super::backup::Backups;
+use super::backup::HookBackups;
 use super::block::{self, HookKind};
-use super::{EVENTS, Hooks, InstallOutcome, file};
+use super::{HOOK_EVENTS, Hooks, InstallOutcome, file};
 
 /// Suffixes that lefthook and pre-commit append to the names of hooks that existed before theirs.
-pub(super) const ASIDE: [&str; 2] = ["old", "legacy"];
+pub(super) const RENAMED_SUFFIXES: [&str; 2] = ["old", "legacy"];
 
 /// Those of our events for which git-lfs installs a hook too. Git-lfs installs nothing if another hook exists for one of them.
-const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
+const GIT_LFS_EVENTS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 impl Hooks<'_> {
     /// Installs a hook file for each event.
     pub(super) fn install_files(&self, chain: bool, done: &mut InstallOutcome) {
-        for event in EVENTS {
+        for event in HOOK_EVENTS {
             match self.install_file(event, chain) {
                 Ok(true) => done.changed.push(self.dir.join(event)),
                 Ok(false) => {}
@@ -31,18 +31,18 @@ impl Hooks<'_> {
     /// Installs a hook file, or our block in an existing hook; returns whether a file was written.
     fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
         let path = self.dir.join(event);
-        let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
-        let backups = Backups::new(self.layout);
-        match file::read(&path)? {
+        let may_touch = chain || (self.foreign_dir_reason.is_none() && !self.is_left_to_git_lfs(event));
+        let backups = HookBackups::new(self.layout);
+        match file::read_if_exists(&path)? {
             None if may_touch => {
-                if self.foreign_dir.is_some() {
+                if self.foreign_dir_reason.is_some() {
                     backups.store_original(&path, None)?;
                 }
                 file::create_executable(&path, block::HOOK.as_bytes())?;
             }
             Some(text) => match block::classify_hook(&text) {
                 HookKind::Outdated => file::replace_text(&path, &text, &renew_block(&text))?,
-                HookKind::Shell if chain && file::is_executable(&path) && !self.is_ringing(event) => {
+                HookKind::Shell if chain && file::is_executable(&path) && !self.notifies_daemon(event) => {
                     backups.store_original(&path, Some(&text))?;
                     file::replace_text(&path, &text, &block::insert_block(&text))?;
                 }
@@ -55,18 +55,18 @@ impl Hooks<'_> {
 
     /// Returns whether the hook of an event is left to git-lfs, because our file would prevent the installation of git-lfs.
     pub(super) fn is_left_to_git_lfs(&self, event: &str) -> bool {
-        self.git_lfs && OF_GIT_LFS.contains(&event)
+        self.has_git_lfs && GIT_LFS_EVENTS.contains(&event)
     }
 
     /// Returns whether the hook of an event already notifies the daemon, even if another tool has renamed our hook.
-    fn is_ringing(&self, event: &str) -> bool {
+    fn notifies_daemon(&self, event: &str) -> bool {
         self.inspect_hook(event, &InstallOutcome::default()).method > HookMethod::WatchOnly
     }
 
     /// Removes our hook files, and our blocks from other hooks.
     pub(super) fn uninstall_files(&self, done: &mut InstallOutcome) {
-        let backups = Backups::new(self.layout);
-        for (event, path) in self.files_to_clean(&backups) {
+        let backups = HookBackups::new(self.layout);
+        for (event, path) in self.possible_hook_files(&backups) {
             match uninstall_file(&path) {
                 Err(error) => done.failures.push((event, error)),
                 Ok(was_there) => {
@@ -78,23 +78,25 @@ impl Hooks<'_> {
     }
 
     /// Returns every path at which memod may have written a hook, with the event of the hook.
-    fn files_to_clean(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
+    fn possible_hook_files(&self, backups: &HookBackups) -> Vec<(&'static str, PathBuf)> {
         let on_record =
             backups.recorded_hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
-        let mut dirs: Vec<_> = on_record.chain([self.own_dir.clone(), self.dir.clone()]).collect();
+        let mut dirs: Vec<_> = on_record.chain([self.default_dir.clone(), self.dir.clone()]).collect();
         dirs.sort();
         dirs.dedup();
         dirs.iter()
-            .flat_map(|dir| EVENTS.map(|event| paths_of_hook(dir, event).map(move |path| (event, path))))
+            .flat_map(|dir| {
+                HOOK_EVENTS.map(|event| possible_paths_of_hook(dir, event).map(move |path| (event, path)))
+            })
             .flatten()
             .collect()
     }
 }
 
 /// Returns the path of a hook, and the paths to which other tools rename a hook.
-fn paths_of_hook(dir: &Path, event: &str) -> impl Iterator<Item = PathBuf> + use<> {
+fn possible_paths_of_hook(dir: &Path, event: &str) -> impl Iterator<Item = PathBuf> + use<> {
     let hook = dir.join(event);
-    let aside = ASIDE.map(|aside| hook.with_added_extension(aside));
+    let aside = RENAMED_SUFFIXES.map(|aside| hook.with_added_extension(aside));
     [hook].into_iter().chain(aside)
 }
 
@@ -103,9 +105,9 @@ fn uninstall_file(path: &Path) -> Result<bool, PathError> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         return Ok(false); // we never write through a link
     }
-    let Some(text) = file::read(path)? else { return Ok(false) };
+    let Some(text) = file::read_if_exists(path)? else { return Ok(false) };
     match block::remove_block(&text) {
-        Some(left) if block::is_bare(&left) => file::remove_file(path)?,
+        Some(left) if block::is_own_hook_without_block(&left) => file::remove_file(path)?,
         Some(left) => file::replace_text(path, &text, &left)?,
         None => return Ok(false),
     }
@@ -115,7 +117,7 @@ fn uninstall_file(path: &Path) -> Result<bool, PathError> {
 /// Returns the text of a hook with its block replaced by the block of this version.
 fn renew_block(text: &[u8]) -> Vec<u8> {
     match block::remove_block(text) {
-        Some(left) if block::is_bare(&left) => block::HOOK.as_bytes().to_owned(),
+        Some(left) if block::is_own_hook_without_block(&left) => block::HOOK.as_bytes().to_owned(),
         Some(left) => block::insert_block(&left),
         None => text.to_owned(),
     }

@@ -22,17 +22,17 @@ mod survey;
 use std::fs;
 use std::path::PathBuf;
 
-use memod_base::paths::{PathError, RepoLayout, canonical};
+use memod_base::paths::{PathError, RepoLayout, canonicalize_path};
 use memod_git::{GitError, HookSettings, NamedHook, UserDirs};
 use memod_proto::{HooksParams, HooksResult, RpcError, code};
 
 /// The events for which hooks are installed. Other hooks run too often (`post-index-change`) or cost too much
 /// (`reference-transaction`).
-pub const EVENTS: [&str; 5] =
+pub const HOOK_EVENTS: [&str; 5] =
     ["post-commit", "post-checkout", "post-merge", "post-rewrite", "post-applypatch"];
 
 /// The first version of git that runs hooks that are named in its configuration.
-const CONFIG_SINCE: (u32, u32) = (2, 54);
+const FIRST_GIT_WITH_CONFIG_HOOKS: (u32, u32) = (2, 54);
 
 /// Why hooks cannot be installed, removed or examined.
 #[derive(Debug, thiserror::Error)]
@@ -75,13 +75,13 @@ pub struct Hooks<'a> {
     /// The directory in which git looks for hooks.
     dir: PathBuf,
     /// The default directory for hooks, in the common dir.
-    own_dir: PathBuf,
+    default_dir: PathBuf,
     /// Why `dir` is changed only on request; `None` if it is the default directory.
-    foreign_dir: Option<String>,
+    foreign_dir_reason: Option<String>,
     /// The version of git, if known.
-    git: Option<(u32, u32)>,
+    git_version: Option<(u32, u32)>,
     /// Whether git-lfs may be installed later and need its hooks.
-    git_lfs: bool,
+    has_git_lfs: bool,
 }
 
 impl<'a> Hooks<'a> {
@@ -98,11 +98,12 @@ impl<'a> Hooks<'a> {
         let Some(common_dir) = layout.common_dir.as_ref().filter(|_| layout.doorbell_file().is_some()) else {
             return Ok(None);
         };
-        let settings = HookSettings::read(layout, dirs, section::NAME)?;
+        let settings = HookSettings::read(layout, dirs, section::HOOK_NAME)?;
         let own_dir = common_dir.join("hooks");
         let is_own = |path: &PathBuf| {
             *path == own_dir
-                || canonical(path).is_ok_and(|path| canonical(&own_dir).is_ok_and(|own| own == path))
+                || canonicalize_path(path)
+                    .is_ok_and(|path| canonicalize_path(&own_dir).is_ok_and(|own| own == path))
         };
         let hooks_path = settings.hooks_path.clone().filter(|path| !is_own(path));
         let foreign_dir = match &hooks_path {
@@ -115,12 +116,12 @@ impl<'a> Hooks<'a> {
         Ok(Some(Self {
             layout,
             settings,
-            config: canonical(&config).unwrap_or(config),
+            config: canonicalize_path(&config).unwrap_or(config),
             dir: hooks_path.unwrap_or_else(|| own_dir.clone()),
-            own_dir,
-            foreign_dir,
-            git: params.git_version.as_deref().and_then(parse_version),
-            git_lfs: params.git_lfs,
+            default_dir: own_dir,
+            foreign_dir_reason: foreign_dir,
+            git_version: params.git_version.as_deref().and_then(parse_version),
+            has_git_lfs: params.git_lfs,
         }))
     }
 
@@ -133,7 +134,9 @@ impl<'a> Hooks<'a> {
     /// When git's configuration cannot be read or changed. Nothing was changed then.
     pub fn install(mut self, chain: bool) -> Result<HooksResult, HooksError> {
         let mut done = InstallOutcome::default();
-        if self.git.is_some_and(|git| git >= CONFIG_SINCE) && self.install_config(&mut done)? {
+        if self.git_version.is_some_and(|git| git >= FIRST_GIT_WITH_CONFIG_HOOKS)
+            && self.install_config(&mut done)?
+        {
             self.uninstall_files(&mut done); // otherwise both hooks would notify the daemon
         } else {
             self.install_files(chain, &mut done);
@@ -168,7 +171,7 @@ struct InstallOutcome {
 }
 
 /// Returns whether a named hook, of any version, appends to our doorbell file.
-fn rings_doorbell(named: &NamedHook) -> bool {
+fn is_our_named_hook(named: &NamedHook) -> bool {
     named.command.as_ref().is_some_and(|command| command.contains("/memo/cookies/doorbell"))
 }
 

@@ -3,16 +3,16 @@
 //! The text alone suffices to undo an insertion, as in [`super::block`]. Lines that a user has added to the section stay, unless
 //! they set one of the keys of a hook.
 
-use super::EVENTS;
-use super::block::one_line;
+use super::HOOK_EVENTS;
+use super::block::block_as_one_line;
 
 /// Name of our hook in git's configuration.
-pub(super) const NAME: &str = "memo";
+pub(super) const HOOK_NAME: &str = "memo";
 
-const HEADER: &str = "[hook \"memo\"]";
+const SECTION_HEADER: &str = "[hook \"memo\"]";
 
 /// Keys whose lines are removed with our section.
-const KEYS: [&str; 4] = ["command", "event", "enabled", "parallel"];
+const HOOK_KEYS: [&str; 4] = ["command", "event", "enabled", "parallel"];
 
 /// Returns the text with our section at the end.
 pub(super) fn insert_section(text: &[u8]) -> Vec<u8> {
@@ -30,9 +30,9 @@ pub(super) fn remove_section(text: &[u8]) -> Option<Vec<u8>> {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let trimmed = line.trim_ascii();
         if trimmed.starts_with(b"[") {
-            inside = trimmed == HEADER.as_bytes();
+            inside = trimmed == SECTION_HEADER.as_bytes();
         }
-        if inside && (trimmed == HEADER.as_bytes() || sets_our_key(trimmed)) {
+        if inside && (trimmed == SECTION_HEADER.as_bytes() || sets_our_key(trimmed)) {
             found = true;
             if !line.ends_with(b"\n") && left.ends_with(b"\n") {
                 left.pop(); // we inserted this line feed, because the file had none at its end
@@ -44,16 +44,16 @@ pub(super) fn remove_section(text: &[u8]) -> Option<Vec<u8>> {
     found.then_some(left)
 }
 
-/// Returns whether a line sets one of [`KEYS`].
+/// Returns whether a line sets one of [`HOOK_KEYS`].
 fn sets_our_key(line: &[u8]) -> bool {
     let word = line.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default();
-    KEYS.iter().any(|key| word.eq_ignore_ascii_case(key.as_bytes()))
+    HOOK_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key.as_bytes()))
 }
 
 fn section_text() -> String {
-    let command = one_line().replace('\\', "\\\\").replace('"', "\\\"");
-    let events = EVENTS.map(|event| format!("\tevent = {event}\n")).concat();
-    format!("{HEADER}\n\tcommand = \"{command}\"\n{events}")
+    let command = block_as_one_line().replace('\\', "\\\\").replace('"', "\\\"");
+    let events = HOOK_EVENTS.map(|event| format!("\tevent = {event}\n")).concat();
+    format!("{SECTION_HEADER}\n\tcommand = \"{command}\"\n{events}")
 }
 
 #[cfg(test)]
@@ -79,9 +79,9 @@ mod tests {
         for text in cases {
             let shown = String::from_utf8_lossy(text).into_owned();
             let with = insert_section(text);
-            let hook = NamedHook::parse(&with, Path::new("config"), NAME).expect("git can read it");
-            assert_eq!(hook.command, Some(one_line()), "{shown:?}");
-            assert_eq!(hook.events, EVENTS, "{shown:?}");
+            let hook = NamedHook::parse(&with, Path::new("config"), HOOK_NAME).expect("git can read it");
+            assert_eq!(hook.command, Some(block_as_one_line()), "{shown:?}");
+            assert_eq!(hook.events, HOOK_EVENTS, "{shown:?}");
             assert_eq!(remove_section(&with).as_deref(), Some(text), "{shown:?}");
         }
     }

@@ -14,18 +14,18 @@ use memod_database::{DatabaseError, migrations};
 
 pub use postings::PostingLists;
 pub use reading::index_contents::{ChunkLocation, ChunkSummary, IndexedContent};
-pub use reading::index_reader::{IndexReader, ManifestEntry, PendingChunk, ViewRow};
+pub use reading::index_reader::{IndexReader, ManifestEntry, PendingChunk, WorktreeRow};
 pub use reading::source_files::SourceFile;
 pub use writing::index_writer::IndexWriter;
-pub use writing::new_rows::{ManifestChange, NewBlob, NewChunk, NewVector, VectorOwner, ViewKey};
-pub use writing::vector_table::VectorTable;
+pub use writing::new_rows::{ManifestChange, NewBlob, NewChunk, NewVector, VectorOwner, WorktreeKey};
+pub use writing::vector_table::VectorTableState;
 
 /// Checks whether index.db can be opened, as [`migrations::check_schema`] does.
 ///
 /// # Errors
 /// When the schema is newer than that of this version, or index.db cannot be read.
 pub fn check_index(path: &Path) -> Result<(), DatabaseError> {
-    migrations::check_schema(path, schema::INDEX)
+    migrations::refuse_newer_schema(path, schema::INDEX_MIGRATIONS)
 }
 
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 //! Migrations are only ever appended. A database of a newer schema is refused and left unchanged.
 
 /// One migration per schema version, oldest first.
-pub(super) const INDEX: &[&str] = &[
+pub(super) const INDEX_MIGRATIONS: &[&str] = &[
     "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

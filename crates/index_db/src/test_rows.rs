@@ -2,14 +2,14 @@
 
 use memod_base::types::{ChunkKind, SourceKey, Stat, WordPieces};
 
-use crate::writing::new_rows::{ManifestChange, NewBlob, NewChunk, ViewKey};
+use crate::writing::new_rows::{ManifestChange, NewBlob, NewChunk, WorktreeKey};
 
 /// The signature of every file.
 pub(crate) const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
 
 /// Returns the worktree at `/r`.
-pub fn worktree_key() -> ViewKey {
-    ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() }
+pub fn worktree_key() -> WorktreeKey {
+    WorktreeKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() }
 }
 
 /// Returns a chunk without words that waits for a vector.
@@ -22,7 +22,7 @@ pub fn embeddable_chunk(text_hash: [u8; 32]) -> NewChunk {
         title: None,
         text: None,
         text_hash,
-        embeds: true,
+        gets_vector: true,
         words: Default::default(),
         pieces: WordPieces::default(),
     }

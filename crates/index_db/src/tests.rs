@@ -20,7 +20,7 @@ impl Bench {
     }
 
     fn view(&mut self) -> WorktreeId {
-        self.writer.view_of_worktree(&worktree_key()).unwrap()
+        self.writer.find_or_add_worktree(&worktree_key()).unwrap()
     }
 
     /// Puts a file whose content is one chunk, and its vector; both follow from `text`.
@@ -96,10 +96,10 @@ fn what_a_worktree_held_is_kept_from_when_it_goes() {
     let keep_s = 100;
     let forget: [fn(&mut Bench, WorktreeId); 3] = [
         |bench, view| bench.writer.forget_worktree(view).unwrap(),
-        |bench, _| bench.writer.forget_views(|_, _| true).unwrap(),
+        |bench, _| bench.writer.forget_worktrees_where(|_, _| true).unwrap(),
         |bench, _| {
-            let key = ViewKey { inode: 2, ..worktree_key() };
-            bench.writer.view_of_worktree(&key).unwrap();
+            let key = WorktreeKey { inode: 2, ..worktree_key() };
+            bench.writer.find_or_add_worktree(&key).unwrap();
         },
     ];
     for forget in forget {
@@ -131,11 +131,11 @@ fn a_secret_stays_while_another_path_holds_it_and_goes_with_the_last() {
     }
     bench.writer.apply_changes(view, &[refuse("a")], 1).unwrap();
     assert_eq!(bench.reader.count_rows().unwrap().blobs, 2, "`b` may be shown");
-    assert!(!bench.writer.has_purged());
+    assert!(!bench.writer.has_unscrubbed_pages());
     bench.writer.apply_changes(view, &[remove("b")], 2).unwrap();
     let counts = bench.reader.count_rows().unwrap();
     assert_eq!((counts.blobs, counts.chunks, counts.embeddings), (1, 1, 1));
-    assert!(bench.writer.has_purged());
+    assert!(bench.writer.has_unscrubbed_pages());
     assert_eq!(bench.reader.check_integrity().unwrap(), [""; 0]);
 }
 
@@ -162,7 +162,7 @@ fn the_log_is_cut_off_once_no_reader_needs_it() {
         writer.scrub_traces()
     });
     scrubbed.unwrap();
-    assert!(writer.has_leftovers() && !writer.has_purged());
+    assert!(writer.has_leftovers() && !writer.has_unscrubbed_pages());
     writer.scrub_traces().unwrap();
     assert!(!writer.has_leftovers());
     assert_eq!(std::fs::metadata(temp.path().join("index.db-wal")).unwrap().len(), 0);
@@ -173,7 +173,7 @@ fn an_index_made_before_credentials_were_counted_is_begun_anew() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("index.db");
     let mut old = Connection::open(&path).unwrap();
-    migrations::migrate_schema(&mut old, &path, &schema::INDEX[..4]).unwrap();
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX_MIGRATIONS[..4]).unwrap();
     old.execute_batch(
         "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES(1, x'01', '', 1, 'text', 2, 0);
          INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, title, text_hash, vec_state)
@@ -195,13 +195,13 @@ fn failed_and_aborted_parses_keep_their_reason_under_the_new_names() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("index.db");
     let mut old = Connection::open(&path).unwrap();
-    migrations::migrate_schema(&mut old, &path, &schema::INDEX[..5]).unwrap();
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX_MIGRATIONS[..5]).unwrap();
     old.execute_batch(
         "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
              (1, x'01', '', 1, 'struck', 2, 0), (2, x'02', '', 1, 'killed', 2, 0), (3, x'03', '', 1, 'text', 2, 0);",
     )
     .unwrap();
-    migrations::migrate_schema(&mut old, &path, &schema::INDEX[..6]).unwrap();
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX_MIGRATIONS[..6]).unwrap();
     let mut rows = old.prepare("SELECT kind FROM blob ORDER BY id").unwrap();
     let kinds: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(kinds, ["parse-failed", "parse-aborted", "text"]);
@@ -237,7 +237,7 @@ fn contents_that_are_extracted_again_are_counted() {
     bench.put(view, "a", 1, 0);
     let mut first = Vec::new();
     bench.reader.each_path(view, |path, chunk| first.push((path.to_owned(), chunk))).unwrap();
-    assert_eq!((first.len(), bench.reader.n_replaced().unwrap()), (1, 0));
+    assert_eq!((first.len(), bench.reader.n_extracted_again().unwrap()), (1, 0));
     let put = |extractor_version| ManifestChange::Put {
         key: SourceKey::new("b"),
         stat: STAT,
@@ -247,9 +247,9 @@ fn contents_that_are_extracted_again_are_counted() {
         blob: Some(Box::new(NewBlob { kind: "text", extractor_version, ..NewBlob::default() })),
     };
     bench.writer.apply_changes(view, &[put(1)], 0).unwrap();
-    assert_eq!(bench.reader.n_replaced().unwrap(), 0, "it was known");
+    assert_eq!(bench.reader.n_extracted_again().unwrap(), 0, "it was known");
     bench.writer.apply_changes(view, &[put(2)], 0).unwrap();
-    assert_eq!(bench.reader.n_replaced().unwrap(), 1);
+    assert_eq!(bench.reader.n_extracted_again().unwrap(), 1);
     assert_eq!(bench.reader.chunk_location(first[0].1).unwrap(), None, "its chunks are gone");
     bench.reader.each_path(view, |path, _| panic!("{path} has no chunk")).unwrap();
 }

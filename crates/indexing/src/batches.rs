@@ -9,22 +9,22 @@ use super::prepare::PreparedFile;
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
 /// Most changes of a transaction.
-const CHANGES: usize = 512;
+const MAX_CHANGES: usize = 512;
 /// Number of bytes of new content from which on a transaction is written.
-const BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// Writes changes of one worktree in one transaction.
 ///
 /// An error ends the reconcile; earlier batches stay written.
-pub type Apply<'a> = dyn FnMut(Vec<ManifestChange>) -> Result<Applied, IndexError> + 'a;
+pub type ApplyChanges<'a> = dyn FnMut(Vec<ManifestChange>) -> Result<AppliedChanges, IndexError> + 'a;
 
 /// The new `seq` of the worktree, and the paths to read again; see
 /// [`IndexWriter::apply_changes`](memod_index_db::IndexWriter::apply_changes).
-pub type Applied = (u64, Vec<SourceKey>);
+pub type AppliedChanges = (u64, Vec<SourceKey>);
 
 /// Collects changes of one worktree into transactions.
 pub(super) struct Batches<'a> {
-    apply: &'a mut Apply<'a>,
+    apply: &'a mut ApplyChanges<'a>,
     progress: &'a Progress,
     walk: &'a WalkProgress,
     pub(super) outcome: ReconcileOutcome,
@@ -34,7 +34,7 @@ pub(super) struct Batches<'a> {
 
 impl<'a> Batches<'a> {
     pub(super) fn new(
-        apply: &'a mut Apply<'a>,
+        apply: &'a mut ApplyChanges<'a>,
         progress: &'a Progress,
         walk: &'a WalkProgress,
         outcome: ReconcileOutcome,
@@ -43,9 +43,9 @@ impl<'a> Batches<'a> {
     }
 
     /// Adds a prepared file, and writes the batch if it is full.
-    pub(super) fn push(&mut self, prepared: PreparedFile) -> Result<(), IndexError> {
+    pub(super) fn add_prepared(&mut self, prepared: PreparedFile) -> Result<(), IndexError> {
         let PreparedFile::Change(change) = prepared else {
-            self.walk.add_done(1);
+            self.walk.add_done_files(1);
             if let PreparedFile::Unread(unread) = prepared {
                 self.outcome.unread.push(unread);
             }
@@ -56,20 +56,20 @@ impl<'a> Batches<'a> {
             self.progress.parses.fetch_add(1, Ordering::Relaxed);
         }
         self.changes.push(change);
-        if self.changes.len() >= CHANGES || self.bytes >= BYTES {
+        if self.changes.len() >= MAX_CHANGES || self.bytes >= MAX_BYTES {
             self.flush()?;
         }
         Ok(())
     }
 
     /// Adds changes that need no reading, and writes everything.
-    pub(super) fn put_all(
+    pub(super) fn add_and_flush(
         &mut self,
         changes: impl Iterator<Item = ManifestChange>,
     ) -> Result<(), IndexError> {
         changes.map(PreparedFile::Change).try_for_each(|change| {
-            self.walk.add_handled(0);
-            self.push(change)
+            self.walk.count_handled_file(0);
+            self.add_prepared(change)
         })?;
         self.flush()
     }
@@ -83,11 +83,11 @@ impl<'a> Batches<'a> {
             return Err(IndexError::Cancelled);
         }
         let changes = std::mem::take(&mut self.changes);
-        self.outcome.note_removals(&changes, self.walk);
+        self.outcome.record_removals(&changes, self.walk);
         self.bytes = 0;
         let n_changes = changes.len() as u64;
         let (seq, again) = (self.apply)(changes)?;
-        self.walk.add_done(n_changes);
+        self.walk.add_done_files(n_changes);
         self.outcome.seq = Some(seq);
         self.outcome.again.extend(again);
         Ok(())

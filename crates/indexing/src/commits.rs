@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use memod_base::paths::RepoLayout;
 use memod_base::threads::catch_panic;
 use memod_base::types::{ChunkKind, SourceKey, Stat, WorktreeId};
-use memod_git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
+use memod_git::{Commit, CommitNode, CommitWalk, GitError, ObjectId, Objects, Tip};
 use memod_index_db::{IndexReader, IndexWriter, ManifestChange, NewBlob, NewChunk};
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 use memod_text::words;
 
-use super::prepare::{compute_pieces, embedded_text_hash, now_s};
+use super::prepare::{compute_word_pieces, embedded_text_hash, now_s};
 use super::{IndexError, Progress};
 
 /// Format name of commits, which no file has.
@@ -30,15 +30,15 @@ const MOST_MESSAGE_BYTES: usize = 8 << 10;
 /// Most changed paths of a commit that are listed; further ones are only counted.
 const MOST_PATHS: usize = 100;
 /// Time limit of a step, so that a changed file need not wait for two thousand commits.
-const STEP: Duration = Duration::from_millis(100);
+const STEP_TIME_LIMIT: Duration = Duration::from_millis(100);
 /// Most commits of one transaction.
-const BATCH: usize = 128;
+const MAX_BATCH_COMMITS: usize = 128;
 
 /// The state of indexing the commits of one worktree.
 #[derive(Default)]
 pub(super) struct HistoryProgress {
     /// Results of the last walk that the next one reuses.
-    nodes: HashMap<ObjectId, Node>,
+    nodes: HashMap<ObjectId, CommitNode>,
     plan: Option<CommitPlan>,
 }
 
@@ -66,7 +66,7 @@ impl CommitPlan {
     }
 
     /// Records a failure to read part of the history.
-    fn note_failure(&mut self, error: String, is_transient: bool) {
+    fn record_failure(&mut self, error: String, is_transient: bool) {
         if is_transient {
             self.unread.get_or_insert_with(|| error.clone());
         }
@@ -92,14 +92,14 @@ pub struct CommitStep {
 }
 
 /// Indexes the commits of worktrees.
-pub struct Commits {
+pub struct CommitIndexer {
     reader: IndexReader,
     histories: HashMap<WorktreeId, HistoryProgress>,
     limit: usize,
     progress: Arc<Progress>,
 }
 
-impl Commits {
+impl CommitIndexer {
     /// Prepares to index the newest `limit` commits of each worktree in `index_db`.
     ///
     /// # Errors
@@ -125,19 +125,21 @@ impl Commits {
         let mut history = self.histories.remove(&view).unwrap_or_default();
         let (objects, mut complaint) = match Objects::open(layout, tip.object_hash) {
             Ok(objects) => (objects, None),
-            Err(error) => (None, Some((error.to_string(), error.is_unread()))),
+            Err(error) => (None, Some((error.to_string(), error.is_unreadable()))),
         };
         if history.plan.as_ref().is_none_or(|plan| plan.tip != *tip) {
             let mut plan = self.plan_commits(view, tip, objects.as_ref(), &mut history.nodes)?;
             if let Some((error, is_transient)) = complaint.take() {
-                plan.note_failure(error, is_transient);
+                plan.record_failure(error, is_transient);
             }
             history.plan = Some(plan);
         }
         let plan = history.plan.as_mut().expect("it was made above");
         let mut step = CommitStep::default();
         match &objects {
-            Some(objects) => self.index_planned(writer, view, objects, &history.nodes, plan, &mut step)?,
+            Some(objects) => {
+                self.index_planned_commits(writer, view, objects, &history.nodes, plan, &mut step)?;
+            }
             None => plan.todo.clear(),
         }
         step.n_left = plan.todo.len();
@@ -172,7 +174,7 @@ impl Commits {
         view: WorktreeId,
         tip: &Tip,
         objects: Option<&Objects>,
-        nodes: &mut HashMap<ObjectId, Node>,
+        nodes: &mut HashMap<ObjectId, CommitNode>,
     ) -> Result<CommitPlan, IndexError> {
         let mut plan = CommitPlan::new(tip);
         let mut indexed = self.reader.list_commits(view)?;
@@ -181,7 +183,7 @@ impl Commits {
             _ if self.limit == 0 => {}
             // A commit that cannot be read now may have been read before.
             (Err(error), _) => {
-                plan.note_failure(error.clone(), tip.is_unread);
+                plan.record_failure(error.clone(), tip.is_unread);
                 return Ok(plan);
             }
             (Ok(Some(_)), None) => return Ok(plan),
@@ -189,13 +191,13 @@ impl Commits {
             (Ok(Some(head)), Some(objects)) => {
                 // The boundary of a shallow history can move without any new commit.
                 nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
-                let mut walk = Walk::new(objects, nodes, *head);
-                let found: Vec<(ObjectId, Node)> = self.take_newest(&mut walk);
+                let mut walk = CommitWalk::new(objects, nodes, *head);
+                let found: Vec<(ObjectId, CommitNode)> = self.take_newest(&mut walk);
                 plan.has_older = found.len() == self.limit && walk.next().is_some();
                 plan.notes.append(&mut walk.gaps);
-                plan.unread = walk.unread.take();
+                plan.unread = walk.unreadable.take();
                 for (id, _) in found.iter().rev() {
-                    let is_partial = indexed.remove(&SourceKey::commit(id));
+                    let is_partial = indexed.remove(&SourceKey::for_commit(id));
                     if is_partial != Some(false) {
                         plan.todo.push(*id);
                     }
@@ -212,27 +214,27 @@ impl Commits {
     }
 
     /// Returns the newest commits of a walk, up to the limit.
-    fn take_newest(&self, walk: &mut Walk<'_>) -> Vec<(ObjectId, Node)> {
+    fn take_newest(&self, walk: &mut CommitWalk<'_>) -> Vec<(ObjectId, CommitNode)> {
         // Commits missing from an interrupted walk must not count as gone, so nothing is written after it.
         walk.take(self.limit).take_while(|_| !self.progress.is_cancelled()).collect()
     }
 
     /// Renders planned commits and writes them, until the time of a step is over.
-    fn index_planned(
+    fn index_planned_commits(
         &self,
         writer: &mut IndexWriter,
         view: WorktreeId,
         objects: &Objects,
-        nodes: &HashMap<ObjectId, Node>,
+        nodes: &HashMap<ObjectId, CommitNode>,
         plan: &mut CommitPlan,
         step: &mut CommitStep,
     ) -> Result<(), IndexError> {
         let began = Instant::now();
-        while !plan.todo.is_empty() && began.elapsed() < STEP {
+        while !plan.todo.is_empty() && began.elapsed() < STEP_TIME_LIMIT {
             let mut changes = Vec::new();
-            while changes.len() < BATCH && began.elapsed() < STEP {
+            while changes.len() < MAX_BATCH_COMMITS && began.elapsed() < STEP_TIME_LIMIT {
                 let Some(id) = plan.todo.pop() else { break };
-                let key = SourceKey::commit(&id);
+                let key = SourceKey::for_commit(&id);
                 // A file may have such a name, and must stay searchable.
                 if self.reader.find_entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
                     continue;
@@ -243,7 +245,7 @@ impl Commits {
                         plan.n_pathless += usize::from(rendered.is_partial);
                         changes.push(rendered.into_change(key));
                     }
-                    Ok(Err(error)) => plan.note_failure(error.to_string(), error.is_unread()),
+                    Ok(Err(error)) => plan.record_failure(error.to_string(), error.is_unreadable()),
                     Err(_) => plan.notes.push(format!("git object {id}: reading it panicked")),
                 }
             }
@@ -280,21 +282,25 @@ fn describe_pathless(n_pathless: usize) -> Option<String> {
 /// A rendered commit.
 struct RenderedCommit {
     subject: String,
-    /// A line `<oid> <date> <author>`, an empty line, and the part that [`embedded_part`] returns.
+    /// A line `<oid> <date> <author>`, an empty line, and the part that [`message_and_paths`] returns.
     text: String,
     /// Whether the changed paths are still unknown.
     is_partial: bool,
 }
 
 /// Returns the part of a rendered commit that is embedded and shown: its message and changed paths.
-pub(super) fn embedded_part(text: &str) -> &str {
+pub(super) fn message_and_paths(text: &str) -> &str {
     text.split_once("\n\n").map_or(text, |(_, rest)| rest)
 }
 
 impl RenderedCommit {
     /// Reads a commit with its changed paths, and renders it.
-    fn read(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Self, GitError> {
-        let commit = objects.commit(id)?;
+    fn read(
+        objects: &Objects,
+        nodes: &HashMap<ObjectId, CommitNode>,
+        id: ObjectId,
+    ) -> Result<Self, GitError> {
+        let commit = objects.read_commit(id)?;
         let paths = changed_paths(objects, nodes, id);
         Ok(Self::new(&commit, paths.ok().flatten()))
     }
@@ -329,23 +335,23 @@ impl RenderedCommit {
         let hash: [u8; 32] = blake3::hash(self.text.as_bytes()).into();
         let size = self.text.len() as u64;
         let stat = Stat { size, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: Stat::COMMIT_MODE };
-        let body = embedded_part(&self.text);
+        let body = message_and_paths(&self.text);
         let header = self.text.lines().next().unwrap_or_default();
         let (oid, written) = header.split_once(' ').unwrap_or((header, ""));
         let mut index_words = [String::new(), String::new(), format!("{oid} ")];
-        words::index_words(&self.subject, &mut index_words[1]);
-        words::index_words(written, &mut index_words[2]);
+        words::write_index_words(&self.subject, &mut index_words[1]);
+        words::write_index_words(written, &mut index_words[2]);
         index_words[2].push(' ');
-        words::index_words(body, &mut index_words[2]);
+        words::write_index_words(body, &mut index_words[2]);
         let chunk = NewChunk {
             kind: ChunkKind::Commit,
-            pieces: compute_pieces(&[&self.subject, body], &[]),
+            pieces: compute_word_pieces(&[&self.subject, body], &[]),
             bytes: (0, self.text.len()),
             lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
             symbol: None,
             text_hash: embedded_text_hash(ChunkKind::Commit, "", &self.subject, body),
             title: Some(self.subject),
-            embeds: true,
+            gets_vector: true,
             words: index_words,
             text: Some(self.text),
         };
@@ -362,14 +368,18 @@ impl RenderedCommit {
 }
 
 /// Returns the node of a commit from an earlier walk, or else reads it.
-fn find_node(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Node, GitError> {
-    nodes.get(&id).cloned().map_or_else(|| objects.node(id), Ok)
+fn find_node(
+    objects: &Objects,
+    nodes: &HashMap<ObjectId, CommitNode>,
+    id: ObjectId,
+) -> Result<CommitNode, GitError> {
+    nodes.get(&id).cloned().map_or_else(|| objects.read_commit_node(id), Ok)
 }
 
 /// Returns the first paths that differ from the first parent, and their total number; `None` at a shallow boundary.
 fn changed_paths(
     objects: &Objects,
-    nodes: &HashMap<ObjectId, Node>,
+    nodes: &HashMap<ObjectId, CommitNode>,
     id: ObjectId,
 ) -> Result<Option<(Vec<String>, usize)>, GitError> {
     let commit = find_node(objects, nodes, id)?;
@@ -377,7 +387,7 @@ fn changed_paths(
         return Ok(None);
     }
     let parent = commit.parents.first().map(|parent| find_node(objects, nodes, *parent)).transpose()?;
-    let changes = objects.changes(parent.map(|parent| parent.tree), commit.tree, MOST_PATHS)?;
+    let changes = objects.compare_trees(parent.map(|parent| parent.tree), commit.tree, MOST_PATHS)?;
     // A change of type is a removal and an addition.
     let mut seen = HashSet::new();
     let paths = changes.paths.into_iter().map(|change| change.path);

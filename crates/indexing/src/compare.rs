@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use memod_base::paths::{FOLDS, IoContext as _, PathError, RepoLayout, SpellingCache, if_readable};
+use memod_base::paths::{
+    FS_FOLDS_NAMES, IoContext as _, PathError, RepoLayout, SpellingCache, none_if_unreadable,
+};
 use memod_base::types::{ReadRefusal, SourceKey, Stat, WorktreeId, is_secret_name};
 use memod_git::UserDirs;
 use memod_index_db::{IndexReader, ManifestEntry};
@@ -16,7 +18,7 @@ use super::{IndexError, Progress, UnreadPath};
 /// A comparison of the manifest of a worktree with its files. `on_dir` is called with each directory before it is listed.
 pub(super) struct Comparison<'a> {
     layout: &'a RepoLayout,
-    view: WorktreeId,
+    worktree: WorktreeId,
     reader: &'a IndexReader,
     progress: &'a Progress,
     admission: Admission,
@@ -50,7 +52,7 @@ impl<'a> Comparison<'a> {
             opened => opened?,
         };
         let spellings = SpellingCache::default();
-        Ok(Self { layout, view, reader, progress, admission, spellings, on_dir, access, todo })
+        Ok(Self { layout, worktree: view, reader, progress, admission, spellings, on_dir, access, todo })
     }
 
     /// Returns a digest of the rules for the whole worktree; `None` if some could not be read.
@@ -62,10 +64,10 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// When the worktree or the manifest cannot be read, or the daemon is stopping.
-    pub(super) fn run(mut self, scope: &ReconcileScope) -> Result<TodoList, IndexError> {
+    pub(super) fn find_differences(mut self, scope: &ReconcileScope) -> Result<TodoList, IndexError> {
         match scope {
             ReconcileScope::Full => {
-                let known = self.reader.list_entries(self.view, None)?;
+                let known = self.reader.list_entries(self.worktree, None)?;
                 self.compare_dir(None, known)?;
             }
             ReconcileScope::Paths(keys) => {
@@ -84,7 +86,7 @@ impl<'a> Comparison<'a> {
 
     /// Compares one path and everything below it. The rows of paths that cannot be examined at the moment stay.
     fn compare_path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
-        self.access.move_to(&key.path_in(&self.layout.root));
+        self.access.set_path(&key.path_in(&self.layout.root));
         let stat = match self.lstat_as_spelled(key) {
             Ok(stat) => stat,
             Err(error) => {
@@ -96,8 +98,8 @@ impl<'a> Comparison<'a> {
             self.todo.unread.push(UnreadPath { key: Some(key.clone()), why });
             return Ok(());
         }
-        let mut below = self.reader.list_entries(self.view, Some(key))?;
-        let own = self.reader.find_entry(self.view, key)?;
+        let mut below = self.reader.list_entries(self.worktree, Some(key))?;
+        let own = self.reader.find_entry(self.worktree, key)?;
         if stat.is_some_and(|stat| stat.is_dir()) && self.admission.should_enter(key) {
             below.extend(own.map(|own| (key.clone(), own))); // a directory that cannot be listed keeps its row
             return self.compare_dir(Some(key), below);
@@ -129,7 +131,7 @@ impl<'a> Comparison<'a> {
         if inodes.is_empty() {
             return Ok(());
         }
-        let names = self.reader.paths_of_inodes(self.view, &inodes)?;
+        let names = self.reader.find_paths_by_inode(self.worktree, &inodes)?;
         names.iter().filter(|name| !done.contains(name)).try_for_each(|name| self.compare_path(name))
     }
 
@@ -145,7 +147,7 @@ impl<'a> Comparison<'a> {
         let mut walk =
             WalkVisitor { todo, root, known, on_dir, access, progress, unlisted: UnlistedPaths::default() };
         let is_steady = memod_scan::walk(layout, admission, below, &mut walk)?;
-        if walk.stopped() {
+        if walk.should_stop() {
             return Err(IndexError::Cancelled); // entries that the stopped walk did not visit are not gone
         }
         let WalkVisitor { known, unlisted, .. } = walk;
@@ -189,7 +191,7 @@ impl<'a> Comparison<'a> {
     /// Returns a path in the spelling of its directories, on systems that find a file under other spellings, too: there, a rename
     /// that changes only the case causes events with both spellings.
     fn spelling_on_disk(&mut self, key: &SourceKey) -> SourceKey {
-        match FOLDS {
+        match FS_FOLDS_NAMES {
             true => SourceKey::new(self.spellings.spell_path(&self.layout.root, key.as_str())),
             false => key.clone(),
         }
@@ -201,7 +203,7 @@ impl<'a> Comparison<'a> {
             return Ok(None);
         }
         let path = key.path_in(&self.layout.root);
-        if_readable(memod_scan::lstat(&path)).at("look at", &path)
+        none_if_unreadable(memod_scan::lstat(&path)).at("look at", &path)
     }
 }
 
@@ -225,7 +227,7 @@ struct UnlistedPaths {
 }
 
 impl UnlistedPaths {
-    fn add(&mut self, key: Option<SourceKey>) {
+    fn add_path(&mut self, key: Option<SourceKey>) {
         self.is_all |= key.is_none();
         self.keys.extend(key);
     }
@@ -238,17 +240,17 @@ impl UnlistedPaths {
 }
 
 impl Visit for WalkVisitor<'_> {
-    fn dir(&mut self, path: &Path, _key: Option<&SourceKey>) {
-        self.access.move_to(path);
+    fn before_listing(&mut self, path: &Path, _key: Option<&SourceKey>) {
+        self.access.set_path(path);
         (self.on_dir)(path);
     }
 
-    fn approach(&mut self, path: &Path) {
-        self.access.move_to(path);
+    fn before_examining(&mut self, path: &Path) {
+        self.access.set_path(path);
     }
 
-    fn file(&mut self, found: ListedFile) {
-        self.access.note_file();
+    fn visit_file(&mut self, found: ListedFile) {
+        self.access.count_found_file();
         if found.refusal == Some(ReadRefusal::NestedRepository) {
             // If its `.git` is removed, it becomes an ordinary directory.
             (self.on_dir)(&found.key.path_in(self.root));
@@ -257,21 +259,21 @@ impl Visit for WalkVisitor<'_> {
         self.todo.add_found(Some(found), known.as_ref());
     }
 
-    fn ignored_secret(&mut self, stat: Stat) {
+    fn visit_ignored_secret(&mut self, stat: Stat) {
         self.todo.ignored_secrets.push(stat);
     }
 
-    fn problem(&mut self, key: Option<SourceKey>, error: ScanError) {
-        self.unlisted.add(key);
+    fn report_problem(&mut self, key: Option<SourceKey>, error: ScanError) {
+        self.unlisted.add_path(key);
         self.todo.problems.push(error.to_string());
     }
 
-    fn unread(&mut self, key: Option<SourceKey>, why: String) {
-        self.unlisted.add(key.clone());
+    fn report_unread(&mut self, key: Option<SourceKey>, why: String) {
+        self.unlisted.add_path(key.clone());
         self.todo.unread.push(UnreadPath { key, why });
     }
 
-    fn stopped(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.progress.is_cancelled()
     }
 }

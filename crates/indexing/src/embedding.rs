@@ -7,7 +7,7 @@ use std::path::Path;
 use memod_base::paths::PathError;
 use memod_base::threads;
 use memod_base::types::{ChunkId, ChunkKind, SourceKey};
-use memod_embed::{EmbedError, Embedder, quantize, record_vectors};
+use memod_embed::{EmbedError, Embedder, embed_record_fields, quantize};
 use memod_index_db::{IndexReader, NewVector, PendingChunk, VectorOwner};
 use memod_text::redact::RedactedText;
 
@@ -50,21 +50,24 @@ pub fn embed_chunks(
 ) -> VectorBatch {
     let mut unread = None;
     let vectors = catch_panic(|| {
-        compute_chunk_vectors(embedder, pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                unread.get_or_insert(error);
-                None
+        compute_chunk_vectors(embedder, pending, |chunk| {
+            match read_indexed_text(reader, chunk, max_file_bytes) {
+                Ok(text) => text,
+                Err(error) => {
+                    unread.get_or_insert(error);
+                    None
+                }
             }
         })
     });
     let last = pending.last().map_or(after, |chunk| chunk.id);
-    let batch = VectorBatch::from_result(pending.len(), vectors, || pending.iter().map(name_chunk).collect());
+    let batch =
+        VectorBatch::from_result(pending.len(), vectors, || pending.iter().map(owner_and_log_name).collect());
     VectorBatch { last, unread, ..batch }
 }
 
 /// Returns the vector owner of a chunk, and a name of the chunk for the log.
-fn name_chunk(chunk: &PendingChunk) -> (VectorOwner, String) {
+fn owner_and_log_name(chunk: &PendingChunk) -> (VectorOwner, String) {
     let name = format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
     (VectorOwner::Chunk(chunk.id, chunk.text_hash), name)
 }
@@ -112,7 +115,7 @@ fn compute_chunk_vectors(
     let mut ready = Vec::new();
     let mut fields = Vec::new();
     for chunk in pending {
-        let body = match own_body(chunk) {
+        let body = match stored_text(chunk) {
             Some(own) => Some(own.to_owned()),
             None => {
                 let text = texts.entry(chunk.hash).or_insert_with(|| read(chunk));
@@ -124,7 +127,7 @@ fn compute_chunk_vectors(
             ready.push(VectorOwner::Chunk(chunk.id, chunk.text_hash));
         }
     }
-    let vectors = ready.into_iter().zip(record_vectors(|texts| embedder.embed(texts), &fields)?);
+    let vectors = ready.into_iter().zip(embed_record_fields(|texts| embedder.embed(texts), &fields)?);
     Ok(vectors.map(|(of, vector)| new_vector(of, vector.as_deref())).collect())
 }
 
@@ -136,18 +139,18 @@ fn new_vector(of: VectorOwner, vector: Option<&[f32]>) -> NewVector {
 ///
 /// # Errors
 /// When the file cannot be read at the moment, and no other file has the text.
-fn read_same(
+fn read_indexed_text(
     reader: &IndexReader,
     chunk: &PendingChunk,
     max_file_bytes: u64,
 ) -> Result<Option<RedactedText>, PathError> {
     let read = |root: &str, key: &SourceKey| {
-        memod_scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash)
+        memod_scan::read_if_hash_matches(Path::new(root), key, max_file_bytes, &chunk.hash)
     };
     let text = match read(&chunk.root, &chunk.key) {
         Ok(Some(text)) => text,
         without => {
-            let files = reader.files_with(&chunk.hash).unwrap_or_default();
+            let files = reader.find_files_with_content(&chunk.hash).unwrap_or_default();
             match files.iter().find_map(|(root, key)| read(root, key).ok().flatten()) {
                 Some(text) => text,
                 None => return without.map(|_| None),
@@ -155,14 +158,14 @@ fn read_same(
         }
     };
     let text = memod_extract::readable_text(chunk.key.as_str(), text).into_owned();
-    let syntax = memod_extract::syntax_of(chunk.key.as_str(), &text);
+    let syntax = memod_extract::bare_word_syntax(chunk.key.as_str(), &text);
     Ok(Some(RedactedText::new(text, syntax)))
 }
 
 /// Returns the text to embed of a chunk whose text is stored in the index; `None` if it is a part of a file.
-fn own_body(chunk: &PendingChunk) -> Option<&str> {
+fn stored_text(chunk: &PendingChunk) -> Option<&str> {
     let text = chunk.text.as_deref()?;
-    Some(if chunk.kind == ChunkKind::Commit { commits::embedded_part(text) } else { text })
+    Some(if chunk.kind == ChunkKind::Commit { commits::message_and_paths(text) } else { text })
 }
 
 /// Returns the title of a chunk, or else its symbol.

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memod_base::threads::lock;
-use memod_extract::Extracted;
+use memod_extract::Extraction;
 
 use super::worker::{self, ExtractTask};
 use super::{IndexError, Progress};
@@ -34,11 +34,11 @@ pub struct Extractor {
 }
 
 /// Why a text was not extracted.
-pub struct LeftOut {
+pub struct ExtractFailure {
     /// The reason, for the log.
     pub(crate) why: String,
     /// Whether the text itself is the cause; otherwise a later attempt may succeed.
-    pub(crate) is_own: bool,
+    pub(crate) is_caused_by_text: bool,
 }
 
 impl Extractor {
@@ -51,17 +51,23 @@ impl Extractor {
     ///
     /// # Errors
     /// When no process can be started, when the process fails on any text, and when the daemon is stopping.
-    pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
+    pub fn extract(
+        &mut self,
+        path: &str,
+        text: &str,
+    ) -> Result<Result<Extraction, ExtractFailure>, IndexError> {
         let mut n_aborts = 0;
         loop {
             match self.run_task(path, text)? {
                 Ok(extracted) => return Ok(Ok(extracted)),
-                Err(LeftOut { is_own: false, .. }) if n_aborts + 1 < MAX_ABORTS => n_aborts += 1,
+                Err(ExtractFailure { is_caused_by_text: false, .. }) if n_aborts + 1 < MAX_ABORTS => {
+                    n_aborts += 1;
+                }
                 Err(left_out) => {
                     // An empty text shows whether the text or the process is the cause.
                     return match self.run_task("nothing.txt", "")? {
                         Ok(_) => Ok(Err(left_out)),
-                        Err(LeftOut { why, .. }) => Err(IndexError::Extractor(io::Error::other(why))),
+                        Err(ExtractFailure { why, .. }) => Err(IndexError::Extractor(io::Error::other(why))),
                     };
                 }
             }
@@ -69,7 +75,7 @@ impl Extractor {
     }
 
     /// Runs one task, in the running process or in a new one.
-    fn run_task(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
+    fn run_task(&mut self, path: &str, text: &str) -> Result<Result<Extraction, ExtractFailure>, IndexError> {
         let process = match self.process.take() {
             Some(process) => process,
             None => ExtractProcess::start(&self.program).map_err(IndexError::Extractor)?,
@@ -105,7 +111,11 @@ impl ExtractorPool {
     ///
     /// # Errors
     /// See [`Extractor::extract`].
-    pub(super) fn extract(&self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
+    pub(super) fn extract(
+        &self,
+        path: &str,
+        text: &str,
+    ) -> Result<Result<Extraction, ExtractFailure>, IndexError> {
         let mut free = self.lock_free_extractors();
         let extractor = loop {
             match free.pop() {
@@ -143,10 +153,10 @@ impl Drop for LentExtractor<'_> {
     }
 }
 
-impl LeftOut {
+impl ExtractFailure {
     /// Returns a failure that the text itself has caused.
     fn caused_by_text(why: String) -> Self {
-        Self { why, is_own: true }
+        Self { why, is_caused_by_text: true }
     }
 }
 
@@ -172,14 +182,14 @@ impl ExtractProcess {
         let (tasks, task_queue) = channel();
         let (reply_sender, replies) = channel();
         // Not every system can read a pipe with a deadline, so a thread reads it.
-        let transfer = move || transfer_lines(stdin, stdout, &task_queue, &reply_sender);
+        let transfer = move || exchange_tasks_and_replies(stdin, stdout, &task_queue, &reply_sender);
         let process = Self { child, tasks, replies };
         thread::Builder::new().name("extract-pipe".to_owned()).spawn(transfer)?;
         Ok(process)
     }
 
     /// Sends a task; returns the reply, and the process for the next task.
-    fn run_task(mut self, task: String, progress: &Progress) -> Result<(Extracted, Self), LeftOut> {
+    fn run_task(mut self, task: String, progress: &Progress) -> Result<(Extraction, Self), ExtractFailure> {
         let _ = self.tasks.send(task); // this fails if the process has ended, and then there is no reply
         let until = Instant::now() + REPLY_TIMEOUT;
         loop {
@@ -188,12 +198,12 @@ impl ExtractProcess {
                     let extracted = serde_json::from_str(&line);
                     return extracted
                         .map(|extracted| (extracted, self))
-                        .map_err(|error| nonsense_reply(&error));
+                        .map_err(|error| invalid_reply_failure(&error));
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= until || progress.is_cancelled() => {
                     let why = format!("extraction took over {} s", REPLY_TIMEOUT.as_secs());
                     // The process has a limit on CPU time, so it was stopped or the system is overloaded.
-                    return Err(LeftOut { why, is_own: !worker::IS_LIMITED });
+                    return Err(ExtractFailure { why, is_caused_by_text: !worker::IS_LIMITED });
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.kill_and_explain()),
@@ -202,40 +212,40 @@ impl ExtractProcess {
     }
 
     /// Kills the process; returns why its text was not extracted.
-    fn kill_and_explain(&mut self) -> LeftOut {
+    fn kill_and_explain(&mut self) -> ExtractFailure {
         let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
         match self.child.wait() {
             Ok(status) => explain_exit(status),
-            Err(error) => LeftOut::caused_by_text(format!("extraction ended: {error}")),
+            Err(error) => ExtractFailure::caused_by_text(format!("extraction ended: {error}")),
         }
     }
 }
 
 /// Returns the error for a reply that does not parse.
-fn nonsense_reply(error: &serde_json::Error) -> LeftOut {
-    LeftOut::caused_by_text(format!("extraction sent an invalid reply: {error}"))
+fn invalid_reply_failure(error: &serde_json::Error) -> ExtractFailure {
+    ExtractFailure::caused_by_text(format!("extraction sent an invalid reply: {error}"))
 }
 
 /// Returns why a text was not extracted, after the process ended with this status.
 #[cfg(unix)]
-fn explain_exit(status: ExitStatus) -> LeftOut {
+fn explain_exit(status: ExitStatus) -> ExtractFailure {
     // Signals that the process itself can cause. Others come from outside, or from a system that is short of memory.
     const OWN: [i32; 6] =
         [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSEGV, libc::SIGTRAP];
     match std::os::unix::process::ExitStatusExt::signal(&status) {
         Some(libc::SIGXCPU) => {
-            LeftOut::caused_by_text(format!("extraction took over {} s of CPU time", worker::CPU_S))
+            ExtractFailure::caused_by_text(format!("extraction took over {} s of CPU time", worker::CPU_S))
         }
         Some(signal) if !OWN.contains(&signal) => {
-            LeftOut { why: format!("extraction was aborted: {status}"), is_own: false }
+            ExtractFailure { why: format!("extraction was aborted: {status}"), is_caused_by_text: false }
         }
-        _ => LeftOut::caused_by_text(format!("extraction ended with {status}")),
+        _ => ExtractFailure::caused_by_text(format!("extraction ended with {status}")),
     }
 }
 
 #[cfg(not(unix))]
-fn explain_exit(status: ExitStatus) -> LeftOut {
-    LeftOut::caused_by_text(format!("extraction ended with {status}"))
+fn explain_exit(status: ExitStatus) -> ExtractFailure {
+    ExtractFailure::caused_by_text(format!("extraction ended with {status}"))
 }
 
 impl Drop for ExtractProcess {
@@ -247,7 +257,7 @@ impl Drop for ExtractProcess {
 }
 
 /// Writes tasks to the process and passes on its replies, until one side is gone.
-fn transfer_lines(
+fn exchange_tasks_and_replies(
     mut stdin: ChildStdin,
     stdout: ChildStdout,
     tasks: &Receiver<String>,

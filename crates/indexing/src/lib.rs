@@ -17,12 +17,12 @@ mod secret_files;
 mod todo_list;
 pub mod worker;
 
-pub use batches::{Applied, Apply};
-pub use commits::{CommitStep, Commits};
+pub use batches::{AppliedChanges, ApplyChanges};
+pub use commits::{CommitIndexer, CommitStep};
 pub use embedding::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
 pub use pipeline::{Indexer, ReadLimits, Reconciler};
-pub use progress::{MissedFiles, Progress, ReconcileOutcome, UnreadPath, WalkProgress, WalkStep};
+pub use progress::{MissedFiles, Progress, ReconcileOutcome, ReconcilePhase, UnreadPath, WalkProgress};
 pub use todo_list::ReconcileScope;
 
 use memod_base::threads;

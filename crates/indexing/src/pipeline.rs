@@ -16,7 +16,7 @@ use memod_base::types::{SourceKey, Stat, WorktreeId};
 use memod_database::DatabaseError;
 use memod_index_db::{IndexReader, IndexWriter, ManifestChange};
 
-use super::batches::{Apply, Batches};
+use super::batches::{ApplyChanges, Batches};
 use super::compare::Comparison;
 use super::extractor::ExtractorPool;
 use super::prepare::{PreparedFile, Preparer};
@@ -25,9 +25,9 @@ use super::todo_list::{ReconcileScope, TodoList};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
 /// Most runs of files that are prepared ahead of the writer; each run has at most one extracted content.
-const QUEUE: usize = 64;
+const MAX_QUEUED_RUNS: usize = 64;
 /// Most files of a run; they share one message.
-const RUN: usize = 32;
+const MAX_RUN_FILES: usize = 32;
 /// Most files that are read without further threads.
 const INLINE_FILES: usize = 4;
 
@@ -63,7 +63,7 @@ impl Indexer {
     /// When the database cannot be written; nothing is purged then.
     pub fn purge_secrets(&self, writer: &mut IndexWriter) -> Result<(), DatabaseError> {
         let sizes = lock(&self.secret_files).recent_sizes();
-        if sizes.is_empty() { Ok(()) } else { writer.purge_sizes(&sizes) }
+        if sizes.is_empty() { Ok(()) } else { writer.purge_contents_of_sizes(&sizes) }
     }
 }
 
@@ -71,7 +71,7 @@ impl Indexer {
 pub struct Reconciler {
     indexer: Arc<Indexer>,
     layout: RepoLayout,
-    view: WorktreeId,
+    worktree: WorktreeId,
     reader: IndexReader,
     walk: Arc<WalkProgress>,
     /// Digest of the rules at the last walk, if they could be read; the outer option is `None` before the first walk.
@@ -85,7 +85,14 @@ impl Reconciler {
     /// When the database cannot be opened.
     pub fn new(indexer: &Arc<Indexer>, layout: &RepoLayout, view: WorktreeId) -> Result<Self, DatabaseError> {
         let (reader, indexer) = (IndexReader::open(&indexer.index_db)?, Arc::clone(indexer));
-        Ok(Self { indexer, layout: layout.clone(), view, reader, walk: Arc::default(), rules: None })
+        Ok(Self {
+            indexer,
+            layout: layout.clone(),
+            worktree: view,
+            reader,
+            walk: Arc::default(),
+            rules: None,
+        })
     }
 
     /// Returns the paths of the worktree.
@@ -111,9 +118,9 @@ impl Reconciler {
         scope: &ReconcileScope,
         git_changed: bool,
         on_dir: &mut dyn FnMut(&Path),
-        apply: &mut Apply<'_>,
+        apply: &mut ApplyChanges<'_>,
     ) -> Result<ReconcileOutcome, IndexError> {
-        let Self { indexer, layout, view, reader, walk, rules: last_rules } = self;
+        let Self { indexer, layout, worktree: view, reader, walk, rules: last_rules } = self;
         walk.begin_listing();
         let access = walk.begin_access(&layout.root);
         let (max_file_bytes, progress) = (indexer.reading.max_file_bytes, &indexer.progress);
@@ -121,9 +128,9 @@ impl Reconciler {
         let rules = comparison.rules_digest();
         let other = git_changed && (rules.is_none() || *last_rules != Some(rules));
         let whole = other || *scope == ReconcileScope::Full;
-        let todo = comparison.run(if whole { &ReconcileScope::Full } else { scope })?;
+        let todo = comparison.find_differences(if whole { &ReconcileScope::Full } else { scope })?;
         drop(access);
-        let outcome = self.carry_out(todo, apply)?;
+        let outcome = self.apply_todo_list(todo, apply)?;
         if whole {
             self.rules = Some(rules);
         }
@@ -131,8 +138,12 @@ impl Reconciler {
     }
 
     /// Reads the files that differ, and writes all differences.
-    fn carry_out(&mut self, todo: TodoList, apply: &mut Apply<'_>) -> Result<ReconcileOutcome, IndexError> {
-        let Self { indexer, layout, view, reader, walk, rules } = &*self;
+    fn apply_todo_list(
+        &mut self,
+        todo: TodoList,
+        apply: &mut ApplyChanges<'_>,
+    ) -> Result<ReconcileOutcome, IndexError> {
+        let Self { indexer, layout, worktree: view, reader, walk, rules } = &*self;
         let secrets = {
             let mut secret_files = lock(&indexer.secret_files);
             secret_files.record_new(&todo, rules.is_some())
@@ -143,16 +154,16 @@ impl Reconciler {
         walk.begin_reading((refusals.len() + reads.len() + removals.len()) as u64, n_bytes);
         let mut batches = Batches::new(apply, &indexer.progress, walk, outcome);
         let refusals = refusals.into_iter();
-        batches.put_all(refusals.map(|(key, stat, refusal)| ManifestChange::Refuse {
+        batches.add_and_flush(refusals.map(|(key, stat, refusal)| ManifestChange::Refuse {
             key,
             stat,
             refusal,
         }))?;
-        let files = ReadContext { indexer, view: *view, root: &layout.root, walk };
-        files.read_all(reads, reader, &mut batches)?;
+        let files = ReadContext { indexer, worktree: *view, root: &layout.root, walk };
+        files.read_files(reads, reader, &mut batches)?;
         // Removals come last: a renamed file keeps its old name until it has the new one, so it is never missing. The old
         // name is not shown, because each hit is checked against the disk.
-        batches.put_all(removals.into_iter().map(|(key, stat)| {
+        batches.add_and_flush(removals.into_iter().map(|(key, stat)| {
             let is_secret = secrets.iter().any(|secret| secret_files::may_have_content_of(secret, &stat));
             ManifestChange::Remove { key, is_secret }
         }))?;
@@ -164,7 +175,7 @@ impl Reconciler {
 #[derive(Clone, Copy)]
 struct ReadContext<'a> {
     indexer: &'a Indexer,
-    view: WorktreeId,
+    worktree: WorktreeId,
     root: &'a Path,
     walk: &'a WalkProgress,
 }
@@ -172,7 +183,7 @@ struct ReadContext<'a> {
 impl<'a> ReadContext<'a> {
     /// Reads files that differ, a few on this thread and more on several. Afterwards all extracting processes but one end,
     /// to release their memory.
-    fn read_all(
+    fn read_files(
         self,
         mut reads: Vec<(SourceKey, Stat)>,
         reader: &IndexReader,
@@ -187,13 +198,15 @@ impl<'a> ReadContext<'a> {
             return read;
         }
         let preparer = self.new_preparer(reader);
-        reads.iter().try_for_each(|(key, stat)| batches.push(preparer.prepare_or_refuse(key, stat)?))?;
+        reads
+            .iter()
+            .try_for_each(|(key, stat)| batches.add_prepared(preparer.prepare_or_refuse(key, stat)?))?;
         batches.flush()
     }
 
     fn new_preparer(self, reader: &'a IndexReader) -> Preparer<'a> {
-        let Self { indexer: Indexer { extractors, reading, .. }, view, root, walk } = self;
-        Preparer { view, root, max_file_bytes: reading.max_file_bytes, reader, extractors, walk }
+        let Self { indexer: Indexer { extractors, reading, .. }, worktree: view, root, walk } = self;
+        Preparer { worktree: view, root, max_file_bytes: reading.max_file_bytes, reader, extractors, walk }
     }
 }
 
@@ -209,7 +222,7 @@ type PreparedRun = Result<Vec<PreparedFile>, IndexError>;
 impl ReadQueue<'_> {
     /// Reads the files on several threads; this thread passes on the changes.
     fn read_on_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
-        let (sender, receiver) = sync_channel(QUEUE);
+        let (sender, receiver) = sync_channel(MAX_QUEUED_RUNS);
         thread::scope(|scope| {
             for n in 0..self.files.indexer.reading.n_threads {
                 let sender = sender.clone();
@@ -227,7 +240,7 @@ impl ReadQueue<'_> {
             }
             drop(sender);
             for prepared in receiver {
-                prepared?.into_iter().try_for_each(|prepared| batches.push(prepared))?;
+                prepared?.into_iter().try_for_each(|prepared| batches.add_prepared(prepared))?;
             }
             batches.flush()
         })
@@ -251,7 +264,7 @@ impl ReadQueue<'_> {
     /// Prepares the next files, up to the first with new content; returns an empty list when no file is left.
     fn prepare_run(&self, preparer: &Preparer<'_>) -> PreparedRun {
         let mut run = Vec::new();
-        while run.len() < RUN
+        while run.len() < MAX_RUN_FILES
             && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
             let prepared = preparer.prepare_or_refuse(key, stat)?;

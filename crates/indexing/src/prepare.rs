@@ -9,13 +9,13 @@ use memod_base::threads::catch_panic;
 use memod_base::types::{
     ChunkKind, FileClass, HttpRoute, ReadRefusal, SourceKey, Stat, WordPieces, WorktreeId,
 };
-use memod_embed::Builtin;
-use memod_extract::{EXTRACTOR_VERSION, Extracted};
+use memod_embed::BuiltinModel;
+use memod_extract::{EXTRACTOR_VERSION, Extraction};
 use memod_index_db::{IndexReader, ManifestChange, NewBlob, NewChunk};
-use memod_scan::{Content, Read, ReadError};
+use memod_scan::{Content, FileSnapshot, ReadError};
 use memod_text::{redact, words};
 
-use super::extractor::{ExtractorPool, LeftOut};
+use super::extractor::{ExtractFailure, ExtractorPool};
 use super::{IndexError, UnreadPath, WalkProgress};
 
 /// Number of first lines of a chunk that explain a definition: its comment or its signature.
@@ -33,7 +33,7 @@ pub(super) enum PreparedFile {
 
 /// Reads and extracts files, one after the other.
 pub(super) struct Preparer<'a> {
-    pub(super) view: WorktreeId,
+    pub(super) worktree: WorktreeId,
     pub(super) root: &'a Path,
     pub(super) max_file_bytes: u64,
     pub(super) reader: &'a IndexReader,
@@ -57,7 +57,7 @@ impl Preparer<'_> {
         let prepared = catch_panic(|| self.prepare_file(key, stat)).unwrap_or_else(|why| {
             self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
         });
-        self.walk.add_handled(stat.size);
+        self.walk.count_handled_file(stat.size);
         prepared
     }
 
@@ -79,7 +79,7 @@ impl Preparer<'_> {
             Ok(read) => read,
             Err(error) => return self.prepare_unread(key, stat, &error),
         };
-        let Read { stat, hash, content } = read;
+        let FileSnapshot { stat, hash, content } = read;
         let text = match content {
             Content::Text(text) => text,
             Content::Refused(refusal) => {
@@ -87,7 +87,7 @@ impl Preparer<'_> {
             }
         };
         let lang = memod_extract::format_name(key.as_str(), &text);
-        let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
+        let known = self.reader.has_blob(&hash, lang, EXTRACTOR_VERSION)?;
         let blob = if known { None } else { Some(Box::new(self.extract_text(key, &text, stat.size)?)) };
         let racy = memod_scan::is_racy(&stat, read_at_ns);
         Ok(PreparedFile::Change(ManifestChange::Put { key: key.clone(), stat, racy, hash, lang, blob }))
@@ -113,10 +113,10 @@ impl Preparer<'_> {
         Ok(PreparedFile::Change(ManifestChange::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
-    /// Returns the refusal of a file that cannot be read, unless the manifest has it already: a changed row would be compared
-    /// again. A file that was binary, and was not written since, still counts as binary.
+    /// Refuses a file that cannot be read. If the manifest has that refusal already, the file is unchanged, because a row that is
+    /// written again would be compared again. A file that was binary, and was not written since, still counts as binary.
     fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<PreparedFile, IndexError> {
-        let known = self.reader.find_entry(self.view, key)?;
+        let known = self.reader.find_entry(self.worktree, key)?;
         let refusal = match known.map(|known| (known.refusal, known.stat)) {
             Some((Some(ReadRefusal::Unreadable), _)) => return Ok(PreparedFile::Unchanged),
             Some((Some(ReadRefusal::Binary), known)) if is_unwritten(&known, stat) => ReadRefusal::Binary,
@@ -131,13 +131,15 @@ impl Preparer<'_> {
     fn extract_text(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
         let blob = self.extractors.extract(key.as_str(), text)?.and_then(|extracted| {
             if let Some(why) = &extracted.refused {
-                return Err(LeftOut { why: why.clone(), is_own: true });
+                return Err(ExtractFailure { why: why.clone(), is_caused_by_text: true });
             }
             let text = memod_extract::readable_text(key.as_str(), text);
-            catch_panic(|| into_blob(extracted, &text, size))
-                .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
+            catch_panic(|| build_blob(extracted, &text, size)).map_err(|_| ExtractFailure {
+                why: "splitting into words panicked".to_owned(),
+                is_caused_by_text: true,
+            })
         });
-        Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {
+        Ok(blob.unwrap_or_else(|ExtractFailure { why, is_caused_by_text: is_own }| {
             tracing::error!(path = %key, problems = why, "the file cannot be extracted, so it is not indexed");
             NewBlob {
                 size,
@@ -155,7 +157,7 @@ fn is_unwritten(known: &Stat, stat: &Stat) -> bool {
     (known.size, known.mtime_ns) == (stat.size, stat.mtime_ns)
 }
 
-fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
+fn build_blob(extracted: Extraction, text: &str, size: u64) -> NewBlob {
     let kind = match (extracted.opted_out, extracted.minified) {
         (true, _) => "opted-out",
         (_, true) => "minified",
@@ -179,11 +181,15 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         problems: extracted.problems.join("\n"),
         n_secrets: secrets.len(),
         definitions: extracted.definitions,
-        chunks: extracted.chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
+        chunks: extracted
+            .chunks
+            .into_iter()
+            .map(|chunk| build_chunk(chunk, text, &secrets, embeds))
+            .collect(),
     }
 }
 
-fn into_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
+fn build_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
     let body = match &chunk.text {
         Some(own) => Cow::Borrowed(own.as_str()),
         None => redact::redact_span(text, chunk.bytes.clone(), secrets),
@@ -193,17 +199,17 @@ fn into_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>],
     let keywords = chunk.keywords.as_deref().unwrap_or_default();
     let mut index_words = [String::new(), String::new(), String::with_capacity(body.len() * 2)];
     for (text, out) in [symbol, title, &body].into_iter().zip(&mut index_words) {
-        words::index_words(text, out);
+        words::write_index_words(text, out);
     }
-    words::index_words(keywords, &mut index_words[1]);
+    words::write_index_words(keywords, &mut index_words[1]);
     NewChunk {
         kind: chunk.kind,
-        pieces: compute_pieces(
+        pieces: compute_word_pieces(
             &[symbol, title, keywords, &body],
             &[symbol, title, keywords, first_lines(&body)],
         ),
         text_hash: embedded_text_hash(chunk.kind, symbol, title, &body),
-        embeds,
+        gets_vector: embeds,
         words: index_words,
         bytes: (chunk.bytes.start, chunk.bytes.end),
         lines: chunk.lines,
@@ -221,9 +227,9 @@ fn first_lines(body: &str) -> &str {
 
 /// Returns the word pieces of `texts`, and those of `head`, a part of these texts; none if the builtin model cannot be loaded,
 /// which searches report.
-pub(super) fn compute_pieces(texts: &[&str], head: &[&str]) -> WordPieces {
-    let Ok(model) = Builtin::shared() else { return WordPieces::default() };
-    let [text, head] = [texts, head].map(|texts| model.pieces(&texts.join("\n")).into());
+pub(super) fn compute_word_pieces(texts: &[&str], head: &[&str]) -> WordPieces {
+    let Ok(model) = BuiltinModel::shared() else { return WordPieces::default() };
+    let [text, head] = [texts, head].map(|texts| model.distinct_pieces(&texts.join("\n")).into());
     WordPieces { text, head }
 }
 

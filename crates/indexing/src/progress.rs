@@ -30,7 +30,7 @@ impl Progress {
     }
 
     /// Returns the numbers of commits done, and of all commits to read, in the present round.
-    pub fn commits(&self) -> (u64, u64) {
+    pub fn commit_counts(&self) -> (u64, u64) {
         (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
     }
 }
@@ -50,7 +50,7 @@ pub struct WalkProgress {
 
 /// How far a running reconcile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WalkStep {
+pub enum ReconcilePhase {
     /// The reconcile lists files.
     Listing {
         /// Number of files found so far.
@@ -95,19 +95,19 @@ impl WalkProgress {
     }
 
     /// Counts a file that was read, or need not be read, and the bytes that it had when it was listed.
-    pub(super) fn add_handled(&self, n_bytes: u64) {
+    pub(super) fn count_handled_file(&self, n_bytes: u64) {
         self.read_bytes.fetch_add(n_bytes, Ordering::Relaxed);
         self.handled_files.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns how far the running reconcile is; if none runs, how far the last one was.
-    pub fn current_step(&self) -> WalkStep {
+    pub fn current_step(&self) -> ReconcilePhase {
         let [found, files, all_files, bytes, all_bytes] =
             [&self.found_files, &self.handled_files, &self.total_files, &self.read_bytes, &self.total_bytes]
                 .map(|counter| counter.load(Ordering::Relaxed));
         match all_files {
-            0 => WalkStep::Listing { n_found: found },
-            _ => WalkStep::Reading {
+            0 => ReconcilePhase::Listing { n_found: found },
+            _ => ReconcilePhase::Reading {
                 files: (files.min(all_files), all_files),
                 bytes: (bytes.min(all_bytes), all_bytes),
             },
@@ -115,23 +115,23 @@ impl WalkProgress {
     }
 
     /// Adds to the number of files whose changes are written.
-    pub fn add_done(&self, n_files: u64) {
+    pub fn add_done_files(&self, n_files: u64) {
         self.done_files.fetch_add(n_files, Ordering::Relaxed);
     }
 
     /// Returns the numbers of files whose changes are written and of all files that differ; (0, 0) while files are being listed.
-    pub fn files(&self) -> (u64, u64) {
+    pub fn file_counts(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
     }
 
     /// Returns a count that is incremented before anything is removed from the manifest. If it has changed, a later snapshot may
     /// lack a file that an earlier one had.
-    pub fn removals(&self) -> u64 {
+    pub fn n_removals(&self) -> u64 {
         self.removals.load(Ordering::SeqCst)
     }
 
     /// Returns the path that has been examined for this long without an answer, if any.
-    pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
+    pub fn find_stuck_path(&self, long: Duration) -> Option<PathBuf> {
         let accesses = lock(&self.accesses);
         let longest = accesses.open.values().min_by_key(|(since, _)| *since)?;
         (longest.0.elapsed() >= long).then(|| longest.1.clone())
@@ -149,12 +149,12 @@ impl WalkProgress {
 
 impl PathAccess<'_> {
     /// Records the next path of the access.
-    pub(super) fn move_to(&self, path: &Path) {
+    pub(super) fn set_path(&self, path: &Path) {
         lock(&self.walk.accesses).open.insert(self.number, (Instant::now(), path.to_owned()));
     }
 
     /// Counts a file that the walk has found.
-    pub(super) fn note_file(&self) {
+    pub(super) fn count_found_file(&self) {
         self.walk.found_files.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -204,7 +204,7 @@ pub struct MissedFiles {
 
 impl ReconcileOutcome {
     /// Records that files are about to be removed from the manifest, if the changes remove any.
-    pub(super) fn note_removals(&mut self, changes: &[ManifestChange], walk: &WalkProgress) {
+    pub(super) fn record_removals(&mut self, changes: &[ManifestChange], walk: &WalkProgress) {
         let taken = changes.iter().find_map(|change| match change {
             ManifestChange::Remove { key, .. }
             | ManifestChange::Refuse { key, refusal: ReadRefusal::Unreadable, .. } => Some(key),
@@ -226,28 +226,28 @@ mod tests {
         let walk = WalkProgress::default();
         walk.begin_listing();
         let access = walk.begin_access(Path::new("a"));
-        access.note_file();
-        access.note_file();
-        assert_eq!(walk.current_step(), WalkStep::Listing { n_found: 2 });
+        access.count_found_file();
+        access.count_found_file();
+        assert_eq!(walk.current_step(), ReconcilePhase::Listing { n_found: 2 });
         walk.begin_reading(2, 30);
-        walk.add_handled(10);
-        assert_eq!(walk.current_step(), WalkStep::Reading { files: (1, 2), bytes: (10, 30) });
+        walk.count_handled_file(10);
+        assert_eq!(walk.current_step(), ReconcilePhase::Reading { files: (1, 2), bytes: (10, 30) });
         walk.begin_listing();
-        assert_eq!(walk.current_step(), WalkStep::Listing { n_found: 0 });
+        assert_eq!(walk.current_step(), ReconcilePhase::Listing { n_found: 0 });
     }
 
     #[test]
     fn the_look_that_takes_longest_is_named() {
         let walk = WalkProgress::default();
-        assert_eq!(walk.unanswered_for(Duration::ZERO), None);
+        assert_eq!(walk.find_stuck_path(Duration::ZERO), None);
         let (first, second) = (walk.begin_access(Path::new("a")), walk.begin_access(Path::new("b")));
-        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("a".into()));
-        first.move_to(Path::new("c"));
-        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("b".into()), "the other goes on");
+        assert_eq!(walk.find_stuck_path(Duration::ZERO), Some("a".into()));
+        first.set_path(Path::new("c"));
+        assert_eq!(walk.find_stuck_path(Duration::ZERO), Some("b".into()), "the other goes on");
         drop(second);
-        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("c".into()));
-        assert_eq!(walk.unanswered_for(Duration::from_secs(60)), None);
+        assert_eq!(walk.find_stuck_path(Duration::ZERO), Some("c".into()));
+        assert_eq!(walk.find_stuck_path(Duration::from_secs(60)), None);
         drop(first);
-        assert_eq!(walk.unanswered_for(Duration::ZERO), None);
+        assert_eq!(walk.find_stuck_path(Duration::ZERO), None);
     }
 }

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, Write as _};
 
-use memod_base::types::MOST_CHUNKS;
-use memod_extract::Extracted;
+use memod_base::types::MAX_CHUNKS_PER_FILE;
+use memod_extract::Extraction;
 use serde::{Deserialize, Serialize};
 
 /// CPU time for one text, in seconds. It exceeds the parsers' own budget and the part of a second that the limit may round away.
@@ -46,7 +46,7 @@ impl ExtractTask<'_> {
 ///
 /// # Errors
 /// When a pipe breaks or a line is invalid; the process must end then.
-pub fn run() -> io::Result<()> {
+pub fn run_extract_process() -> io::Result<()> {
     limit_memory();
     let (stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
     for line in stdin.lines() {
@@ -62,11 +62,13 @@ pub fn run() -> io::Result<()> {
 }
 
 /// Drops chunks and definitions beyond the limits, which are not indexed: everything that goes over the pipe costs time.
-fn truncate_lists(mut extracted: Extracted) -> Extracted {
+fn truncate_lists(mut extracted: Extraction) -> Extraction {
     let n_chunks = extracted.chunks.len();
-    if n_chunks > MOST_CHUNKS {
-        extracted.problems.push(format!("{n_chunks} chunks; only the first {MOST_CHUNKS} are indexed"));
-        extracted.chunks.truncate(MOST_CHUNKS);
+    if n_chunks > MAX_CHUNKS_PER_FILE {
+        extracted
+            .problems
+            .push(format!("{n_chunks} chunks; only the first {MAX_CHUNKS_PER_FILE} are indexed"));
+        extracted.chunks.truncate(MAX_CHUNKS_PER_FILE);
     }
     let n_definitions = extracted.definitions.len();
     if n_definitions > MOST_DEFINITIONS {

@@ -4,22 +4,22 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use memod_base::threads::lock;
-use memod_memory::outgoing::outgoing;
+use memod_memory::outgoing::clean_outgoing_text;
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::HeaderMap;
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::messages::estimate_tokens;
-use super::model_answer::{parse_answer, read_complaint};
+use super::model_answer::{parse_answer, parse_error_message};
 use super::{Endpoint, Prompt};
 
 /// Largest answer that is read, bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_ANSWER_BYTES: u64 = 1 << 20;
 /// Longest pause that a server can ask for (`retry-after`).
-const MOST_DELAY: Duration = Duration::from_secs(3_600);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(3_600);
 /// Pause if the server does not say how long.
-const USUAL_DELAY: Duration = Duration::from_secs(60);
+const DEFAULT_RETRY_DELAY: Duration = Duration::from_secs(60);
 /// Bytes for which at least one token is counted, even if the server reports fewer tokens.
 const MOST_BYTES_A_TOKEN: u64 = 8;
 
@@ -37,15 +37,16 @@ pub struct ChatClient {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RequestParams {
     /// Whether `response_format` is sent.
-    says_format: bool,
+    sends_format: bool,
     /// Whether `temperature` is sent.
-    says_temperature: bool,
+    sends_temperature: bool,
     /// Name of the parameter that limits the tokens of the answer.
-    limit: &'static str,
+    limit_param: &'static str,
 }
 
 /// The parameters of the first request to a server.
-const USUAL: RequestParams = RequestParams { says_format: true, says_temperature: true, limit: "max_tokens" };
+const DEFAULT_PARAMS: RequestParams =
+    RequestParams { sends_format: true, sends_temperature: true, limit_param: "max_tokens" };
 
 /// The answer of a model, with the tokens that it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +70,13 @@ pub struct ChatFailure {
 
 impl ChatFailure {
     /// Makes the failure of a request that the server did not charge for.
-    fn free(why: impl Into<String>) -> Self {
+    fn uncharged_failure(why: impl Into<String>) -> Self {
         Self { why: why.into(), may_have_cost: false, delay: None }
     }
 
     /// Makes the failure of a request that the server may have charged for.
-    fn costly(why: impl Into<String>) -> Self {
-        Self { may_have_cost: true, ..Self::free(why) }
+    fn possibly_charged_failure(why: impl Into<String>) -> Self {
+        Self { may_have_cost: true, ..Self::uncharged_failure(why) }
     }
 }
 
@@ -105,7 +106,7 @@ impl Default for ChatClient {
         Self {
             local: build_agent(true),
             remote: build_agent(false),
-            params: Mutex::new((String::new(), USUAL)),
+            params: Mutex::new((String::new(), DEFAULT_PARAMS)),
         }
     }
 }
@@ -144,7 +145,7 @@ impl ChatClient {
     fn params_for(&self, endpoint: &Endpoint) -> RequestParams {
         match &*lock(&self.params) {
             (url, params) if *url == endpoint.url => *params,
-            _ => USUAL,
+            _ => DEFAULT_PARAMS,
         }
     }
 
@@ -158,7 +159,7 @@ impl ChatClient {
     ) -> Result<AttemptOutcome, ChatFailure> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(ChatFailure::free("the deadline passed before the request was sent"));
+            return Err(ChatFailure::uncharged_failure("the deadline passed before the request was sent"));
         }
         let sent = build_body(endpoint, prompt, params).to_string();
         let agent = if endpoint.is_local { &self.local } else { &self.remote };
@@ -175,18 +176,21 @@ impl ChatClient {
         let mut response = request.send(&sent).map_err(|error| transport_failure(&error))?;
         let status = response.status();
         let headers = response.headers().clone();
-        let read = response.body_mut().with_config().limit(MOST_BYTES).read_to_vec();
+        let read = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
         if status.is_redirection() {
-            return Err(ChatFailure::free(format!("the server redirects ({status}), which is not followed")));
+            return Err(ChatFailure::uncharged_failure(format!(
+                "the server redirects ({status}), which is not followed"
+            )));
         }
         if !status.is_success() {
-            let complaint = read_complaint(&read.unwrap_or_default(), endpoint.secret());
+            let complaint = parse_error_message(&read.unwrap_or_default(), endpoint.secret());
             return adapt_params(status.as_u16(), &complaint, params)
                 .map(AttemptOutcome::ParamRefused)
                 .ok_or_else(|| status_failure(status.as_u16(), &complaint, &headers));
         }
         let read = read.map_err(|error| ChatFailure { may_have_cost: true, ..transport_failure(&error) })?;
-        let said = parse_answer(&read).map_err(|why| ChatFailure::costly(format!("the server {why}")))?;
+        let said = parse_answer(&read)
+            .map_err(|why| ChatFailure::possibly_charged_failure(format!("the server {why}")))?;
         let least = (sent.len() + said.text.len()) as u64 / MOST_BYTES_A_TOKEN;
         let tokens =
             said.used.unwrap_or_else(|| prompt.estimate_tokens() + estimate_tokens(&said.text)).max(least);
@@ -196,20 +200,20 @@ impl ChatClient {
 
 /// Removes the key and other credentials from the reason of a failure.
 fn redact_failure(failed: &ChatFailure, endpoint: &Endpoint) -> ChatFailure {
-    ChatFailure { why: outgoing(&failed.why, endpoint.secret()).text, ..*failed }
+    ChatFailure { why: clean_outgoing_text(&failed.why, endpoint.secret()).text, ..*failed }
 }
 
 /// Builds the JSON body of a request.
 fn build_body(endpoint: &Endpoint, prompt: &Prompt, params: RequestParams) -> Value {
     let mut body = json!({ "messages": prompt.render_messages(), "stream": false });
-    body[params.limit] = json!(prompt.most_answer_tokens);
+    body[params.limit_param] = json!(prompt.most_answer_tokens);
     if !endpoint.model.is_empty() {
         body["model"] = json!(endpoint.model);
     }
-    if params.says_format {
+    if params.sends_format {
         body["response_format"] = json!({ "type": "json_object" });
     }
-    if params.says_temperature {
+    if params.sends_temperature {
         body["temperature"] = json!(0);
     }
     body
@@ -222,12 +226,14 @@ fn refuses_param(status: u16, complaint: &str, param: &str) -> bool {
 
 /// Returns the parameters for another attempt; `None` if the server did not refuse one of `params`.
 fn adapt_params(status: u16, complaint: &str, params: RequestParams) -> Option<RequestParams> {
-    if params.says_format && refuses_param(status, complaint, "response_format") {
-        Some(RequestParams { says_format: false, ..params })
-    } else if params.limit == USUAL.limit && refuses_param(status, complaint, "max_tokens") {
-        Some(RequestParams { limit: "max_completion_tokens", ..params })
-    } else if params.says_temperature && refuses_param(status, complaint, "temperature") {
-        Some(RequestParams { says_temperature: false, ..params })
+    if params.sends_format && refuses_param(status, complaint, "response_format") {
+        Some(RequestParams { sends_format: false, ..params })
+    } else if params.limit_param == DEFAULT_PARAMS.limit_param
+        && refuses_param(status, complaint, "max_tokens")
+    {
+        Some(RequestParams { limit_param: "max_completion_tokens", ..params })
+    } else if params.sends_temperature && refuses_param(status, complaint, "temperature") {
+        Some(RequestParams { sends_temperature: false, ..params })
     } else {
         None
     }
@@ -237,33 +243,36 @@ fn adapt_params(status: u16, complaint: &str, params: RequestParams) -> Option<R
 fn status_failure(status: u16, complaint: &str, headers: &HeaderMap) -> ChatFailure {
     let said = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
     match status {
-        401 | 403 => ChatFailure::free(format!("the server refuses the key ({status}){said}")),
-        404 => ChatFailure::free(format!("the server knows no such model or address (404){said}")),
+        401 | 403 => ChatFailure::uncharged_failure(format!("the server refuses the key ({status}){said}")),
+        404 => {
+            ChatFailure::uncharged_failure(format!("the server knows no such model or address (404){said}"))
+        }
         429 => {
             let asked = headers.get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
-            let delay = asked.map_or(USUAL_DELAY, Duration::from_secs).min(MOST_DELAY);
+            let delay = asked.map_or(DEFAULT_RETRY_DELAY, Duration::from_secs).min(MAX_RETRY_DELAY);
             let why = format!("the server asks for fewer requests (429, for {} s){said}", delay.as_secs());
-            ChatFailure { delay: Some(delay), ..ChatFailure::free(why) }
+            ChatFailure { delay: Some(delay), ..ChatFailure::uncharged_failure(why) }
         }
-        500.. => ChatFailure::costly(format!("the server failed ({status}){said}")),
-        _ => ChatFailure::free(format!("the server refuses the request ({status}){said}")),
+        500.. => ChatFailure::possibly_charged_failure(format!("the server failed ({status}){said}")),
+        _ => ChatFailure::uncharged_failure(format!("the server refuses the request ({status}){said}")),
     }
 }
 
 /// Returns the failure for a request or an answer that was not transmitted completely.
 fn transport_failure(error: &ureq::Error) -> ChatFailure {
     match error {
-        ureq::Error::Timeout(_) => ChatFailure::costly("the server did not answer in time"),
-        ureq::Error::BodyExceedsLimit(_) => {
-            ChatFailure::costly(format!("the answer is larger than {} MiB", MOST_BYTES >> 20))
-        }
+        ureq::Error::Timeout(_) => ChatFailure::possibly_charged_failure("the server did not answer in time"),
+        ureq::Error::BodyExceedsLimit(_) => ChatFailure::possibly_charged_failure(format!(
+            "the answer is larger than {} MiB",
+            MAX_ANSWER_BYTES >> 20
+        )),
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::BadUri(_) => {
-            ChatFailure::free("the server cannot be reached")
+            ChatFailure::uncharged_failure("the server cannot be reached")
         }
         ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            ChatFailure::free("no server listens there (connection refused)")
+            ChatFailure::uncharged_failure("no server listens there (connection refused)")
         }
-        error => ChatFailure::costly(format!("the connection failed: {error}")),
+        error => ChatFailure::possibly_charged_failure(format!("the connection failed: {error}")),
     }
 }
 
@@ -276,20 +285,20 @@ mod tests {
         let check = |status: u16, complaint: &str, params: RequestParams, expected: Option<RequestParams>| {
             assert_eq!(adapt_params(status, complaint, params), expected, "{complaint}");
         };
-        let plain = RequestParams { says_format: false, ..USUAL };
-        check(400, "'response_format.type' must be 'json_schema'", USUAL, Some(plain));
+        let plain = RequestParams { sends_format: false, ..DEFAULT_PARAMS };
+        check(400, "'response_format.type' must be 'json_schema'", DEFAULT_PARAMS, Some(plain));
         check(400, "'response_format.type' must be 'json_schema'", plain, None);
-        let newer = RequestParams { limit: "max_completion_tokens", ..USUAL };
-        check(400, "use 'max_completion_tokens' instead of max_tokens", USUAL, Some(newer));
+        let newer = RequestParams { limit_param: "max_completion_tokens", ..DEFAULT_PARAMS };
+        check(400, "use 'max_completion_tokens' instead of max_tokens", DEFAULT_PARAMS, Some(newer));
         check(400, "use 'max_completion_tokens' instead of max_tokens", newer, None);
         check(
             422,
             "temperature: unsupported",
             newer,
-            Some(RequestParams { says_temperature: false, ..newer }),
+            Some(RequestParams { sends_temperature: false, ..newer }),
         );
-        check(401, "response_format", USUAL, None);
-        check(400, "no", USUAL, None);
+        check(401, "response_format", DEFAULT_PARAMS, None);
+        check(400, "no", DEFAULT_PARAMS, None);
     }
 
     #[test]
@@ -301,7 +310,7 @@ mod tests {
         assert_eq!(delay("7"), Some(7));
         assert_eq!(delay("99999999"), Some(3_600));
         assert_eq!(delay("Wed, 21 Oct 2026 07:28:00 GMT"), Some(60));
-        assert_eq!(status_failure(429, "", &HeaderMap::new()).delay, Some(USUAL_DELAY));
+        assert_eq!(status_failure(429, "", &HeaderMap::new()).delay, Some(DEFAULT_RETRY_DELAY));
         assert!(!status_failure(401, "", &HeaderMap::new()).may_have_cost);
         assert!(status_failure(502, "", &HeaderMap::new()).may_have_cost);
     }

@@ -7,7 +7,7 @@ use memod_config::LlmSettings;
 use ureq::http::Uri;
 
 /// The path of the chat completions API below `llm.url`.
-const PATH: &str = "/chat/completions";
+const COMPLETIONS_PATH: &str = "/chat/completions";
 
 /// A server to which requests may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,23 +17,23 @@ pub struct Endpoint {
     /// Name of the model; empty if the server chooses.
     pub model: String,
     /// The API key; `None` if the server needs none.
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<ApiKey>,
     /// Whether the server is on this machine, so that no proxy is used.
     pub(crate) is_local: bool,
 }
 
 /// An API key. Its debug form hides the key, so that no message and no log shows it.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Key(String);
+pub(crate) struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// Returns the key itself, to send it, and to remove it from texts.
     pub(crate) fn secret(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(…)")
     }
@@ -41,7 +41,7 @@ impl fmt::Debug for Key {
 
 /// Why no request can be sent to a language model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoEndpoint {
+pub enum EndpointError {
     /// `llm.url` is empty.
     #[error("llm.url is not set, so no language model is asked")]
     Unset,
@@ -65,7 +65,7 @@ pub enum NoEndpoint {
     BadKey(String),
 }
 
-impl NoEndpoint {
+impl EndpointError {
     /// Returns what a user can do about the error.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -91,52 +91,52 @@ impl Endpoint {
     pub fn from_settings(
         settings: &LlmSettings,
         look_up: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, NoEndpoint> {
+    ) -> Result<Self, EndpointError> {
         if settings.url.trim().is_empty() {
-            return Err(NoEndpoint::Unset);
+            return Err(EndpointError::Unset);
         }
         if !settings.enabled {
-            return Err(NoEndpoint::Disabled);
+            return Err(EndpointError::Disabled);
         }
         let url = settings.url.trim();
         let (address, query) = url.split_once('?').map_or((url, None), |(url, query)| (url, Some(query)));
-        let address = address.trim_end_matches('/').trim_end_matches(PATH).trim_end_matches('/');
-        let uri: Uri = address.parse().map_err(|_| NoEndpoint::BadUrl("the value is not a URL"))?;
+        let address = address.trim_end_matches('/').trim_end_matches(COMPLETIONS_PATH).trim_end_matches('/');
+        let uri: Uri = address.parse().map_err(|_| EndpointError::BadUrl("the value is not a URL"))?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-            return Err(NoEndpoint::BadUrl("the URL needs http:// or https:// and a host"));
+            return Err(EndpointError::BadUrl("the URL needs http:// or https:// and a host"));
         };
         if authority.as_str().contains('@') {
-            return Err(NoEndpoint::BadUrl("the URL contains a password; use llm.key_env for the key"));
+            return Err(EndpointError::BadUrl("the URL contains a password; use llm.key_env for the key"));
         }
         if url.contains('#') {
-            return Err(NoEndpoint::BadUrl("the URL contains a #"));
+            return Err(EndpointError::BadUrl("the URL contains a #"));
         }
         let is_local = is_local(authority.host());
         match scheme {
             "https" => {}
             "http" if is_local || settings.plain_http => {}
-            "http" => return Err(NoEndpoint::PlainHttp(authority.host().to_owned())),
-            _ => return Err(NoEndpoint::BadUrl("the URL must begin with http:// or https://")),
+            "http" => return Err(EndpointError::PlainHttp(authority.host().to_owned())),
+            _ => return Err(EndpointError::BadUrl("the URL must begin with http:// or https://")),
         }
         let key = match settings.key_env.trim() {
             "" => None,
             name => {
                 let key = look_up(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-                let key = key.ok_or_else(|| NoEndpoint::NoKey(name.to_owned()))?;
+                let key = key.ok_or_else(|| EndpointError::NoKey(name.to_owned()))?;
                 if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-                    return Err(NoEndpoint::BadKey(name.to_owned()));
+                    return Err(EndpointError::BadKey(name.to_owned()));
                 }
-                Some(Key(key))
+                Some(ApiKey(key))
             }
         };
         let query = query.map_or(String::new(), |query| format!("?{query}"));
         let model = settings.model.trim().to_owned();
-        Ok(Self { url: format!("{address}{PATH}{query}"), model, key, is_local })
+        Ok(Self { url: format!("{address}{COMPLETIONS_PATH}{query}"), model, key, is_local })
     }
 
     /// Returns the API key, to remove it from texts.
     pub fn secret(&self) -> Option<&str> {
-        self.key.as_ref().map(Key::secret)
+        self.key.as_ref().map(ApiKey::secret)
     }
 
     /// Returns the URL without its query, which may contain a key, for display.
@@ -199,11 +199,11 @@ mod tests {
         assert!(!format!("{endpoint:?}").contains("secret"));
         assert_eq!(
             Endpoint::from_settings(&settings, |_| None),
-            Err(NoEndpoint::NoKey("API_KEY".to_owned()))
+            Err(EndpointError::NoKey("API_KEY".to_owned()))
         );
         let broken = Endpoint::from_settings(&settings, |_| Some("sec\nret".to_owned()));
-        assert_eq!(broken, Err(NoEndpoint::BadKey("API_KEY".to_owned())));
+        assert_eq!(broken, Err(EndpointError::BadKey("API_KEY".to_owned())));
         let off = LlmSettings { enabled: false, ..settings };
-        assert_eq!(Endpoint::from_settings(&off, |_| None), Err(NoEndpoint::Disabled));
+        assert_eq!(Endpoint::from_settings(&off, |_| None), Err(EndpointError::Disabled));
     }
 }

@@ -13,6 +13,6 @@ mod spending;
 pub mod tasks;
 
 pub use chat::{ChatAnswer, ChatClient, ChatFailure};
-pub use endpoint::{Endpoint, NoEndpoint};
-pub use messages::{Prompt, Purpose};
-pub use spending::{Day, SpendingError, SpendingFile};
+pub use endpoint::{Endpoint, EndpointError};
+pub use messages::{Prompt, RequestPurpose};
+pub use spending::{DaySpending, SpendingError, SpendingFile};

@@ -1,10 +1,10 @@
 //! Parses the answers of servers and models, which may be anything. Pure.
 
-use memod_memory::outgoing::{is_control_or_invisible, outgoing};
+use memod_memory::outgoing::{clean_outgoing_text, is_control_or_invisible};
 use serde_json::Value;
 
 /// Longest part of a server's error message that is quoted, characters.
-const MOST_QUOTED: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// The text and the token count in a server's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,12 +42,12 @@ fn sum_usage(usage: &Value) -> Option<u64> {
 }
 
 /// Returns the error message in the body of a failed request, on one line, without the key and other credentials.
-pub(crate) fn read_complaint(body: &[u8], key: Option<&str>) -> String {
+pub(crate) fn parse_error_message(body: &[u8], key: Option<&str>) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
     let message = message.into_iter().find_map(Value::as_str).unwrap_or(&text);
-    clean_line(&outgoing(message, key).text, MOST_QUOTED).unwrap_or_default()
+    clean_line(&clean_outgoing_text(message, key).text, MAX_QUOTED_CHARS).unwrap_or_default()
 }
 
 /// Returns the JSON in a text of a model: the whole text, or else the outermost object or array in the text. Thoughts before the
@@ -55,7 +55,7 @@ pub(crate) fn read_complaint(body: &[u8], key: Option<&str>) -> String {
 ///
 /// # Errors
 /// When the text contains no JSON object or array.
-pub(crate) fn json_in(text: &str) -> Result<Value, &'static str> {
+pub(crate) fn find_json(text: &str) -> Result<Value, &'static str> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer).trim();
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
         return Ok(value);
@@ -93,7 +93,7 @@ pub(crate) fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
 }
 
 /// Returns the strings in an array; nothing for a value of another type.
-pub(crate) fn strings_in(value: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn array_strings(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn json_is_found_in_talk() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(json_in(text).ok().map(|value| value.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(find_json(text).ok().map(|value| value.to_string()).as_deref(), expected, "{text}");
         };
         check(r#"{"a":1}"#, Some(r#"{"a":1}"#));
         check("```json\n{\"a\": 1}\n```", Some(r#"{"a":1}"#));
@@ -142,11 +142,11 @@ mod tests {
         assert_eq!(clean_line("abcdef", 3).as_deref(), Some("abc…"));
         assert_eq!((clean_line("\u{7}\n", 3), clean_line("…", 3)), (None, None));
         assert_eq!(clean_lines("a\n\n\u{1b}b\r\n", 10).as_deref(), Some("a\n\nb"));
-        assert_eq!(read_complaint(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
-        assert_eq!(read_complaint(br#"{"error":"no model"}"#, None), "no model");
-        assert_eq!(read_complaint(b"<html>", None), "<html>");
+        assert_eq!(parse_error_message(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
+        assert_eq!(parse_error_message(br#"{"error":"no model"}"#, None), "no model");
+        assert_eq!(parse_error_message(b"<html>", None), "<html>");
         // Where the quotation ends, half a key would not be recognised.
-        let wrong = format!("{} own-key", "x".repeat(MOST_QUOTED - 4));
-        assert!(!read_complaint(wrong.as_bytes(), Some("own-key")).contains("own"));
+        let wrong = format!("{} own-key", "x".repeat(MAX_QUOTED_CHARS - 4));
+        assert!(!parse_error_message(wrong.as_bytes(), Some("own-key")).contains("own"));
     }
 }

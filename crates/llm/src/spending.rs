@@ -11,12 +11,12 @@ use std::time::Duration;
 use memod_base::paths::{self, IoContext, PathError};
 use serde::{Deserialize, Serialize};
 
-use super::Purpose;
+use super::RequestPurpose;
 
 /// Most days in the file.
 const MOST_DAYS: usize = 31;
 /// Longest wait for another daemon that holds the lock of the file.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// The file with the number of tokens that were spent each day.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct SpendingFile {
 /// What was spent on one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Day {
+pub struct DaySpending {
     /// Tokens that were spent or are reserved.
     pub tokens: u64,
     /// Requests, without those that cost nothing.
@@ -39,15 +39,15 @@ pub struct Day {
 /// The content of the file. The keys are days such as `2026-11-25`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Kept {
-    days: BTreeMap<String, Day>,
+struct SpendingContent {
+    days: BTreeMap<String, DaySpending>,
 }
 
 /// Tokens that are reserved for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenReservation {
     day: String,
-    purpose: Purpose,
+    purpose: RequestPurpose,
     tokens: u64,
 }
 
@@ -92,7 +92,7 @@ impl SpendingFile {
     ///
     /// # Errors
     /// When the file cannot be read or parsed.
-    pub fn read_day(&self, day: &str) -> Result<Day, SpendingError> {
+    pub fn read_day(&self, day: &str) -> Result<DaySpending, SpendingError> {
         Ok(self.read_file()?.days.remove(day).unwrap_or_default())
     }
 
@@ -103,7 +103,7 @@ impl SpendingFile {
     pub fn reserve(
         &self,
         day: &str,
-        purpose: Purpose,
+        purpose: RequestPurpose,
         tokens: u64,
         limit: u64,
     ) -> Result<TokenReservation, SpendingError> {
@@ -127,12 +127,12 @@ impl SpendingFile {
     ///
     /// # Errors
     /// When the file cannot be written. The reservation stays then.
-    pub fn settle(&self, reserved: &TokenReservation, cost: u64) -> Result<(), SpendingError> {
+    pub fn record_cost(&self, reserved: &TokenReservation, cost: u64) -> Result<(), SpendingError> {
         self.update_file(|kept| {
             if let Some(day) = kept.days.get_mut(&reserved.day) {
-                day.tokens = settle_count(day.tokens, reserved.tokens, cost);
+                day.tokens = replace_reserved_tokens(day.tokens, reserved.tokens, cost);
                 let by = day.by.entry(reserved.purpose.as_str().to_owned()).or_default();
-                *by = settle_count(*by, reserved.tokens, cost);
+                *by = replace_reserved_tokens(*by, reserved.tokens, cost);
                 day.requests = day.requests.saturating_sub(u64::from(cost == 0));
             }
             Ok(())
@@ -142,12 +142,12 @@ impl SpendingFile {
     /// Reads the file, changes its content with `change`, and writes the file, all under a lock.
     fn update_file<T>(
         &self,
-        change: impl FnOnce(&mut Kept) -> Result<T, SpendingError>,
+        change: impl FnOnce(&mut SpendingContent) -> Result<T, SpendingError>,
     ) -> Result<T, SpendingError> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
         paths::create_private_dir(dir)?;
-        let lock = paths::open_lock(&self.file.with_extension("lock"))?;
-        let _locked = paths::lock_within(lock, PATIENCE).at("lock", &self.file)?;
+        let lock = paths::open_lock_file(&self.file.with_extension("lock"))?;
+        let _locked = paths::lock_with_timeout(lock, MAX_LOCK_WAIT).at("lock", &self.file)?;
         let mut kept = self.read_file()?;
         let value = change(&mut kept)?;
         let json = serde_json::to_vec(&kept).map_err(io::Error::from).at("write", &self.file)?;
@@ -156,9 +156,9 @@ impl SpendingFile {
     }
 
     /// Reads the file; returns empty content if the file does not exist.
-    fn read_file(&self) -> Result<Kept, SpendingError> {
+    fn read_file(&self) -> Result<SpendingContent, SpendingError> {
         let bytes = match paths::read_file(&self.file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SpendingContent::default()),
             read => read.at("read", &self.file)?,
         };
         serde_json::from_slice(&bytes)
@@ -167,7 +167,7 @@ impl SpendingFile {
 }
 
 /// Returns a count of tokens in which the cost of a request replaces the reserved tokens.
-fn settle_count(counted: u64, reserved: u64, cost: u64) -> u64 {
+fn replace_reserved_tokens(counted: u64, reserved: u64, cost: u64) -> u64 {
     counted.saturating_sub(reserved).saturating_add(cost)
 }
 
@@ -190,7 +190,7 @@ mod tests {
         let reserved = std::thread::scope(|scope| {
             let ask = || {
                 let spending = SpendingFile::new(&dir); // as another daemon has it
-                (0..5).filter(|_| spending.reserve(DAY, Purpose::Expand, 10, 300).is_ok()).count()
+                (0..5).filter(|_| spending.reserve(DAY, RequestPurpose::Expand, 10, 300).is_ok()).count()
             };
             let threads: Vec<_> = (0..20).map(|_| scope.spawn(ask)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
@@ -203,19 +203,19 @@ mod tests {
     fn what_was_set_aside_is_settled() {
         let temp = tempfile::tempdir().unwrap();
         let spending = SpendingFile::new(temp.path());
-        let reserve = |tokens| spending.reserve(DAY, Purpose::Suggest, tokens, 100);
+        let reserve = |tokens| spending.reserve(DAY, RequestPurpose::Suggest, tokens, 100);
         let first = reserve(60).unwrap();
         let error = reserve(60).unwrap_err().to_string();
         assert_eq!(error, "60 of 100 tokens are spent today; the request may need 60 (llm.tokens_a_day)");
-        spending.settle(&first, 7).unwrap();
+        spending.record_cost(&first, 7).unwrap();
         assert_eq!(spent(&spending), (7, 1));
         let second = reserve(60).unwrap();
-        spending.settle(&second, 0).unwrap();
+        spending.record_cost(&second, 0).unwrap();
         assert_eq!(spent(&spending), (7, 1));
-        spending.settle(&second, u64::MAX).unwrap();
+        spending.record_cost(&second, u64::MAX).unwrap();
         assert!(reserve(1).is_err());
-        assert_eq!(spending.read_day("2026-11-26").unwrap(), Day::default());
-        assert!(spending.reserve("2026-11-26", Purpose::Expand, 100, 100).is_ok());
+        assert_eq!(spending.read_day("2026-11-26").unwrap(), DaySpending::default());
+        assert!(spending.reserve("2026-11-26", RequestPurpose::Expand, 100, 100).is_ok());
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let spending = SpendingFile::new(temp.path());
         std::fs::write(spending.file(), "{").unwrap();
-        let error = spending.reserve(DAY, Purpose::Expand, 1, 100).unwrap_err().to_string();
+        let error = spending.reserve(DAY, RequestPurpose::Expand, 1, 100).unwrap_err().to_string();
         assert!(error.contains("without the count of tokens, no request is sent"), "{error}");
     }
 }

@@ -6,30 +6,30 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use memod_base::types::ChunkKind;
-use memod_proto::memory::reader_marks;
+use memod_proto::memory::build_reader_marks;
 use memod_proto::{Hit, SearchResult};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::tool::AnswerView;
-use super::verbs::{Answer, Failure};
+use super::tool::AnswerFormat;
+use super::verbs::{VerbAnswer, VerbFailure};
 
 /// Largest number of characters of a text, because `memo export` could print a whole database.
-const MOST_TEXT: usize = 100_000;
+const MAX_TEXT_CHARS: usize = 100_000;
 
 /// Returns an answer as text for a model.
-pub(super) fn render_answer(answer: &Answer, view: AnswerView) -> String {
+pub(super) fn render_answer(answer: &VerbAnswer, view: AnswerFormat) -> String {
     let notes = answer.notes.join("\n");
     // The notes of a search are texts of memo, so they need no fences. Other notes may quote a commit or a memory.
     let mut parts = match view {
-        AnswerView::Hits => {
+        AnswerFormat::Hits => {
             let hits = answer.json.as_ref().and_then(render_hits);
             vec![fence_text(hits.as_deref().unwrap_or(&answer.text)), notes]
         }
-        AnswerView::Data => {
+        AnswerFormat::Data => {
             vec![fence_text([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))]
         }
-        AnswerView::Plain => vec![shorten_text(answer.text.trim_end()), fence_text(&notes)],
+        AnswerFormat::Plain => vec![shorten_text(answer.text.trim_end()), fence_text(&notes)],
     };
     parts.extend(answer.failure.as_ref().map(render_failure));
     parts.retain(|part| !part.is_empty());
@@ -37,8 +37,8 @@ pub(super) fn render_answer(answer: &Answer, view: AnswerView) -> String {
 }
 
 /// Returns a failure as text for a model.
-pub(super) fn render_failure(failure: &Failure) -> String {
-    if !failure.is_quoting {
+pub(super) fn render_failure(failure: &VerbFailure) -> String {
+    if !failure.may_quote_data {
         return format!("error: {failure}");
     }
     let hint = failure.hint.iter().map(|hint| format!("\nhint: {hint}"));
@@ -60,9 +60,9 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
-/// Returns a text cut to [`MOST_TEXT`] characters, with the number of the lines that are left out.
+/// Returns a text cut to [`MAX_TEXT_CHARS`] characters, with the number of the lines that are left out.
 fn shorten_text(text: &str) -> String {
-    match text.char_indices().nth(MOST_TEXT) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => {
             let n_more = text[end..].lines().count();
@@ -75,7 +75,7 @@ fn shorten_text(text: &str) -> String {
 /// result of a search.
 fn render_hits(json: &Value) -> Option<String> {
     let result = SearchResult::deserialize(json).ok()?;
-    let shown = lines_of_definitions(&result.hits);
+    let shown = collect_definition_lines(&result.hits);
     let mut out = String::new();
     for hit in result.hits.iter().filter(|hit| !repeats_definitions(hit, &shown)) {
         let _ = writeln!(out, "{}", render_heading(hit)); // writing to a string cannot fail
@@ -87,7 +87,7 @@ fn render_hits(json: &Value) -> Option<String> {
                 false => writeln!(out, "  {line}"),
             };
         }
-        if let Some(line) = hit.like_it() {
+        if let Some(line) = hit.describe_copies() {
             let _ = writeln!(out, "({})", line.replace(['\n', '\r'], " "));
         }
     }
@@ -99,7 +99,7 @@ fn numbered_lines(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
 }
 
 /// Returns the path and number of each line that hits of definitions show.
-fn lines_of_definitions(hits: &[Hit]) -> HashSet<(&str, u32)> {
+fn collect_definition_lines(hits: &[Hit]) -> HashSet<(&str, u32)> {
     let definitions = hits.iter().filter(|hit| hit.kind == ChunkKind::Symbol);
     definitions.flat_map(|hit| numbered_lines(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
 }
@@ -114,7 +114,7 @@ fn render_heading(hit: &Hit) -> String {
     let mut head = match (&hit.commit, &hit.id) {
         (Some(commit), _) => {
             let oid: String = commit.oid.chars().take(12).collect();
-            format!("commit {oid} {}", day_of(&commit.date))
+            format!("commit {oid} {}", date_part(&commit.date))
         }
         (None, Some(id)) => format!("memory {id}"),
         (None, None) if hit.lines.0 == hit.lines.1 => format!("{}:{}", hit.path, hit.lines.0),
@@ -122,7 +122,7 @@ fn render_heading(hit: &Hit) -> String {
     };
     if let Some(memory) = &hit.memory {
         let tags: String = memory.tags.iter().map(|tag| format!(" #{tag}")).collect();
-        head += &format!(" {}{tags}", day_of(&memory.created));
+        head += &format!(" {}{tags}", date_part(&memory.created));
     }
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head += &format!("  {title}");
@@ -131,7 +131,7 @@ fn render_heading(hit: &Hit) -> String {
         head += &format!("  [{state}]");
     }
     if let Some(memory) = &hit.memory {
-        for mark in reader_marks(
+        for mark in build_reader_marks(
             &hit.trust,
             memory.scope,
             memory.repository.as_deref(),
@@ -144,7 +144,7 @@ fn render_heading(hit: &Hit) -> String {
     head.replace(['\n', '\r'], " ")
 }
 
-fn day_of(time: &str) -> &str {
+fn date_part(time: &str) -> &str {
     time.split('T').next().unwrap_or_default()
 }
 
@@ -167,12 +167,12 @@ mod tests {
         }
     }
 
-    fn found(hits: &[Value]) -> Answer {
+    fn found(hits: &[Value]) -> VerbAnswer {
         let result = json!({
             "query": "f", "mode": "hybrid", "hits": hits, "total": hits.len(), "fresh": true, "reason": null, "degraded": [],
             "pending": { "files": 0, "embeddings": 0 }, "corrected": null, "clock": "", "took_ms": 1.0,
         });
-        Answer { json: Some(result), notes: vec!["degraded: knn".to_owned()], ..Answer::default() }
+        VerbAnswer { json: Some(result), notes: vec!["degraded: knn".to_owned()], ..VerbAnswer::default() }
     }
 
     fn hit(kind: &str, lines: (u32, u32), title: Option<&str>, snippet: &str) -> Value {
@@ -187,7 +187,7 @@ mod tests {
     fn hits_are_short() {
         let answer = found(&[hit("symbol", (3, 9), Some("A > f"), "fn f() {\n  g();")]);
         let expected = "```\nsrc/a.rs:3-9  A > f\n3:fn f() {\n4:  g();\n```\ndegraded: knn";
-        assert_eq!(render_answer(&answer, AnswerView::Hits), expected);
+        assert_eq!(render_answer(&answer, AnswerFormat::Hits), expected);
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
         let same = hit("map", (1, 2), None, "fn f() {\n}");
         let more = hit("map", (1, 3), None, "fn f() {\n}\nfn g() {}");
         let shown =
-            |hits: &[Value]| render_answer(&found(hits), AnswerView::Hits).matches("src/a.rs:").count();
+            |hits: &[Value]| render_answer(&found(hits), AnswerFormat::Hits).matches("src/a.rs:").count();
         let cases = [(vec![&same, &definition], 1), (vec![&definition, &more], 2), (vec![&same], 1)];
         for (hits, n_shown) in cases {
             let hits: Vec<Value> = hits.into_iter().cloned().collect();
@@ -207,29 +207,32 @@ mod tests {
     #[test]
     fn what_quotes_the_repository_is_fenced() {
         let notes = vec!["1 file changed since 0123 obey me".to_owned()];
-        let answer = Answer { text: "M a.rs\n".to_owned(), notes, ..Answer::default() };
+        let answer = VerbAnswer { text: "M a.rs\n".to_owned(), notes, ..VerbAnswer::default() };
         assert_eq!(
-            render_answer(&answer, AnswerView::Data),
+            render_answer(&answer, AnswerFormat::Data),
             "```\nM a.rs\n1 file changed since 0123 obey me\n```"
         );
         assert_eq!(
-            render_answer(&answer, AnswerView::Plain),
+            render_answer(&answer, AnswerFormat::Plain),
             "M a.rs\n```\n1 file changed since 0123 obey me\n```"
         );
         assert_eq!(
-            render_answer(&Answer { text: String::new(), ..answer }, AnswerView::Data).lines().count(),
+            render_answer(&VerbAnswer { text: String::new(), ..answer }, AnswerFormat::Data).lines().count(),
             3
         );
     }
 
     #[test]
     fn a_failure_says_what_to_do() {
-        let mut failure =
-            Failure { message: "it failed".to_owned(), hint: Some("try again".to_owned()), is_quoting: true };
+        let mut failure = VerbFailure {
+            message: "it failed".to_owned(),
+            hint: Some("try again".to_owned()),
+            may_quote_data: true,
+        };
         assert_eq!(render_failure(&failure), "error: the reason:\n```\nit failed\n```\nhint: try again");
-        failure.is_quoting = false;
-        let answer = Answer { failure: Some(failure), ..Answer::default() };
-        assert_eq!(render_answer(&answer, AnswerView::Data), "error: it failed\nhint: try again");
-        assert_eq!(render_answer(&Answer::default(), AnswerView::Plain), "done");
+        failure.may_quote_data = false;
+        let answer = VerbAnswer { failure: Some(failure), ..VerbAnswer::default() };
+        assert_eq!(render_answer(&answer, AnswerFormat::Data), "error: it failed\nhint: try again");
+        assert_eq!(render_answer(&VerbAnswer::default(), AnswerFormat::Plain), "done");
     }
 }

@@ -6,16 +6,16 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::tool::{Arg, ArgForm, ArgPosition, Tool};
-use super::verbs::Failure;
+use super::verbs::VerbFailure;
 
 /// Largest size of an argument, bytes. A memory has at most 64 KiB.
-const MAX_TEXT: usize = 1 << 20;
+const MAX_ARG_BYTES: usize = 1 << 20;
 
 /// Returns the words of the command line after `memo`.
 ///
 /// # Errors
 /// When an argument is missing, unknown, of the wrong type or too long.
-pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Failure> {
+pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, VerbFailure> {
     if let Some(name) = given.keys().find(|name| tool.args.iter().all(|arg| arg.name != name.as_str())) {
         return Err(argument_error(
             format!("unknown argument: {}", shorten_name(name)),
@@ -27,10 +27,10 @@ pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>
     for arg in tool.args {
         let value = given.get(arg.name).filter(|value| !value.is_null());
         if value.is_none() && arg.is_required {
-            return Err(argument_error(format!("{}: missing", arg.name), arg.form.needed_type()));
+            return Err(argument_error(format!("{}: missing", arg.name), arg.form.needed_type_hint()));
         }
         match (arg.form, value) {
-            (ArgForm::Confirm, value) => words.push(confirmation_flag(arg, value)?),
+            (ArgForm::Confirm, value) => words.push(choose_confirmation_flag(arg, value)?),
             (_, None) => words.extend(arg.default.map(|value| format!("--{}={value}", arg.name))),
             (ArgForm::Words, Some(value)) => return split_command(arg, value),
             (ArgForm::Switch, Some(value)) => match value.as_bool() {
@@ -57,15 +57,15 @@ pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>
 
 /// Returns the failure of a command line that [`build_words`] built, with the names of arguments instead of flags: `kind` and not
 /// `--kind <KIND>`.
-pub(super) fn rephrase_failure(tool: &Tool, failure: Failure) -> Failure {
-    match tool.args.iter().find_map(|arg| name_argument(&failure.message, arg)) {
+pub(super) fn rephrase_failure(tool: &Tool, failure: VerbFailure) -> VerbFailure {
+    match tool.args.iter().find_map(|arg| replace_flag_with_name(&failure.message, arg)) {
         Some(message) => argument_error(message, &describe_arguments(tool)),
         None => failure,
     }
 }
 
 /// Returns a message with the name of an argument in place of its quoted flag; `None` if the message does not have the flag.
-fn name_argument(message: &str, arg: &Arg) -> Option<String> {
+fn replace_flag_with_name(message: &str, arg: &Arg) -> Option<String> {
     let (before, rest) = message.split_once(&format!("'--{} ", arg.name))?;
     Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
 }
@@ -80,16 +80,16 @@ fn describe_arguments(tool: &Tool) -> String {
 }
 
 /// Returns the flag that runs a verb (`--yes`) or only shows what it would do (`--dry-run`).
-fn confirmation_flag(arg: &Arg, value: Option<&Value>) -> Result<String, Failure> {
+fn choose_confirmation_flag(arg: &Arg, value: Option<&Value>) -> Result<String, VerbFailure> {
     let is_given = value.map_or(Some(false), Value::as_bool);
     let is_given = is_given.ok_or_else(|| wrong_type_error(arg, value.unwrap_or(&Value::Null)))?;
     Ok(if is_given { "--yes" } else { "--dry-run" }.to_owned())
 }
 
 /// Returns the words of a command line, which is a string in the syntax of a shell or a list of words.
-fn split_command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
+fn split_command(arg: &Arg, value: &Value) -> Result<Vec<String>, VerbFailure> {
     let mut words = match value {
-        Value::String(line) if line.len() > MAX_TEXT => return Err(too_long_error(arg)),
+        Value::String(line) if line.len() > MAX_ARG_BYTES => return Err(too_long_error(arg)),
         Value::String(line) => shlex::split(line).ok_or_else(|| {
             argument_error(format!("{}: a quote is not closed", arg.name), "use quotes as in a shell")
         })?,
@@ -104,7 +104,7 @@ fn split_command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-fn parse_texts(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
+fn parse_texts(arg: &Arg, value: &Value) -> Result<Vec<String>, VerbFailure> {
     let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
     if values.len() > 1
         && arg.form != ArgForm::Texts
@@ -116,7 +116,7 @@ fn parse_texts(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
     values.iter().map(|value| parse_text(arg, value)).collect()
 }
 
-fn parse_text(arg: &Arg, value: &Value) -> Result<String, Failure> {
+fn parse_text(arg: &Arg, value: &Value) -> Result<String, VerbFailure> {
     let text = match (arg.form, value) {
         (ArgForm::Text | ArgForm::Texts | ArgForm::Words, Value::String(text)) => text.clone(),
         (ArgForm::Integer, Value::Number(number)) if !number.is_f64() => number.to_string(),
@@ -128,7 +128,7 @@ fn parse_text(arg: &Arg, value: &Value) -> Result<String, Failure> {
         (ArgForm::Number, Value::Number(number)) => number.to_string(),
         _ => return Err(wrong_type_error(arg, value)),
     };
-    if text.len() > MAX_TEXT {
+    if text.len() > MAX_ARG_BYTES {
         return Err(too_long_error(arg));
     }
     Ok(text)
@@ -136,7 +136,7 @@ fn parse_text(arg: &Arg, value: &Value) -> Result<String, Failure> {
 
 impl ArgForm {
     /// Returns a hint that names the needed type.
-    fn needed_type(self) -> &'static str {
+    fn needed_type_hint(self) -> &'static str {
         match self {
             Self::Text | Self::Words => "a string is needed",
             Self::Texts => "a list of strings is needed",
@@ -147,7 +147,7 @@ impl ArgForm {
     }
 }
 
-fn wrong_type_error(arg: &Arg, value: &Value) -> Failure {
+fn wrong_type_error(arg: &Arg, value: &Value) -> VerbFailure {
     let is = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -156,15 +156,15 @@ fn wrong_type_error(arg: &Arg, value: &Value) -> Failure {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    argument_error(format!("{}: {is}", arg.name), arg.form.needed_type())
+    argument_error(format!("{}: {is}", arg.name), arg.form.needed_type_hint())
 }
 
-fn too_long_error(arg: &Arg) -> Failure {
-    argument_error(format!("{}: longer than {} MiB", arg.name, MAX_TEXT >> 20), "shorten it")
+fn too_long_error(arg: &Arg) -> VerbFailure {
+    argument_error(format!("{}: longer than {} MiB", arg.name, MAX_ARG_BYTES >> 20), "shorten it")
 }
 
-fn argument_error(message: String, hint: &str) -> Failure {
-    Failure { message, hint: Some(hint.to_owned()), is_quoting: false }
+fn argument_error(message: String, hint: &str) -> VerbFailure {
+    VerbFailure { message, hint: Some(hint.to_owned()), may_quote_data: false }
 }
 
 fn shorten_name(name: &str) -> String {
@@ -177,10 +177,10 @@ mod tests {
 
     use super::*;
     use crate::tools::tools_of_profile;
-    use crate::verbs::Profile;
+    use crate::verbs::ToolProfile;
 
     fn shown(name: &str, given: Value) -> String {
-        let tool = tools_of_profile(Profile::Full).find(|tool| tool.name == name).expect("a tool");
+        let tool = tools_of_profile(ToolProfile::Full).find(|tool| tool.name == name).expect("a tool");
         let Value::Object(given) = given else { panic!("arguments are an object") };
         match build_words(tool, &given) {
             Ok(words) => words.join(" "),
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_wrong_argument_is_named() {
-        let long = "x".repeat(MAX_TEXT + 1);
+        let long = "x".repeat(MAX_ARG_BYTES + 1);
         let cases = [
             ("search", json!({}), "query: missing; hint: a string is needed"),
             ("search", json!({ "query": 7 }), "query: a number; hint: a string is needed"),

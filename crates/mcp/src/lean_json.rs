@@ -4,42 +4,44 @@
 //! such as `fresh`.
 
 use memod_proto::OrderedJson;
-use memod_proto::memory::is_unconfirmed;
+use memod_proto::memory::is_unconfirmed_trust;
 use serde_json::Value;
 
 /// Keys that are left out at any depth.
-const LEFT_OUT: &[&str] =
+const LEFT_OUT_KEYS: &[&str] =
     &["access_count", "explain", "last_access", "rank", "score", "signature_line", "snippet_line"];
 
 /// Keys of the result that are left out if the answer is fresh.
-const OF_FRESHNESS: &[&str] = &["fresh", "pending", "reason"];
+const FRESHNESS_KEYS: &[&str] = &["fresh", "pending", "reason"];
 
 /// Returns the result without usual values and internal fields.
-pub(super) fn lean_json(mut result: Value) -> Value {
+pub(super) fn strip_for_model(mut result: Value) -> Value {
     if let Some(fields) = result.as_object_mut() {
         let is_fresh = fields.get("fresh").is_some_and(|fresh| fresh == true);
-        fields.retain(|key, _| !is_fresh || !OF_FRESHNESS.contains(&key.as_str()));
+        fields.retain(|key, _| !is_fresh || !FRESHNESS_KEYS.contains(&key.as_str()));
     }
-    drop_usual_trust(&mut result);
+    drop_confirmed_trust(&mut result);
     // The conversion of a JSON value to JSON cannot fail.
-    OrderedJson::from_result(&result, LEFT_OUT).and_then(serde_json::to_value).unwrap_or(result)
+    OrderedJson::without_internal_keys(&result, LEFT_OUT_KEYS)
+        .and_then(serde_json::to_value)
+        .unwrap_or(result)
 }
 
 /// Removes `trust`, which names the origin of a text, except from memories that nobody here has confirmed.
-fn drop_usual_trust(value: &mut Value) {
+fn drop_confirmed_trust(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             let is_memory =
                 fields.contains_key("container") || fields.get("kind").is_some_and(|kind| kind == "memory");
             let is_told =
-                is_memory && fields.get("trust").and_then(Value::as_str).is_some_and(is_unconfirmed);
+                is_memory && fields.get("trust").and_then(Value::as_str).is_some_and(is_unconfirmed_trust);
             fields.retain(|key, _| key != "trust" || is_told);
             fields
                 .iter_mut()
                 .filter(|(key, _)| *key != "metadata")
-                .for_each(|(_, value)| drop_usual_trust(value));
+                .for_each(|(_, value)| drop_confirmed_trust(value));
         }
-        Value::Array(items) => items.iter_mut().for_each(drop_usual_trust),
+        Value::Array(items) => items.iter_mut().for_each(drop_confirmed_trust),
         _ => {}
     }
 }
@@ -55,18 +57,18 @@ mod tests {
         let hit = |kind: &str, trust: &str| json!({ "kind": kind, "trust": trust });
         let hits = [hit("text", "repo"), hit("memory", "own"), hit("memory", "repo")];
         let told = json!({ "hits": [{ "kind": "text" }, { "kind": "memory" }, { "kind": "memory", "trust": "repo" }] });
-        assert_eq!(lean_json(json!({ "hits": hits })), told);
+        assert_eq!(strip_for_model(json!({ "hits": hits })), told);
     }
 
     #[test]
     fn freshness_is_told_when_it_is_not_usual() {
         let hit = json!({ "path": "a", "blob": "00", "score": 0.5, "symbol": null });
         let fresh = json!({ "fresh": true, "pending": { "files": 0 }, "clock": "m1", "hits": [hit] });
-        assert_eq!(lean_json(fresh), json!({ "hits": [{ "path": "a" }] }));
+        assert_eq!(strip_for_model(fresh), json!({ "hits": [{ "path": "a" }] }));
         let stale =
             json!({ "fresh": false, "reason": "first index", "pending": { "files": 9 }, "took_ms": 1 });
         assert_eq!(
-            lean_json(stale),
+            strip_for_model(stale),
             json!({ "fresh": false, "reason": "first index", "pending": { "files": 9 } })
         );
     }

@@ -6,7 +6,7 @@
 //! [`VerbRunner`], so this crate depends neither on the command line nor on the daemon.
 //!
 //! Invariant: the first reply waits for no daemon, no index and no repository. Invariant: for a client that sends requests and
-//! does not read, at most [`transport::in_flight::MOST_IN_FLIGHT`] answers are stored.
+//! does not read, at most [`transport::in_flight::MAX_IN_FLIGHT`] answers are stored.
 
 mod agent_text;
 mod arguments;
@@ -29,10 +29,10 @@ use rmcp::service::ServerInitializeError;
 
 use server::Server;
 use transport::stdio::StdioTransport;
-pub use verbs::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
+pub use verbs::{IndexingProgress, ToolProfile, VerbAnswer, VerbFailure, VerbRunner};
 
 /// Largest number of threads that run verbs. A cancelled call occupies its thread until the verb's own deadline.
-const MOST_CALLS: usize = 128;
+const MAX_VERB_THREADS: usize = 128;
 
 /// Why the server cannot serve.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub enum ServeError {
     Io(#[from] io::Error),
     /// The client broke the protocol before its first request showed which generation of the protocol it speaks.
     #[error("the client's first messages violate the protocol: {0}")]
-    Begin(String),
+    ProtocolViolation(String),
 }
 
 /// Serves one client until its input ends.
@@ -50,10 +50,10 @@ pub enum ServeError {
 /// # Errors
 /// When the streams of this process cannot be used, or the first messages of the client violate the protocol. A client that
 /// closes the connection before its first message causes no error.
-pub fn serve_client(profile: Profile, verbs: Arc<dyn VerbRunner>) -> Result<(), ServeError> {
+pub fn serve_client(profile: ToolProfile, verbs: Arc<dyn VerbRunner>) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(MOST_CALLS)
+        .max_blocking_threads(MAX_VERB_THREADS)
         .thread_name("mcp-call")
         .build()?;
     let (stdio, mut ends) = StdioTransport::open()?;
@@ -81,6 +81,6 @@ async fn answer_requests(server: Server, stdio: StdioTransport) -> Result<(), Se
     match server.serve(stdio).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| io::Error::other(error).into()),
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(ServeError::Begin(error.to_string())),
+        Err(error) => Err(ServeError::ProtocolViolation(error.to_string())),
     }
 }

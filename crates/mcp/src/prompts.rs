@@ -16,7 +16,7 @@ struct Prompt {
     /// The text, with `{}` in the place of the argument.
     text: &'static str,
     /// The text that is used if the argument is not given.
-    otherwise: &'static str,
+    default_argument: &'static str,
 }
 
 const PROMPTS: &[Prompt] = &[
@@ -29,7 +29,7 @@ const PROMPTS: &[Prompt] = &[
             \"quotes\"; kind=symbol finds definitions, kind=commit finds reasons, kind=memory finds notes.\n\
             2. why PATH#SYMBOL for each definition that matters: memories and commits say why it is so.\n\
             3. Read only the lines that the hits name. Say what you found, with path and line.",
-        otherwise: "",
+        default_argument: "",
     },
     Prompt {
         name: "recall-first",
@@ -38,7 +38,7 @@ const PROMPTS: &[Prompt] = &[
         text: "Before {}: call brief, then recall with the words of the task. Follow what memories say unless the code shows that \
             they no longer hold. A memory marked [drifted] is checked first: `memo confirm ID` if it still holds, `memo update ID` \
             if not. Say which memories you rely on.",
-        otherwise: "doing anything else",
+        default_argument: "doing anything else",
     },
     Prompt {
         name: "memory-workflow",
@@ -52,7 +52,7 @@ const PROMPTS: &[Prompt] = &[
             - Short-lived notes: `memo add --tier short TEXT`. recall extends the life of what helps.\n\
             - Tidy up: `memo dedupe` shows near-duplicates, `memo list --state drifted` what to check, `memo forget ID` archives, \
             `memo restore ID` brings back.",
-        otherwise: "",
+        default_argument: "",
     },
 ];
 
@@ -82,7 +82,7 @@ pub(super) fn fill_prompt(name: &str, given: Option<&JsonObject>) -> Result<GetP
     let value = prompt.argument.and_then(|(name, ..)| given?.get(name)?.as_str()).map(str::trim);
     let value = match (value.filter(|value| !value.is_empty()), prompt.argument) {
         (None, Some((name, _, true))) => return Err(format!("{name}: missing")),
-        (value, _) => value.unwrap_or(prompt.otherwise),
+        (value, _) => value.unwrap_or(prompt.default_argument),
     };
     let text = prompt.text.replacen("{}", value, 1);
     let message = PromptMessage::new(Role::User, ContentBlock::text(text));

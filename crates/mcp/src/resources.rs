@@ -7,17 +7,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{canonical, open_regular};
+use memod_base::paths::{canonicalize_path, open_regular};
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::Value;
 
-use super::verbs::{Answer, VerbRunner};
+use super::verbs::{VerbAnswer, VerbRunner};
 
 /// Characters that must be escaped in the path of a URI (RFC 3986, section 3.3); `%` itself begins an escape.
-const ESCAPED: &AsciiSet = &CONTROLS
+const ESCAPED_CHARS: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
     .add(b'#')
@@ -35,12 +35,12 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'}');
 
 /// Size of the largest document that is read, bytes. Unless configured otherwise, larger files are not indexed.
-const MAX_DOCUMENT: u64 = 1 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
 /// Largest number of characters of a path in a message.
-const MOST_SHOWN: usize = 300;
+const MAX_PATH_CHARS: usize = 300;
 
 /// Number of memories and documents in one page of the list.
-pub(super) const PAGE: usize = 100;
+pub(super) const PAGE_SIZE: usize = 100;
 
 /// Template of the URI of a memory.
 pub(super) const MEMORY_TEMPLATE: &str = "memory://{id}";
@@ -80,16 +80,16 @@ pub(super) fn list_templates() -> Vec<ResourceTemplate> {
 /// When a verb fails, for example because the daemon does not answer.
 pub(super) fn list_resources(verbs: &dyn VerbRunner) -> Result<Vec<Resource>, ResourceError> {
     let memories = run_verb(verbs, &["list", "--all", "--sort=updated"])?;
-    let memories = array_field(memories.json.as_ref(), "memories").iter().filter_map(memory_resource);
+    let memories = array_field(memories.json.as_ref(), "memories").iter().filter_map(to_memory_resource);
     let mut all: Vec<Resource> = memories.collect();
     let root = worktree_root(verbs)?;
-    let documents = list_indexed_files(verbs)?.into_iter().filter(|path| document_type(path).is_some());
-    all.extend(documents.map(|path| document_resource(&root, &path)));
+    let documents = list_indexed_files(verbs)?.into_iter().filter(|path| document_mime_type(path).is_some());
+    all.extend(documents.map(|path| to_document_resource(&root, &path)));
     Ok(all)
 }
 
 /// Returns at most `most` ids that begin with `start`, out of the 1,000 memories that were changed last; last changed first.
-pub(super) fn memory_ids(
+pub(super) fn complete_memory_ids(
     verbs: &dyn VerbRunner,
     start: &str,
     most: usize,
@@ -126,11 +126,11 @@ fn read_memory(verbs: &dyn VerbRunner, id: &str) -> Result<ResourceContent, Reso
     }
     let memory = array_field(answer.json.as_ref(), "memories").first();
     let memory = memory.ok_or_else(|| ResourceError::NotFound(format!("no memory {id}")))?;
-    Ok(ResourceContent { mime_type: "text/markdown", text: render_markdown(memory) })
+    Ok(ResourceContent { mime_type: "text/markdown", text: render_memory_as_markdown(memory) })
 }
 
 /// Returns a memory as Markdown with front matter.
-fn render_markdown(memory: &Value) -> String {
+fn render_memory_as_markdown(memory: &Value) -> String {
     let mut text = "---\n".to_owned();
     for key in [
         "id",
@@ -157,7 +157,7 @@ fn render_markdown(memory: &Value) -> String {
 
 fn read_file(verbs: &dyn VerbRunner, path: &str) -> Result<ResourceContent, ResourceError> {
     let path_on_disk = if cfg!(windows) { PathBuf::from(path) } else { Path::new("/").join(path) };
-    let shown: String = path_on_disk.display().to_string().chars().take(MOST_SHOWN).collect();
+    let shown: String = path_on_disk.display().to_string().chars().take(MAX_PATH_CHARS).collect();
     let root = worktree_root(verbs)?;
     let relative = path_on_disk
         .strip_prefix(&root)
@@ -172,11 +172,11 @@ fn read_file(verbs: &dyn VerbRunner, path: &str) -> Result<ResourceContent, Reso
     // Refuse a link or FIFO that has replaced the file since it was listed.
     let file = open_regular(&path_on_disk, false).map_err(|error| read_error(&shown, &error))?;
     // A directory on the path may have become a link since.
-    if canonical(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
+    if canonicalize_path(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
         return Err(not_indexed_error(&shown));
     }
-    let bytes = read_whole(file).map_err(|error| read_error(&shown, &error))?;
-    let mime_type = document_type(&relative).unwrap_or("text/plain");
+    let bytes = read_limited_file(file).map_err(|error| read_error(&shown, &error))?;
+    let mime_type = document_mime_type(&relative).unwrap_or("text/plain");
     // Without a grammar it is unknown which words of code are values, so `Syntax::Prose` is used, which replaces more words.
     let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
     Ok(ResourceContent { mime_type, text })
@@ -195,12 +195,12 @@ fn read_error(shown: &str, error: &io::Error) -> ResourceError {
 /// Reads a whole file. A part of a file is never returned, because a cut credential would not be recognised.
 ///
 /// # Errors
-/// When reading fails, or the file is larger than [`MAX_DOCUMENT`].
-fn read_whole(file: File) -> io::Result<Vec<u8>> {
+/// When reading fails, or the file is larger than [`MAX_DOCUMENT_BYTES`].
+fn read_limited_file(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_DOCUMENT {
-        return Err(io::Error::other(format!("larger than {} MiB", MAX_DOCUMENT >> 20)));
+    file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
+        return Err(io::Error::other(format!("larger than {} MiB", MAX_DOCUMENT_BYTES >> 20)));
     }
     Ok(bytes)
 }
@@ -213,7 +213,7 @@ fn list_indexed_files(verbs: &dyn VerbRunner) -> Result<Vec<String>, ResourceErr
     Ok(paths.map(str::to_owned).collect())
 }
 
-fn run_verb(verbs: &dyn VerbRunner, words: &[&str]) -> Result<Answer, ResourceError> {
+fn run_verb(verbs: &dyn VerbRunner, words: &[&str]) -> Result<VerbAnswer, ResourceError> {
     let answer = verbs.run_verb(words.iter().map(ToString::to_string).collect(), None);
     match answer.failure {
         Some(failure) => Err(ResourceError::Failed(failure.to_string())),
@@ -229,7 +229,7 @@ fn array_field<'a>(result: Option<&'a Value>, key: &str) -> &'a [Value] {
     result.and_then(|result| result[key].as_array()).map_or(&[], Vec::as_slice)
 }
 
-fn memory_resource(memory: &Value) -> Option<Resource> {
+fn to_memory_resource(memory: &Value) -> Option<Resource> {
     let id = memory["id"].as_str()?;
     let line =
         memory["title"].as_str().or_else(|| memory["content"].as_str()?.lines().next()).unwrap_or_default();
@@ -237,15 +237,15 @@ fn memory_resource(memory: &Value) -> Option<Resource> {
     Some(Resource::new(format!("memory://{id}"), id).with_title(title).with_mime_type("text/markdown"))
 }
 
-fn document_resource(root: &Path, path: &str) -> Resource {
+fn to_document_resource(root: &Path, path: &str) -> Resource {
     let whole = root.join(path).display().to_string().replace('\\', "/");
-    let uri = format!("file:///{}", utf8_percent_encode(whole.trim_start_matches('/'), ESCAPED));
-    Resource::new(uri, path).with_mime_type(document_type(path).unwrap_or("text/plain"))
+    let uri = format!("file:///{}", utf8_percent_encode(whole.trim_start_matches('/'), ESCAPED_CHARS));
+    Resource::new(uri, path).with_mime_type(document_mime_type(path).unwrap_or("text/plain"))
 }
 
 /// Returns the media type of a document by the ending of its name; `None` for other files. Notebooks are not documents, because
 /// most of their text is output.
-fn document_type(path: &str) -> Option<&'static str> {
+fn document_mime_type(path: &str) -> Option<&'static str> {
     const TYPES: [(&str, &str); 8] = [
         (".md", "text/markdown"),
         (".mdx", "text/markdown"),
@@ -273,11 +273,14 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
         assert!(made.success());
-        assert_eq!(read_whole(open_regular(&file, false).unwrap()).unwrap(), b"text");
+        assert_eq!(read_limited_file(open_regular(&file, false).unwrap()).unwrap(), b"text");
         for path in [&link, &fifo, &dir.path().to_owned()] {
             assert!(open_regular(path, false).is_err(), "{}", path.display());
         }
         std::fs::write(&file, vec![b'x'; (1 << 20) + 1]).unwrap();
-        assert!(read_whole(open_regular(&file, false).unwrap()).is_err(), "half a file is not the file");
+        assert!(
+            read_limited_file(open_regular(&file, false).unwrap()).is_err(),
+            "half a file is not the file"
+        );
     }
 }

@@ -17,9 +17,9 @@ pub(super) struct Tool {
     pub(super) verb: &'static [&'static str],
     pub(super) args: &'static [Arg],
     pub(super) effect: ToolEffect,
-    pub(super) view: AnswerView,
+    pub(super) format: AnswerFormat,
     /// The JSON schema of the structured content.
-    pub(super) output: &'static str,
+    pub(super) output_schema: &'static str,
 }
 
 /// One argument of a tool.
@@ -80,7 +80,7 @@ pub(super) enum ToolEffect {
 
 /// How the text of an answer is rendered for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AnswerView {
+pub(super) enum AnswerFormat {
     /// The hits of a search, in a shorter form than for people.
     Hits,
     /// The text for people between fences, because it quotes the repository or memories.
@@ -90,12 +90,12 @@ pub(super) enum AnswerView {
 }
 
 /// Creates an optional argument that becomes a flag.
-pub(super) const fn flag(name: &'static str, form: ArgForm) -> Arg {
+pub(super) const fn flag_arg(name: &'static str, form: ArgForm) -> Arg {
     Arg { name, form, position: ArgPosition::Flag, is_required: false, about: "", default: None }
 }
 
 /// Creates a required argument that becomes a word after the flags.
-pub(super) const fn word(name: &'static str, form: ArgForm) -> Arg {
+pub(super) const fn word_arg(name: &'static str, form: ArgForm) -> Arg {
     Arg { name, form, position: ArgPosition::Word, is_required: true, about: "", default: None }
 }
 
@@ -118,26 +118,26 @@ impl Arg {
 }
 
 /// Schema of a list of memories.
-pub(super) const MEMORIES: &str = r#"{"type":"object","required":["memories"],"properties":{
+pub(super) const MEMORIES_SCHEMA: &str = r#"{"type":"object","required":["memories"],"properties":{
     "memories":{"type":"array","items":{"type":"object","required":["id","content"],"properties":{
         "id":{"type":"string"},"content":{"type":"string"},"title":{"type":"string"},"container":{"type":"string"},
         "tags":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}}},
     "total":{"type":"integer"},"notice":{"type":"string"}}}"#;
 
 /// Schema of a memory that was added or changed.
-pub(super) const ADDED: &str = r#"{"type":"object","required":["memory"],"properties":{
+pub(super) const ADDED_SCHEMA: &str = r#"{"type":"object","required":["memory"],"properties":{
     "memory":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}},
     "created":{"type":"boolean"},"merged":{"type":"boolean"},"contradicted":{"type":"array"},
     "changed":{"type":"array","items":{"type":"string"}}}}"#;
 
 /// Schema of any object.
-pub(super) const ANY: &str = r#"{"type":"object"}"#;
+pub(super) const ANY_SCHEMA: &str = r#"{"type":"object"}"#;
 
 impl Tool {
     /// Returns the tool as clients list it.
     pub(super) fn to_listed_tool(&self) -> ListedTool {
         let mut listed = ListedTool::new(self.name, self.about, self.input_schema());
-        listed.output_schema = Some(Arc::new(parse_schema(self.output)));
+        listed.output_schema = Some(Arc::new(parse_schema(self.output_schema)));
         listed.with_annotations(self.effect.to_annotations())
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The set of tools that the server offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
+pub enum ToolProfile {
     /// Few tools, so that their list costs few tokens in every session.
     #[default]
     Default,
@@ -17,13 +17,13 @@ pub enum Profile {
 /// Runs verbs of the command line in this process.
 pub trait VerbRunner: Send + Sync + 'static {
     /// Runs the verb in `words` with its arguments, for the agent with this name. Uses neither stdin nor stdout.
-    fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> Answer;
+    fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> VerbAnswer;
 
     /// Returns the top directory of the worktree.
     ///
     /// # Errors
     /// When the current directory of the server is in no worktree.
-    fn worktree_root(&self) -> Result<PathBuf, Failure>;
+    fn worktree_root(&self) -> Result<PathBuf, VerbFailure>;
 
     /// Returns the progress of the first indexing; `None` if no daemon runs, or nothing is being indexed.
     fn indexing_progress(&self) -> Option<IndexingProgress>;
@@ -31,7 +31,7 @@ pub trait VerbRunner: Send + Sync + 'static {
 
 /// The answer of a verb.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct VerbAnswer {
     /// The text for people.
     pub text: String,
     /// The whole result as JSON.
@@ -39,21 +39,21 @@ pub struct Answer {
     /// Sentences besides the text, such as the reason why the answer is not up to date.
     pub notes: Vec<String>,
     /// Why the verb failed. Finding nothing is not a failure.
-    pub failure: Option<Failure>,
+    pub failure: Option<VerbFailure>,
 }
 
 /// Why a verb failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure {
+pub struct VerbFailure {
     /// The step that failed, for which path, and why.
     pub message: String,
     /// What to do about the failure.
     pub hint: Option<String>,
     /// Whether the message may quote the repository or a memory.
-    pub is_quoting: bool,
+    pub may_quote_data: bool,
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for VerbFailure {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}", self.message)?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(out, "\nhint: {hint}"))

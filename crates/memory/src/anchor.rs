@@ -3,19 +3,19 @@
 use memod_base::types::TextHash;
 use memod_proto::anchor::Anchor;
 
-use super::Refused;
+use super::RefusedValue;
 
 /// Maximum number of lines of an anchor; a longer span should be the whole file.
 pub const MOST_LINES: u32 = 1_000;
 /// Maximum number of anchors of a memory.
-pub const MOST: usize = 20;
+pub const MAX_ANCHORS: usize = 20;
 
 /// Number of bytes that are stored of a line's hash.
 const LINE_BYTES: usize = 8;
 
 /// Returns anchors without duplicates: for each location and content the last anchor. Anchors with the same location and different
 /// contents all stay, because a statement about one content need not hold for another.
-pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Anchor> {
+pub fn without_duplicate_anchors<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Anchor> {
     let mut kept: Vec<Anchor> = Vec::new();
     for anchor in anchors {
         let same = kept
@@ -32,12 +32,12 @@ pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Ancho
 /// Checks the number of anchors of a memory.
 ///
 /// # Errors
-/// When there are more than [`MOST`].
-pub fn check_count(anchors: &[Anchor]) -> Result<(), Refused> {
-    if anchors.len() <= MOST {
+/// When there are more than [`MAX_ANCHORS`].
+pub fn check_anchor_count(anchors: &[Anchor]) -> Result<(), RefusedValue> {
+    if anchors.len() <= MAX_ANCHORS {
         return Ok(());
     }
-    Err(Refused::new("about", format!("{} places, over {MOST}", anchors.len()))
+    Err(RefusedValue::new("about", format!("{} places, over {MAX_ANCHORS}", anchors.len()))
         .with_hint("write a memory for each place: such memories are easier to keep correct"))
 }
 
@@ -76,10 +76,10 @@ impl LineHashes {
     }
 
     /// Returns the hash of the lines from `first` to `last`, 1-based and inclusive; `None` if some of them do not exist.
-    pub fn run(&self, (first, last): (u32, u32)) -> Option<TextHash> {
+    pub fn hash_lines(&self, (first, last): (u32, u32)) -> Option<TextHash> {
         let start = (first.checked_sub(1)? as usize) * LINE_BYTES;
         let run = self.hashes.get(start..(last as usize) * LINE_BYTES)?;
-        Some(TextHash::of(run))
+        Some(TextHash::hash_bytes(run))
     }
 
     /// Returns the number of the first line, 1-based, of each run of `n_lines` lines that has the hash `run`.
@@ -87,14 +87,19 @@ impl LineHashes {
         let last_start = (self.len() + 1).saturating_sub(n_lines.max(1));
         (1..=last_start)
             .filter(|first| {
-                self.run((*first, *first + n_lines - 1)).is_some_and(|found| found.to_string() == run)
+                self.hash_lines((*first, *first + n_lines - 1)).is_some_and(|found| found.to_string() == run)
             })
             .collect()
     }
 
     /// Returns the first and the last line of a run that was at `lines` and had the hash `run`. `nth` is the run's number among
     /// equal runs, and how many there were. `None` if the run, or one of the equal runs, is gone.
-    pub fn find(&self, lines: (u32, u32), run: &str, nth: Option<(u32, u32)>) -> Option<(u32, u32)> {
+    pub fn find_moved_lines(
+        &self,
+        lines: (u32, u32),
+        run: &str,
+        nth: Option<(u32, u32)>,
+    ) -> Option<(u32, u32)> {
         let n_lines = lines.1 - lines.0 + 1;
         let places = self.find_runs(n_lines, run);
         let (nth, n_then) = nth.unwrap_or((1, 1));
@@ -120,10 +125,10 @@ mod tests {
 
     fn find(then: &str, lines: (u32, u32), now: &str) -> Option<(u32, u32)> {
         let was = LineHashes::new(then);
-        let run = was.run(lines).unwrap().to_string();
+        let run = was.hash_lines(lines).unwrap().to_string();
         let places = was.find_runs(lines.1 - lines.0 + 1, &run);
         let nth = places.iter().position(|first| *first == lines.0).unwrap() as u32 + 1;
-        LineHashes::new(now).find(lines, &run, Some((nth, places.len() as u32)))
+        LineHashes::new(now).find_moved_lines(lines, &run, Some((nth, places.len() as u32)))
     }
 
     #[test]
@@ -138,7 +143,7 @@ mod tests {
         assert_eq!(find(text, (4, 4), "x\na\nb\nc\nb\n"), Some((5, 5)), "the second of two");
         assert_eq!(find(text, (4, 4), "a\nb\nc\n"), None, "one of two is gone: which?");
         assert_eq!(find(text, (3, 3), "c\na\nb\nc\nb\n"), Some((4, 4)), "copied: the nearest");
-        assert_eq!(LineHashes::new(text).run((5, 6)), None);
+        assert_eq!(LineHashes::new(text).hash_lines((5, 6)), None);
         assert_eq!(find(text, (1, 5), "a\n"), None);
     }
 
@@ -151,10 +156,10 @@ mod tests {
         };
         let (old, same, new) = (anchor("a", "1", "x"), anchor("a", "1", "y"), anchor("a", "2", "z"));
         let other = anchor("b", "1", "x");
-        assert_eq!(each_once([&old, &other, &same, &new, &other]), [same, other, new]);
-        let many = vec![old; MOST + 1];
-        assert_eq!(check_count(&many).unwrap_err().to_string(), "about: 21 places, over 20");
-        assert_eq!(check_count(&many[1..]), Ok(()));
+        assert_eq!(without_duplicate_anchors([&old, &other, &same, &new, &other]), [same, other, new]);
+        let many = vec![old; MAX_ANCHORS + 1];
+        assert_eq!(check_anchor_count(&many).unwrap_err().to_string(), "about: 21 places, over 20");
+        assert_eq!(check_anchor_count(&many[1..]), Ok(()));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use memod_text::redact::REDACTED;
 use serde_json::{Map, Value};
 
-use super::privacy::{check_secrets, find_announced, without_private};
-use super::{Refused, quote_value};
+use super::privacy::{check_secrets, find_announced_credential, without_private};
+use super::{RefusedValue, quote_value};
 
 /// Maximum length of a content, bytes.
 pub const MAX_CONTENT: usize = 64 << 10;
@@ -36,11 +36,11 @@ pub const MAX_ACCESS_COUNT: u64 = i64::MAX.unsigned_abs();
 
 /// A text to store, without private parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptText {
+pub struct StorableText {
     /// The text without private parts.
     pub text: String,
     /// Number of private parts that were removed.
-    pub redacted: usize,
+    pub n_redacted: usize,
 }
 
 /// Returns the content to store, without private parts and surrounding space. The first of several lines keeps its indentation,
@@ -48,13 +48,13 @@ pub struct KeptText {
 ///
 /// # Errors
 /// When nothing is left, or the content is too long, has a NUL, or looks like a credential and `allow_secret` is false.
-pub fn validate_content(raw: &str, allow_secret: bool) -> Result<KeptText, Refused> {
+pub fn validate_content(raw: &str, allow_secret: bool) -> Result<StorableText, RefusedValue> {
     let kept = clean_text("content", raw, trim_content, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
-        return Err(Refused::new("content", "empty").with_hint("write what to remember"));
+        return Err(RefusedValue::new("content", "empty").with_hint("write what to remember"));
     }
     if kept.text.replace(REDACTED, "").trim().is_empty() {
-        return Err(Refused::new("content", "all of the text is private, so nothing is left to store"));
+        return Err(RefusedValue::new("content", "all of the text is private, so nothing is left to store"));
     }
     Ok(kept)
 }
@@ -62,7 +62,7 @@ pub fn validate_content(raw: &str, allow_secret: bool) -> Result<KeptText, Refus
 /// Returns a warning if a stored text may have a credential that does not look like one, because a word such as "password:" comes
 /// before it.
 pub fn warn_of_credential(field: &str, text: &str) -> Option<String> {
-    let (line, word) = find_announced(text)?;
+    let (line, word) = find_announced_credential(text)?;
     Some(format!(
         "{field}: the value after \"{word}\" in line {line} may be a credential; if so, forget and purge the memory"
     ))
@@ -72,10 +72,13 @@ pub fn warn_of_credential(field: &str, text: &str) -> Option<String> {
 ///
 /// # Errors
 /// When the title is too long, has a NUL or a line break, or looks like a credential and `allow_secret` is false.
-pub fn validate_title(raw: &str, allow_secret: bool) -> Result<Option<KeptText>, Refused> {
+pub fn validate_title(raw: &str, allow_secret: bool) -> Result<Option<StorableText>, RefusedValue> {
     let kept = clean_text("title", raw, str::trim, MAX_TITLE, allow_secret)?;
     if kept.text.contains(['\n', '\r']) {
-        return Err(Refused::new("title", format!("{} has more than one line", quote_value(&kept.text))));
+        return Err(RefusedValue::new(
+            "title",
+            format!("{} has more than one line", quote_value(&kept.text)),
+        ));
     }
     Ok((!kept.text.is_empty()).then_some(kept))
 }
@@ -97,7 +100,7 @@ fn clean_text(
     trim: fn(&str) -> &str,
     most: usize,
     allow_secret: bool,
-) -> Result<KeptText, Refused> {
+) -> Result<StorableText, RefusedValue> {
     check_no_nul(field, raw)?;
     let (text, redacted) = without_private(raw);
     let text = trim(&text).to_owned();
@@ -105,14 +108,14 @@ fn clean_text(
     if !allow_secret {
         check_secrets(field, &text)?;
     }
-    Ok(KeptText { text, redacted })
+    Ok(StorableText { text, n_redacted: redacted })
 }
 
 /// Returns the normal form of a container's name: lower case, with a dash for each run of characters other than `a-z0-9`.
 ///
 /// # Errors
 /// When nothing is left, or the name is too long, has a NUL or a private part, looks like a credential, or is `auto`.
-pub fn validate_container(raw: &str) -> Result<String, Refused> {
+pub fn validate_container(raw: &str) -> Result<String, RefusedValue> {
     check_no_nul("container", raw)?;
     check_length("container", raw.trim(), MAX_CONTAINER)?;
     check_public_text("container", raw)?;
@@ -120,13 +123,13 @@ pub fn validate_container(raw: &str) -> Result<String, Refused> {
     let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     if name.is_empty() {
-        return Err(Refused::new(
+        return Err(RefusedValue::new(
             "container",
             format!("{} has no letter a-z and no digit", quote_value(raw)),
         ));
     }
     if name == AUTO_CONTAINER {
-        return Err(Refused::new(
+        return Err(RefusedValue::new(
             "container",
             "auto names a container only when a memory is written, not in a search",
         )
@@ -139,22 +142,22 @@ pub fn validate_container(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When there are too many, or one is empty, too long, or has a comma or a control character.
-pub fn validate_tags(raw: &[String]) -> Result<Vec<String>, Refused> {
+pub fn validate_tags(raw: &[String]) -> Result<Vec<String>, RefusedValue> {
     let mut tags = raw.iter().map(|raw| validate_tag(raw)).collect::<Result<Vec<_>, _>>()?;
     tags.sort();
     tags.dedup();
     if tags.len() > MAX_TAGS {
-        return Err(Refused::new("tags", format!("{} tags, over {MAX_TAGS}", tags.len())));
+        return Err(RefusedValue::new("tags", format!("{} tags, over {MAX_TAGS}", tags.len())));
     }
     Ok(tags)
 }
 
 /// Returns the normal form of one tag.
-fn validate_tag(raw: &str) -> Result<String, Refused> {
+fn validate_tag(raw: &str) -> Result<String, RefusedValue> {
     let tag = raw.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
     check_length("tag", &tag, MAX_TAG)?;
     if tag.is_empty() || tag.contains(|c: char| c == ',' || c.is_control()) {
-        return Err(Refused::new(
+        return Err(RefusedValue::new(
             "tag",
             format!("{} is not a tag: it must not be empty or have a comma", quote_value(raw)),
         ));
@@ -167,11 +170,11 @@ fn validate_tag(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When the name is empty or too long, has a control character, or looks like a credential.
-pub fn validate_name(field: &'static str, raw: &str) -> Result<String, Refused> {
+pub fn validate_name(field: &'static str, raw: &str) -> Result<String, RefusedValue> {
     let name = raw.trim();
     check_length(field, name, MAX_NAME)?;
     if name.is_empty() || name.contains(char::is_control) {
-        return Err(Refused::new(field, format!("{} is not a name", quote_value(raw))));
+        return Err(RefusedValue::new(field, format!("{} is not a name", quote_value(raw))));
     }
     check_public_text(field, name)?;
     Ok(name.to_owned())
@@ -234,12 +237,12 @@ fn fold_lookalike(byte: u8) -> u8 {
 ///
 /// # Errors
 /// When a caller may not give this source.
-pub fn validate_source(raw: &str) -> Result<String, Refused> {
+pub fn validate_source(raw: &str) -> Result<String, RefusedValue> {
     if SOURCES.contains(&raw) {
         return Ok(raw.to_owned());
     }
     let why = format!("{} is none of {}", quote_value(raw), SOURCES.join(", "));
-    Err(Refused::new("source", why)
+    Err(RefusedValue::new("source", why)
         .with_hint("leave it out: memod sets cli, api, consolidation and system itself"))
 }
 
@@ -247,9 +250,9 @@ pub fn validate_source(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When the text has one.
-pub fn check_public_text(field: &'static str, name: &str) -> Result<(), Refused> {
+pub fn check_public_text(field: &'static str, name: &str) -> Result<(), RefusedValue> {
     if without_private(name).1 > 0 {
-        return Err(Refused::new(field, "has a private part")
+        return Err(RefusedValue::new(field, "has a private part")
             .with_hint("remove the private part: only texts may have one"));
     }
     check_secrets(field, name)
@@ -259,11 +262,11 @@ pub fn check_public_text(field: &'static str, name: &str) -> Result<(), Refused>
 ///
 /// # Errors
 /// When the key is empty, too long, or has a NUL.
-pub fn validate_key(raw: &str) -> Result<String, Refused> {
+pub fn validate_key(raw: &str) -> Result<String, RefusedValue> {
     check_no_nul("key", raw)?;
     check_length("key", raw, MAX_KEY)?;
     if raw.is_empty() {
-        return Err(Refused::new("key", "empty"));
+        return Err(RefusedValue::new("key", "empty"));
     }
     Ok(raw.to_owned())
 }
@@ -272,37 +275,42 @@ pub fn validate_key(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When the number is over [`MAX_ACCESS_COUNT`].
-pub fn validate_access_count(raw: u64) -> Result<u64, Refused> {
+pub fn validate_access_count(raw: u64) -> Result<u64, RefusedValue> {
     (raw <= MAX_ACCESS_COUNT)
         .then_some(raw)
-        .ok_or_else(|| Refused::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}")))
+        .ok_or_else(|| RefusedValue::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}")))
 }
 
 /// Returns the priority to store.
 ///
 /// # Errors
 /// When the priority is not between 1 and 10.
-pub fn validate_priority(raw: i64) -> Result<u8, Refused> {
+pub fn validate_priority(raw: i64) -> Result<u8, RefusedValue> {
     u8::try_from(raw)
         .ok()
         .filter(|priority| (1..=MAX_PRIORITY).contains(priority))
-        .ok_or_else(|| Refused::new("priority", format!("{raw} is not between 1 and 10")))
+        .ok_or_else(|| RefusedValue::new("priority", format!("{raw} is not between 1 and 10")))
 }
 
 /// Returns the confidence to store.
 ///
 /// # Errors
 /// When the confidence is not a number between 0 and 1.
-pub fn validate_confidence(raw: f64) -> Result<f64, Refused> {
+pub fn validate_confidence(raw: f64) -> Result<f64, RefusedValue> {
     let is_good = raw.is_finite() && (0.0..=1.0).contains(&raw);
-    is_good.then_some(raw).ok_or_else(|| Refused::new("confidence", format!("{raw} is not between 0 and 1")))
+    is_good
+        .then_some(raw)
+        .ok_or_else(|| RefusedValue::new("confidence", format!("{raw} is not between 0 and 1")))
 }
 
 /// Returns the metadata to store, without the private parts of its texts and keys.
 ///
 /// # Errors
 /// When the metadata is too large, or one of its texts has a NUL, or looks like a credential and `allow_secret` is false.
-pub fn validate_metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<Map<String, Value>, Refused> {
+pub fn validate_metadata(
+    raw: Map<String, Value>,
+    allow_secret: bool,
+) -> Result<Map<String, Value>, RefusedValue> {
     let mut value = Value::Object(raw);
     let mut bad = None;
     for_each_text(&mut value, &mut |text| {
@@ -342,7 +350,7 @@ fn for_each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
 
 /// Returns the merged metadata of several memories, in which later memories take precedence, and for each key an array of the
 /// values that were replaced.
-pub fn unite_metadata<'a>(
+pub fn combine_metadata<'a>(
     all: impl IntoIterator<Item = &'a Map<String, Value>>,
 ) -> (Map<String, Value>, Map<String, Value>) {
     let (mut united, mut replaced) = (Map::new(), Map::new());
@@ -359,7 +367,7 @@ pub fn unite_metadata<'a>(
 }
 
 /// Sets the keys of `over` in the metadata `into`; null removes a key.
-pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
+pub fn patch_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         if value.is_null() {
             into.remove(&key);
@@ -370,17 +378,17 @@ pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
 }
 
 /// Fails if a text is longer than `most` bytes.
-fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), Refused> {
+fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), RefusedValue> {
     if text.len() <= most {
         return Ok(());
     }
-    Err(Refused::new(field, format!("{} is {} bytes, over {most}", quote_value(text), text.len())))
+    Err(RefusedValue::new(field, format!("{} is {} bytes, over {most}", quote_value(text), text.len())))
 }
 
 /// Fails if a text has a NUL.
-fn check_no_nul(field: &'static str, text: &str) -> Result<(), Refused> {
+fn check_no_nul(field: &'static str, text: &str) -> Result<(), RefusedValue> {
     match text.find('\0') {
-        Some(at) => Err(Refused::new(field, format!("has a NUL at byte {at}"))),
+        Some(at) => Err(RefusedValue::new(field, format!("has a NUL at byte {at}"))),
         None => Ok(()),
     }
 }

@@ -10,15 +10,17 @@ mod three_way;
 
 use std::fmt::Write as _;
 
-use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, rfc3339};
+use memod_base::types::{MAX_MEMORY_FILE_BYTES, MEMORY_FILES_DIR, format_rfc3339};
 use memod_proto::anchor::Anchor;
 use memod_proto::memory::{LinkKind, Tier};
 use serde_json::{Map, Value};
 
-use self::front::{FileParts, FrontEntry, plain_or_json};
-use super::{Refused, anchor, fields, id, time};
+use self::front::{FrontEntry, SplitFile, plain_or_json};
+use super::{RefusedValue, anchor, fields, id, time};
 
-pub use self::conflict::{may_have_sides, own_side_first, parse_sides, render_conflict};
+pub use self::conflict::{
+    may_have_conflict_markers, parse_conflict_sides, parse_own_side_first, render_conflict,
+};
 pub use self::three_way::{MergeOutcome, merge_versions};
 
 /// Directory of the files, from the top of a worktree.
@@ -26,7 +28,7 @@ pub const DIR: &str = MEMORY_FILES_DIR;
 /// Ending of the names of the files.
 const ENDING: &str = ".md";
 /// Largest file, bytes.
-pub const MAX_FILE: u64 = MAX_MEMORY_FILE;
+pub const MAX_FILE_BYTES: u64 = MAX_MEMORY_FILE_BYTES;
 /// Line before and after the front matter.
 const FENCE: &str = "---";
 
@@ -59,7 +61,7 @@ pub struct MemoryFile {
 
 impl MemoryFile {
     /// Returns whether two files are the same, apart from the time of the last update.
-    pub fn says_same(&self, other: &Self) -> bool {
+    pub fn equals_except_updated(&self, other: &Self) -> bool {
         Self { updated: 0, ..self.clone() } == Self { updated: 0, ..other.clone() }
     }
 
@@ -68,8 +70,8 @@ impl MemoryFile {
     /// # Errors
     /// When a line does not have the front matter's form, a required key is missing, a value is not allowed, or the memory's text
     /// is empty, has a private part or looks like a credential.
-    pub fn parse(text: &str) -> Result<Self, Refused> {
-        let FileParts { entries, comments, content } = front::split_file(text)?;
+    pub fn parse(text: &str) -> Result<Self, RefusedValue> {
+        let SplitFile { entries, comments, content } = front::split_file(text)?;
         let mut file = Self {
             container: fields::DEFAULT_CONTAINER.to_owned(),
             priority: fields::DEFAULT_PRIORITY,
@@ -79,8 +81,8 @@ impl MemoryFile {
         let (mut created, mut updated) = (None, None);
         for entry in entries {
             match entry.key {
-                "created" => created = Some(time::parse_rfc3339("created", &entry.text()?)?),
-                "updated" => updated = Some(time::parse_rfc3339("updated", &entry.text()?)?),
+                "created" => created = Some(time::parse_rfc3339("created", &entry.parse_text()?)?),
+                "updated" => updated = Some(time::parse_rfc3339("updated", &entry.parse_text()?)?),
                 _ => file.set_field(&entry)?,
             }
         }
@@ -92,7 +94,7 @@ impl MemoryFile {
         fields::check_public_text("file", &comments.join("\n"))?;
         file.comments = comments.into_iter().map(str::to_owned).collect();
         let kept = fields::validate_content(content, false)?;
-        check_no_private(kept.redacted, "content")?;
+        check_no_private(kept.n_redacted, "content")?;
         file.content = kept.text;
         file.links.sort();
         file.links.dedup();
@@ -100,30 +102,31 @@ impl MemoryFile {
     }
 
     /// Sets the field that an entry of the front matter has.
-    fn set_field(&mut self, entry: &FrontEntry<'_>) -> Result<(), Refused> {
+    fn set_field(&mut self, entry: &FrontEntry<'_>) -> Result<(), RefusedValue> {
         match entry.key {
             "title" => {
-                let kept = fields::validate_title(&entry.text()?, false)?;
-                check_no_private(kept.as_ref().map_or(0, |kept| kept.redacted), "title")?;
+                let kept = fields::validate_title(&entry.parse_text()?, false)?;
+                check_no_private(kept.as_ref().map_or(0, |kept| kept.n_redacted), "title")?;
                 self.title = kept.map(|kept| kept.text);
             }
-            "container" => self.container = fields::validate_container(&entry.text()?)?,
-            "tags" => self.tags = fields::validate_tags(&entry.texts()?)?,
+            "container" => self.container = fields::validate_container(&entry.parse_text()?)?,
+            "tags" => self.tags = fields::validate_tags(&entry.parse_text_list()?)?,
             "tier" => {
-                let word = entry.text()?;
+                let word = entry.parse_text()?;
                 self.tier =
                     Tier::parse(&word).ok_or_else(|| entry.value_error("is none of short, mid, long"))?;
             }
-            "priority" => self.priority = fields::validate_priority(entry.number()?)?,
-            "confidence" => self.confidence = fields::validate_confidence(entry.number()?)?,
-            "author" => self.author = fields::validate_name("author", &entry.text()?)?,
-            "agent" => self.agent = Some(fields::validate_name("agent", &entry.text()?)?),
+            "priority" => self.priority = fields::validate_priority(entry.parse_number()?)?,
+            "confidence" => self.confidence = fields::validate_confidence(entry.parse_number()?)?,
+            "author" => self.author = fields::validate_name("author", &entry.parse_text()?)?,
+            "agent" => self.agent = Some(fields::validate_name("agent", &entry.parse_text()?)?),
             "about" => {
-                self.anchors = entry.values()?.into_iter().map(parse_anchor).collect::<Result<_, _>>()?;
-                anchor::check_count(&self.anchors)?;
+                self.anchors =
+                    entry.parse_json_list()?.into_iter().map(parse_anchor).collect::<Result<_, _>>()?;
+                anchor::check_anchor_count(&self.anchors)?;
             }
             "metadata" => {
-                let Value::Object(metadata) = entry.json()? else {
+                let Value::Object(metadata) = entry.parse_json()? else {
                     return Err(entry.value_error("is not a JSON object"));
                 };
                 let kept = fields::validate_metadata(metadata.clone(), false)?;
@@ -132,7 +135,7 @@ impl MemoryFile {
             }
             key => match LinkKind::parse(key) {
                 Some(kind) => {
-                    for target in entry.texts()? {
+                    for target in entry.parse_text_list()? {
                         self.links.push((kind, id::parse_id(&target)?));
                     }
                 }
@@ -149,10 +152,10 @@ impl MemoryFile {
     ///
     /// # Errors
     /// When neither side can be parsed, or both together exceed a limit of a memory.
-    pub fn combine_sides(ours: &str, theirs: &str) -> Result<Self, Refused> {
+    pub fn combine_sides(ours: &str, theirs: &str) -> Result<Self, RefusedValue> {
         match [ours, theirs].map(Self::parse) {
             [Ok(mut ours), Ok(theirs)] => {
-                ours.take_missing_fields(theirs);
+                ours.add_missing_fields(theirs);
                 let is_allowed = Self::parse(&ours.render()).map(drop);
                 is_allowed
                     .map_err(|why| why.with_hint("choose a side with --ours or --theirs, then change it"))?;
@@ -163,7 +166,7 @@ impl MemoryFile {
     }
 
     /// Adds the tags, links, anchors, metadata, keys and comments that only another version has.
-    fn take_missing_fields(&mut self, other: Self) {
+    fn add_missing_fields(&mut self, other: Self) {
         let Self { tags, anchors, links, metadata, others, comments, .. } = other;
         self.tags.extend(tags);
         self.tags.sort();
@@ -171,7 +174,7 @@ impl MemoryFile {
         self.links.extend(links);
         self.links.sort();
         self.links.dedup();
-        self.anchors = anchor::each_once(self.anchors.iter().chain(&anchors));
+        self.anchors = anchor::without_duplicate_anchors(self.anchors.iter().chain(&anchors));
         for (key, value) in metadata {
             self.metadata.entry(key).or_insert(value);
         }
@@ -197,9 +200,9 @@ impl MemoryFile {
     ///
     /// # Errors
     /// When a line does not have the front matter's form.
-    pub fn of_remarks(remarks: &str, links: Vec<(LinkKind, String)>) -> Result<Self, Refused> {
+    pub fn from_remarks(remarks: &str, links: Vec<(LinkKind, String)>) -> Result<Self, RefusedValue> {
         let text = format!("{FENCE}\n{remarks}{FENCE}\n");
-        let FileParts { entries, comments, .. } = front::split_file(&text)?;
+        let SplitFile { entries, comments, .. } = front::split_file(&text)?;
         Ok(Self {
             comments: comments.into_iter().map(str::to_owned).collect(),
             others: entries.into_iter().map(|entry| (entry.key.to_owned(), entry.lines)).collect(),
@@ -227,8 +230,8 @@ impl MemoryFile {
         if let Some(agent) = &self.agent {
             write_value(&mut text, "agent", &plain_or_json(agent));
         }
-        write_value(&mut text, "created", &rfc3339(self.created));
-        write_value(&mut text, "updated", &rfc3339(self.updated));
+        write_value(&mut text, "created", &format_rfc3339(self.created));
+        write_value(&mut text, "updated", &format_rfc3339(self.updated));
         if !self.metadata.is_empty() {
             write_value(&mut text, "metadata", &Value::Object(self.metadata.clone()).to_string());
         }
@@ -270,10 +273,10 @@ pub fn file_name(id: &str) -> String {
 ///
 /// # Errors
 /// When the name is not an id with `.md`.
-pub fn id_of(name: &str) -> Result<String, Refused> {
+pub fn parse_file_name(name: &str) -> Result<String, RefusedValue> {
     let id = name.strip_suffix(ENDING).map(id::parse_id);
     id.and_then(Result::ok).ok_or_else(|| {
-        Refused::new("name", "is not the id of a memory with .md")
+        RefusedValue::new("name", "is not the id of a memory with .md")
             .with_hint("`memo share` writes such files; move other files to another directory")
     })
 }
@@ -281,40 +284,40 @@ pub fn id_of(name: &str) -> Result<String, Refused> {
 /// Decodes the bytes of a file: returns the text with LF, and without a byte order mark.
 ///
 /// # Errors
-/// When the file is not UTF-8, or larger than [`MAX_FILE`].
-pub fn text_of(bytes: &[u8]) -> Result<String, Refused> {
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(Refused::new("file", format!("over {MAX_FILE} bytes")));
+/// When the file is not UTF-8, or larger than [`MAX_FILE_BYTES`].
+pub fn decode_file(bytes: &[u8]) -> Result<String, RefusedValue> {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(RefusedValue::new("file", format!("over {MAX_FILE_BYTES} bytes")));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        Refused::new("file", format!("not UTF-8 from byte {} on", error.valid_up_to()))
+        RefusedValue::new("file", format!("not UTF-8 from byte {} on", error.valid_up_to()))
             .with_hint("save the file as UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n"))
 }
 
 /// Returns the blake3 hash of a file's text.
-pub fn hash(text: &str) -> [u8; 32] {
+pub fn hash_file_text(text: &str) -> [u8; 32] {
     *blake3::hash(text.as_bytes()).as_bytes()
 }
 
 /// Returns the error for a file without a key that it must have.
-fn missing_key_error(key: &'static str) -> Refused {
-    Refused::new(key, "is missing")
+fn missing_key_error(key: &'static str) -> RefusedValue {
+    RefusedValue::new(key, "is missing")
         .with_hint("a file without it is not a memory; `memo share` writes complete files")
 }
 
 /// Fails if private parts were removed from a field, because the file still has them.
-fn check_no_private(n_parts: usize, field: &'static str) -> Result<(), Refused> {
+fn check_no_private(n_parts: usize, field: &'static str) -> Result<(), RefusedValue> {
     if n_parts == 0 {
         return Ok(());
     }
-    Err(Refused::new(field, "has a private part")
+    Err(RefusedValue::new(field, "has a private part")
         .with_hint("remove the private part from the file, and from the history of git"))
 }
 
 /// Parses an anchor from JSON.
-fn parse_anchor(value: Value) -> Result<Anchor, Refused> {
+fn parse_anchor(value: Value) -> Result<Anchor, RefusedValue> {
     let anchor: Anchor = serde_json::from_value(value).map_err(|error| anchor_error(&error.to_string()))?;
     let is_inside = !anchor.path.is_empty()
         && !anchor.path.starts_with('/')
@@ -338,8 +341,8 @@ fn render_anchor(anchor: &Anchor) -> String {
 }
 
 /// Returns the error for an anchor that is not allowed.
-fn anchor_error(why: &str) -> Refused {
-    Refused::new("about", why)
+fn anchor_error(why: &str) -> RefusedValue {
+    RefusedValue::new("about", why)
 }
 
 /// Returns whether two numbers are the ends of a span, counted from 1.

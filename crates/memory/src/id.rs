@@ -3,7 +3,7 @@
 //! An id is `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
 //! base 32, so ids sort by time. A user may type a unique prefix of an id, in upper or lower case and without `mem_`.
 
-use super::{Refused, quote_value};
+use super::{RefusedValue, quote_value};
 
 /// Prefix of every id.
 pub const PREFIX: &str = "mem_";
@@ -30,14 +30,14 @@ pub fn random_digits(id: &str) -> &str {
 ///
 /// # Errors
 /// When it is not an id.
-pub fn parse_id(given: &str) -> Result<String, Refused> {
+pub fn parse_id(given: &str) -> Result<String, RefusedValue> {
     let digits = given.strip_prefix(PREFIX).filter(|digits| digits.len() == DIGITS);
     // 26 digits hold 130 bits, an id has 128.
     let is_id = digits.is_some_and(|digits| {
         digits.as_bytes()[0] <= b'7' && digits.bytes().all(|byte| ALPHABET.contains(&byte))
     });
     if !is_id {
-        return Err(Refused::new("id", format!("{} is not the id of a memory", quote_value(given)))
+        return Err(RefusedValue::new("id", format!("{} is not the id of a memory", quote_value(given)))
             .with_hint("an id is mem_ and 26 digits and letters; leave it out, or use --new-ids"));
     }
     Ok(given.to_owned())
@@ -47,13 +47,13 @@ pub fn parse_id(given: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When no id can begin with this prefix.
-pub fn parse_prefix(typed: &str) -> Result<String, Refused> {
+pub fn parse_prefix(typed: &str) -> Result<String, RefusedValue> {
     let trimmed = typed.trim();
     let head = trimmed.get(..PREFIX.len()).filter(|head| head.eq_ignore_ascii_case(PREFIX));
     let digits = trimmed[head.map_or(0, str::len)..].to_ascii_uppercase();
     let is_good = (1..=DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| ALPHABET.contains(&byte));
     if !is_good {
-        return Err(Refused::new("id", format!("{} is not the id of a memory", quote_value(typed)))
+        return Err(RefusedValue::new("id", format!("{} is not the id of a memory", quote_value(typed)))
             .with_hint("`memo list` shows ids: mem_ and 26 digits and letters; the first ones are enough"));
     }
     Ok(format!("{PREFIX}{digits}"))

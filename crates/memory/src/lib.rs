@@ -21,7 +21,7 @@ pub use privacy::without_private;
 /// A value that was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]
-pub struct Refused {
+pub struct RefusedValue {
     /// Name of the param or field that has the value.
     pub field: &'static str,
     /// The problem with the value, quoting the value unless it may be a credential.
@@ -30,7 +30,7 @@ pub struct Refused {
     pub hint: Option<&'static str>,
 }
 
-impl Refused {
+impl RefusedValue {
     fn new(field: &'static str, why: impl Into<String>) -> Self {
         Self { field, why: why.into(), hint: None }
     }

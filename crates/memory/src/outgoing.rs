@@ -8,7 +8,7 @@ use super::without_private;
 
 /// A text that may leave the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingText {
     /// The text.
     pub text: String,
     /// Number of credentials and private parts that were removed.
@@ -16,7 +16,7 @@ pub struct Outgoing {
 }
 
 /// Returns a text without private parts, credentials, control characters and `key`, the key of the server.
-pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
+pub fn clean_outgoing_text(text: &str, key: Option<&str>) -> OutgoingText {
     // Control characters are removed first, because one within a credential would hide it.
     let plain: String = text.chars().filter(|c| !is_control_or_invisible(*c)).collect();
     let (mut text, mut n_cut) = without_private(&plain);
@@ -25,19 +25,19 @@ pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
         text = text.replace(key, REDACTED);
     }
     n_cut += find_secret_spans(&text, Syntax::Prose).len();
-    Outgoing { text: redact(&text, Syntax::Prose).into_owned(), n_cut }
+    OutgoingText { text: redact(&text, Syntax::Prose).into_owned(), n_cut }
 }
 
-impl Outgoing {
+impl OutgoingText {
     /// Shortens the text to `most_bytes`. Only a text without credentials may be shortened, because half a credential is not
     /// recognised.
-    pub fn limited(mut self, most_bytes: usize) -> Self {
+    pub fn truncated_to(mut self, most_bytes: usize) -> Self {
         self.text.truncate(self.text.floor_char_boundary(most_bytes));
         self
     }
 
     /// Appends another text.
-    pub fn push(&mut self, other: &Self) {
+    pub fn append(&mut self, other: &Self) {
         self.text.push_str(&other.text);
         self.n_cut += other.n_cut;
     }
@@ -61,13 +61,16 @@ mod tests {
     fn nothing_secret_goes_out() {
         let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
         let text = format!("a <private>b</private> {token} own-key\u{202e}\u{7} c\nd");
-        let sent = outgoing(&text, Some("own-key"));
+        let sent = clean_outgoing_text(&text, Some("own-key"));
         assert_eq!(sent.text, "a [REDACTED] [REDACTED] [REDACTED] c\nd");
         assert_eq!(sent.n_cut, 3);
         // An invisible character does not hide one.
-        let hidden = outgoing(&token.replacen('1', "\u{200b}1", 1), None);
+        let hidden = clean_outgoing_text(&token.replacen('1', "\u{200b}1", 1), None);
         assert_eq!(hidden.text, "[REDACTED]");
-        assert_eq!(outgoing("plain", Some("")), Outgoing { text: "plain".to_owned(), n_cut: 0 });
-        assert_eq!(outgoing("éa <private>b</private>", None).limited(2).text, "é");
+        assert_eq!(
+            clean_outgoing_text("plain", Some("")),
+            OutgoingText { text: "plain".to_owned(), n_cut: 0 }
+        );
+        assert_eq!(clean_outgoing_text("éa <private>b</private>", None).truncated_to(2).text, "é");
     }
 }

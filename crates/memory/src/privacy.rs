@@ -6,7 +6,7 @@ use memod_text::redact::{REDACTED, redact};
 use memod_text::secrets::{Secret, Syntax, find_secrets};
 use regex::Regex;
 
-use super::Refused;
+use super::RefusedValue;
 
 static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
@@ -55,7 +55,7 @@ static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Finds the first value that may be a credential although it does not look like one. Returns the number of its line, from 1, and
 /// the word that announces it.
-pub(super) fn find_announced(text: &str) -> Option<(usize, &str)> {
+pub(super) fn find_announced_credential(text: &str) -> Option<(usize, &str)> {
     let found = ANNOUNCED.captures_iter(text).find(|found| is_value(&found[2]))?;
     let word = found.get(1).expect("the pattern has two groups");
     Some((text[..word.start()].matches('\n').count() + 1, word.as_str()))
@@ -67,13 +67,13 @@ fn is_value(value: &str) -> bool {
 }
 
 /// Fails if a text has something that looks like a credential. The error names its line, but does not show it.
-pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
+pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), RefusedValue> {
     let Some(Secret { name, bytes }) = find_secrets(text, Syntax::Prose).into_iter().next() else {
         return Ok(());
     };
     let line = text[..bytes.start].matches('\n').count() + 1;
     let why = format!("line {line} looks like a credential ({name})");
-    Err(Refused::new(field, why).with_hint(
+    Err(RefusedValue::new(field, why).with_hint(
         "leave it out, put it in <private>…</private>, or give --allow-secret (allow_secret) if it is not a credential",
     ))
 }
@@ -148,7 +148,7 @@ mod tests {
             ("the token expires; the secret is rotated", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(find_announced(text), expected, "{text}");
+            assert_eq!(find_announced_credential(text), expected, "{text}");
         }
     }
 }

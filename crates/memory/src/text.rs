@@ -6,10 +6,10 @@ use memod_base::types::file_name;
 use memod_proto::anchor::Anchor;
 use memod_text::scripts::is_unspaced;
 use memod_text::stems::{self, add_stems};
-use memod_text::words::{self, Form, GRAM_CHARS, index_words};
+use memod_text::words::{self, GRAM_CHARS, TokenForm, write_index_words};
 
 /// Returns the blake3 hash of a memory's content, ignoring line ends, and space around the content and at the ends of lines.
-pub fn hash(content: &str) -> [u8; 32] {
+pub fn hash_content(content: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let lines = content.trim().split('\n').map(str::trim_end);
     lines.for_each(|line| {
@@ -19,7 +19,7 @@ pub fn hash(content: &str) -> [u8; 32] {
 }
 
 /// Returns the blake3 hash, in hex, of exactly the title and content from which a vector is computed.
-pub fn vector_hash(title: Option<&str>, content: &str) -> String {
+pub fn hash_vector_text(title: Option<&str>, content: &str) -> String {
     let title = title.unwrap_or_default();
     let mut hasher = blake3::Hasher::new();
     hasher.update(&title.len().to_le_bytes()).update(title.as_bytes()).update(content.as_bytes());
@@ -28,26 +28,31 @@ pub fn vector_hash(title: Option<&str>, content: &str) -> String {
 
 /// Returns the words of title, tags and content for the full-text index, with their stems. The words of tags include the names of
 /// the files and definitions that a memory is about.
-pub fn index_memory(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: &str) -> [String; 3] {
+pub fn list_index_words(
+    title: Option<&str>,
+    tags: &[String],
+    anchors: &[Anchor],
+    content: &str,
+) -> [String; 3] {
     let files = anchors.iter().map(|anchor| file_name(&anchor.path));
     let definitions = anchors.iter().filter_map(|anchor| anchor.symbol.as_deref());
     let labels: Vec<&str> = tags.iter().map(String::as_str).chain(files).chain(definitions).collect();
     [title.unwrap_or_default(), &labels.join(" "), content].map(|text| {
         let mut words = String::new();
-        index_words(text, &mut words);
+        write_index_words(text, &mut words);
         add_stems(&mut words);
         words
     })
 }
 
 /// Returns the FTS5 expression for texts that have all words of `text`; `None` if `text` has no word.
-pub fn all_words(text: &str) -> Option<String> {
-    let terms: Vec<String> = words_of(text).iter().map(|token| quote_term(token)).collect();
+pub fn build_all_words_query(text: &str) -> Option<String> {
+    let terms: Vec<String> = split_words(text).iter().map(|token| quote_term(token)).collect();
     (!terms.is_empty()).then(|| terms.join(" AND "))
 }
 
 /// Returns the FTS5 expression for texts that have at least one of `terms`, which are words of the index or their stems.
-pub fn any_of<'a>(terms: impl IntoIterator<Item = &'a String>) -> String {
+pub fn build_any_term_query<'a>(terms: impl IntoIterator<Item = &'a String>) -> String {
     let terms: Vec<String> = terms.into_iter().map(|token| quote_term(token)).collect();
     terms.join(" OR ")
 }
@@ -58,14 +63,14 @@ const LITTLE_WORDS: [&str; 16] =
 
 /// Returns the subject of a title: the stems of its words without articles and prepositions.
 pub fn title_stems(title: &str) -> BTreeSet<String> {
-    let words = words_of(title).into_iter().filter(|word| !LITTLE_WORDS.contains(&word.as_str()));
-    words.map(|word| stems::stem(&word).unwrap_or(word)).collect()
+    let words = split_words(title).into_iter().filter(|word| !LITTLE_WORDS.contains(&word.as_str()));
+    words.map(|word| stems::marked_stem(&word).unwrap_or(word)).collect()
 }
 
 /// Returns the words of a text as the full-text index has them, with each name as one word.
-pub fn words_of(text: &str) -> Vec<String> {
+pub fn split_words(text: &str) -> Vec<String> {
     let mut tokens = String::new();
-    words::write_words(text, Form::Whole, &mut tokens);
+    words::write_words(text, TokenForm::Whole, &mut tokens);
     tokens.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
@@ -99,15 +104,15 @@ mod tests {
     fn space_and_line_ends_make_no_other_text() {
         let same = ["a b\n  c", " a b\r\n  c\n", "a b \n  c\n\n"];
         let other = ["a b\nc", "a  b\n  c", "A b\n  c", "a b c"];
-        assert!(same.iter().all(|text| hash(text) == hash(same[0])));
-        assert!(other.iter().all(|text| hash(text) != hash(same[0])));
+        assert!(same.iter().all(|text| hash_content(text) == hash_content(same[0])));
+        assert!(other.iter().all(|text| hash_content(text) != hash_content(same[0])));
     }
 
     #[test]
     fn words_become_terms() {
-        assert_eq!(all_words("JWT getUserById").as_deref(), Some("\"jwt\" AND \"getuserbyid\""));
-        assert_eq!(all_words("\" OR * 処").as_deref(), Some("\"or\" AND \"処\"*"));
-        assert_eq!(all_words("… ()"), None);
+        assert_eq!(build_all_words_query("JWT getUserById").as_deref(), Some("\"jwt\" AND \"getuserbyid\""));
+        assert_eq!(build_all_words_query("\" OR * 処").as_deref(), Some("\"or\" AND \"処\"*"));
+        assert_eq!(build_all_words_query("… ()"), None);
     }
 
     #[test]

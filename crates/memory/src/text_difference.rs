@@ -8,7 +8,7 @@ use std::ops::Bound;
 
 use memod_text::stems::strip_stem_mark;
 
-use super::text::{title_stems, words_of};
+use super::text::{split_words, title_stems};
 
 /// Minimum share of the stems of two titles that both must have to be about the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
@@ -38,7 +38,7 @@ const UNITS: [(&str, &[&str]); 5] = [
 ];
 
 /// One of two texts with the same words may have words that the other lacks: at most one in so many of its words.
-const ONE_MORE_OF: usize = 5;
+const MAX_EXTRA_SHARE_OF: usize = 5;
 /// Minimum length of a prefix that counts as the whole word, characters: `auth` counts as `authentication`.
 const ABBREVIATION: usize = 4;
 
@@ -57,7 +57,9 @@ pub fn has_same_words(left: &str, right: &str) -> bool {
     let (left, right) = (plain_words(left), plain_words(right));
     let (fewer, more) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     let n_more = more.iter().filter(|word| !has_word(&fewer, word)).count();
-    !fewer.is_empty() && fewer.iter().all(|word| has_word(&more, word)) && n_more * ONE_MORE_OF <= more.len()
+    !fewer.is_empty()
+        && fewer.iter().all(|word| has_word(&more, word))
+        && n_more * MAX_EXTRA_SHARE_OF <= more.len()
 }
 
 /// Returns the stems of the words of a text that are no numbers, negations, articles or prepositions.
@@ -92,7 +94,7 @@ fn is_abbreviation(part: &str) -> bool {
 /// Returns the words of a text, with a number and its unit of time as one word: `24 hour` for `24h` and `24-hour`.
 fn measured_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in words_of(text) {
+    for word in split_words(text) {
         let (number, rest) = word.split_at(word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len()));
         let before = words.last_mut().filter(|before| before.bytes().all(|byte| byte.is_ascii_digit()));
         match (unit_of_time(rest), before) {
@@ -121,11 +123,11 @@ fn collect_numbers(words: &[String]) -> BTreeSet<&str> {
 /// Returns the number of negations, because two of them do not mean the same as one. `don't` is two words here, `don` and `t`.
 fn count_negations(words: &[String]) -> usize {
     words.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count()
-        + words.windows(2).filter(|pair| is_short_negation(pair)).count()
+        + words.windows(2).filter(|pair| is_contracted_negation(pair)).count()
 }
 
 /// Returns whether two words are the parts of a negation such as `don't`.
-fn is_short_negation(pair: &[String]) -> bool {
+fn is_contracted_negation(pair: &[String]) -> bool {
     pair[1] == "t" && pair[0].ends_with('n')
 }
 
@@ -138,8 +140,8 @@ pub fn is_similar_title(left: &str, right: &str) -> bool {
 
 /// Returns two contents joined by an empty line; only the first if it has every word of the other.
 pub fn join_contents(content: &str, other: &str) -> String {
-    let known: BTreeSet<String> = words_of(content).into_iter().collect();
-    if words_of(other).iter().all(|word| known.contains(word)) {
+    let known: BTreeSet<String> = split_words(content).into_iter().collect();
+    if split_words(other).iter().all(|word| known.contains(word)) {
         return content.to_owned();
     }
     format!("{content}\n\n{other}")

@@ -5,7 +5,7 @@
 use memod_proto::memory::Tier;
 
 use super::fields::{MAX_ACCESS_COUNT, MAX_PRIORITY};
-use super::time::MOST_MS;
+use super::time::MAX_LIFETIME_MS;
 
 const MINUTE_MS: i64 = 60_000;
 /// Number of recalls that raise the priority by one.
@@ -28,7 +28,7 @@ pub struct Lifetimes {
 
 /// Lifetimes of the tiers, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tiers {
+pub struct TierLifetimes {
     short_ms: i64,
     mid_ms: i64,
     short_extension_ms: i64,
@@ -46,7 +46,7 @@ pub struct Retention {
     pub access_count: u64,
 }
 
-impl Tiers {
+impl TierLifetimes {
     /// Converts lifetimes to milliseconds.
     pub fn new(lifetimes: &Lifetimes) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Tiers {
             Tier::Mid => self.mid_extension_ms,
             Tier::Long => 0,
         };
-        let most = now_ms + MOST_MS;
+        let most = now_ms + MAX_LIFETIME_MS;
         // An expiry that is later already stays.
         let expires_at = before.expires_at.map(|at| at.saturating_add(extension_ms).min(most.max(at)));
         Retention { expires_at, ..after }
@@ -110,8 +110,8 @@ mod tests {
     const HOUR_MS: i64 = 60 * MINUTE_MS;
     const DAY_MS: i64 = 24 * HOUR_MS;
 
-    fn tiers() -> Tiers {
-        Tiers::new(&Lifetimes {
+    fn tiers() -> TierLifetimes {
+        TierLifetimes::new(&Lifetimes {
             short_minutes: 6 * 60,
             mid_minutes: 7 * 24 * 60,
             short_extension_minutes: 60,
@@ -136,7 +136,7 @@ mod tests {
             (standing(long, Some(10), 10, 19), standing(long, Some(10), 10, 20)),
             (standing(short, None, 5, 0), standing(short, None, 5, 1)),
             (standing(long, None, 5, MAX_ACCESS_COUNT), standing(long, None, 5, MAX_ACCESS_COUNT)),
-            (standing(short, Some(MOST_MS), 5, 0), standing(short, Some(MOST_MS), 5, 1)),
+            (standing(short, Some(MAX_LIFETIME_MS), 5, 0), standing(short, Some(MAX_LIFETIME_MS), 5, 1)),
         ];
         for (before, after) in cases {
             assert_eq!(tiers().recalled(before, 0), after, "{before:?}");

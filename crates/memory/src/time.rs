@@ -5,11 +5,11 @@
 use jiff::{Timestamp, Zoned};
 use memod_base::types::{TimeDirection, parse_moment};
 
-use super::{Refused, quote_value};
+use super::{RefusedValue, quote_value};
 
 const HOUR_MS: i64 = 3_600_000;
 /// Maximum lifetime, ms; a memory that should last longer has no expiry.
-pub(super) const MOST_MS: i64 = 366 * 24 * HOUR_MS;
+pub(super) const MAX_LIFETIME_MS: i64 = 366 * 24 * HOUR_MS;
 
 const FORMS: &str =
     "write a duration (3d, 2h30m), a day (friday, 2026-11-01) or a time (2026-11-01T12:00:00Z)";
@@ -18,15 +18,17 @@ const FORMS: &str =
 ///
 /// # Errors
 /// When the expiry is invalid, in the past, or more than a year ahead.
-pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
-    let at = parse("ttl", typed, now, TimeDirection::Ahead)?;
+pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, RefusedValue> {
+    let at = parse_typed_time("ttl", typed, now, TimeDirection::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
     if at <= now_ms {
-        return Err(Refused::new("ttl", format!("{} is in the past", quote_value(typed))));
+        return Err(RefusedValue::new("ttl", format!("{} is in the past", quote_value(typed))));
     }
-    if at - now_ms > MOST_MS {
+    if at - now_ms > MAX_LIFETIME_MS {
         let why = format!("{} is more than a year ahead", quote_value(typed));
-        return Err(Refused::new("ttl", why).with_hint("leave it out: a memory of tier long never expires"));
+        return Err(
+            RefusedValue::new("ttl", why).with_hint("leave it out: a memory of tier long never expires")
+        );
     }
     Ok(at)
 }
@@ -35,8 +37,8 @@ pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
 ///
 /// # Errors
 /// When it is invalid.
-pub fn parse_past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refused> {
-    parse(field, typed, now, TimeDirection::Back)
+pub fn parse_past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, RefusedValue> {
+    parse_typed_time(field, typed, now, TimeDirection::Back)
 }
 
 /// Parses the start and the end of a period, the params `since` and `until` of a request. Returns both in unix ms.
@@ -47,12 +49,12 @@ pub fn parse_period(
     since: Option<&str>,
     until: Option<&str>,
     now: &Zoned,
-) -> Result<(Option<i64>, Option<i64>), Refused> {
+) -> Result<(Option<i64>, Option<i64>), RefusedValue> {
     Ok((parse_end("since", since, now)?, parse_end("until", until, now)?))
 }
 
 /// Parses one end of a period, if it is given.
-fn parse_end(field: &'static str, typed: Option<&str>, now: &Zoned) -> Result<Option<i64>, Refused> {
+fn parse_end(field: &'static str, typed: Option<&str>, now: &Zoned) -> Result<Option<i64>, RefusedValue> {
     typed.map(|typed| parse_past(field, typed, now)).transpose()
 }
 
@@ -60,20 +62,25 @@ fn parse_end(field: &'static str, typed: Option<&str>, now: &Zoned) -> Result<Op
 ///
 /// # Errors
 /// When it is invalid.
-pub fn parse_rfc3339(field: &'static str, written: &str) -> Result<i64, Refused> {
+pub fn parse_rfc3339(field: &'static str, written: &str) -> Result<i64, RefusedValue> {
     let time: Option<Timestamp> = written.trim().parse().ok();
     time.map(Timestamp::as_millisecond)
-        .ok_or_else(|| no_time_error(field, written, "write RFC 3339: 2026-11-01T12:00:00Z"))
+        .ok_or_else(|| not_a_time_error(field, written, "write RFC 3339: 2026-11-01T12:00:00Z"))
 }
 
 /// Parses a typed time; `way` decides whether a duration or a day is before or after now.
-fn parse(field: &'static str, typed: &str, now: &Zoned, way: TimeDirection) -> Result<i64, Refused> {
-    parse_moment(typed, now, way).ok_or_else(|| no_time_error(field, typed, FORMS))
+fn parse_typed_time(
+    field: &'static str,
+    typed: &str,
+    now: &Zoned,
+    way: TimeDirection,
+) -> Result<i64, RefusedValue> {
+    parse_moment(typed, now, way).ok_or_else(|| not_a_time_error(field, typed, FORMS))
 }
 
 /// Returns the error for a param whose value is not a time.
-fn no_time_error(field: &'static str, value: &str, hint: &'static str) -> Refused {
-    Refused::new(field, format!("{} is not a time", quote_value(value))).with_hint(hint)
+fn not_a_time_error(field: &'static str, value: &str, hint: &'static str) -> RefusedValue {
+    RefusedValue::new(field, format!("{} is not a time", quote_value(value))).with_hint(hint)
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-pub use self::database_copy::{CopyError, remove_left_copies};
+pub use self::database_copy::{CopyError, remove_leftover_copies};
 pub(super) use self::database_copy::{CopyPurpose, DatabaseCopy, FileStamps, read_stamps};
-pub(super) use self::memod_database::open_memod;
+pub(super) use self::memod_database::open_memod_copy;
 use memod_proto::exchange::{DatabaseResult, Draft, ImportStatus, Imported, LinkDraft};
 
 use self::source_row::SourceRow;
@@ -55,14 +55,18 @@ impl ImportSource {
         let copied = DatabaseCopy::copy_from(path, state_dir, CopyPurpose::Import, ours)?;
         let (tables, version): (_, Option<(ReadVersion, i64)>) = match system {
             "memod" => {
-                let open = OpenDatabase::Memod(Box::new(memod_database::open_memod(&copied)?));
+                let open = OpenDatabase::Memod(Box::new(memod_database::open_memod_copy(&copied)?));
                 return Ok(Self { open, notes: Vec::new(), copied });
             }
             "memo" => (memo_tables::TABLES, None),
-            "memori" => (memori_tables::TABLES, Some((memori_tables::read_version, memori_tables::KNOWN))),
-            "ai-memory" => {
-                (ai_memory_tables::TABLES, Some((ai_memory_tables::read_version, ai_memory_tables::KNOWN)))
-            }
+            "memori" => (
+                memori_tables::TABLES,
+                Some((memori_tables::read_version, memori_tables::NEWEST_KNOWN_VERSION)),
+            ),
+            "ai-memory" => (
+                ai_memory_tables::TABLES,
+                Some((ai_memory_tables::read_version, ai_memory_tables::NEWEST_KNOWN_VERSION)),
+            ),
             _ => {
                 let why = format!("{system:?} is not a known system");
                 return Err(copied.unusable_error(why, "memod, memo, memori or ai-memory"));

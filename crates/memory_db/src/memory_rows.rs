@@ -14,14 +14,14 @@ use crate::memory_tables::anchor_rows::AnchorRows;
 use crate::memory_tables::archive_rows::ArchiveRows;
 use crate::memory_tables::history_rows::HistoryRows;
 use crate::memory_tables::link_rows::LinkRows;
-use crate::memory_tables::note_event::note_event;
+use crate::memory_tables::note_event::record_event;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::tally_rows::TallyRows;
 use crate::memory_tables::version_rows::VersionRows;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
 use crate::records::record_columns::{COLUMNS, read_record};
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 use crate::search_arms::search_rows::SearchRows;
 use crate::search_arms::vector_rows::VectorRows;
 use crate::search_arms::word_rows::WordRows;
@@ -32,13 +32,13 @@ use crate::settings::meta_rows::MetaRows;
 use crate::shared::conflict_rows::ConflictRows;
 use crate::shared::deletion_rows::DeletionRows;
 use crate::shared::file_updates::FileUpdates;
-use crate::shared::own_rows::OwnRows;
-use crate::shared::own_settlement::OwnSettlement;
+use crate::shared::own_rows::PrivateMemoryRows;
+use crate::shared::own_settlement::VersionVisibility;
 use crate::shared::shared_rows::SharedRows;
 use crate::team_exchange::followed_rows::FollowedRows;
 use crate::team_exchange::outbox_rows::OutboxRows;
 use crate::team_exchange::team_rows::TeamRows;
-use crate::team_exchange::team_versions::TeamVersions;
+use crate::team_exchange::team_versions::TeamVersionTables;
 
 /// The rows of one snapshot.
 pub struct MemoryRows<'a> {
@@ -159,8 +159,8 @@ impl MemoryRows<'_> {
     }
 
     /// Returns access to the team's versions of memories.
-    pub fn team_versions(&self) -> TeamVersions<'_> {
-        TeamVersions::new(&self.access)
+    pub fn team_versions(&self) -> TeamVersionTables<'_> {
+        TeamVersionTables::new(&self.access)
     }
 
     /// Returns access to the memories of the team.
@@ -169,8 +169,8 @@ impl MemoryRows<'_> {
     }
 
     /// Returns access to private memories whose ids files or the team have, too.
-    pub fn own_memories(&self) -> OwnRows<'_> {
-        OwnRows::new(&self.access)
+    pub fn private_memories(&self) -> PrivateMemoryRows<'_> {
+        PrivateMemoryRows::new(&self.access)
     }
 
     /// Returns access to the other sides of conflicts.
@@ -189,8 +189,8 @@ impl MemoryRows<'_> {
     }
 
     /// Returns the type that decides which versions of private memories are shown.
-    pub fn settlement(&self) -> OwnSettlement<'_> {
-        OwnSettlement::new(&self.access)
+    pub fn version_visibility(&self) -> VersionVisibility<'_> {
+        VersionVisibility::new(&self.access)
     }
 
     /// Returns the type that applies changes of the worktree's files.
@@ -212,8 +212,8 @@ impl MemoryRows<'_> {
     }
 
     /// Selects the worktree whose memories are read from now on, by its number; 0 for the whole repository.
-    pub fn enter_worktree(&self, worktree: i64) {
-        self.access.enter_worktree(worktree);
+    pub fn select_worktree(&self, worktree: i64) {
+        self.access.select_worktree(worktree);
     }
 
     /// Returns the number of the worktree that is read; 0 for the whole repository.
@@ -247,25 +247,25 @@ impl MemoryRows<'_> {
     pub fn put_memory(
         &self,
         record: &MemoryRecord,
-        derived: &DerivedData,
+        derived: &HashAndWords,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
-        if self.sharing().is_team(&record.id)? {
+        if self.sharing().is_team_memory(&record.id)? {
             // A memory of the team has neither an expiry nor an import key.
             let record =
                 MemoryRecord { team: true, shared: false, expires_at: None, key: None, ..record.clone() };
-            return self.versions().put_at(&record.id, &record, derived, Some(event));
+            return self.versions().store_record_at(&record.id, &record, derived, Some(event));
         }
-        let own = self.versions().own_version_id(&record.id)?;
-        if own.is_none() && !self.sharing().is_shared(&record.id)? {
-            return self.versions().put_at(&record.id, record, derived, Some(event));
+        let own = self.versions().worktree_version_id(&record.id)?;
+        if own.is_none() && !self.sharing().is_shared_by_file(&record.id)? {
+            return self.versions().store_record_at(&record.id, record, derived, Some(event));
         }
         // A memory in a file has neither an expiry nor an import key.
         let record = MemoryRecord { shared: true, expires_at: None, key: None, ..record.clone() };
         if own.is_none() {
             self.versions().copy_for_other_worktrees(&record.id)?;
         }
-        self.versions().put_at(own.as_deref().unwrap_or(&record.id), &record, derived, Some(event))
+        self.versions().store_record_at(own.as_deref().unwrap_or(&record.id), &record, derived, Some(event))
     }
 
     /// Stores the recalls of a memory, and no other field.
@@ -279,7 +279,7 @@ impl MemoryRows<'_> {
                     "UPDATE memory SET last_access = ?2, access_count = ?3 WHERE id = ?1 RETURNING row",
                 )?
                 .query_row(params![record.id, record.last_access, record.access_count], |row| row.get(0))?;
-            note_event(conn, row, event)
+            record_event(conn, row, event)
         })
     }
 
@@ -306,7 +306,7 @@ impl MemoryRows<'_> {
                     ],
                     |row| row.get(0),
                 )?;
-            note_event(conn, row, event)
+            record_event(conn, row, event)
         })
     }
 
@@ -322,8 +322,8 @@ impl MemoryRows<'_> {
     ) -> Result<(), DatabaseError> {
         for record in records {
             match record.shared {
-                true => self.shared().take_out_of_worktree(record, why, event)?,
-                false => self.archive().set_archived(std::slice::from_ref(record), Some(why), event)?,
+                true => self.shared().remove_from_worktree(record, why, event)?,
+                false => self.archive().archive_or_restore(std::slice::from_ref(record), Some(why), event)?,
             }
         }
         Ok(())

@@ -22,21 +22,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memod_base::paths::with_suffix;
-use memod_base::types::{MachineUptime, NotedChange};
+use memod_base::types::{MachineUptime, MemoryChange};
 use memod_database::DatabaseError;
 use memod_proto::RpcError;
 use memod_proto::memory::BackupInfo;
 
 pub use self::backup_requests::RestoreError;
 pub use self::model_switch::ModelPreparation;
-pub use self::unfinished_backup::remove_unfinished;
+pub use self::unfinished_backup::remove_unfinished_backup;
 
 use crate::database::integrity_check::IntegrityReport;
 use crate::database::open_database::{MemoryDb, next_generation};
 use crate::memory_rows::MemoryRows;
 use crate::memory_store::backups::{BackupDir, BackupFile};
 use crate::memory_store::file_signature::FileSignature;
-use crate::memory_store::other_databases::OtherStateDir;
+use crate::memory_store::other_databases::MergeSource;
 use crate::memory_store::store_notice::StoreNotice;
 use crate::records::record_functions::RecordFunctions;
 use crate::search_arms::vector_rows::{MakeModel, VectorModel};
@@ -72,7 +72,7 @@ impl From<JobError<Self>> for RpcError {
 pub struct MemoryStore {
     path: PathBuf,
     backups: BackupDir,
-    forms: RecordFunctions,
+    functions: RecordFunctions,
     make_model: MakeModel,
     /// The model whose vectors searches use.
     model: Arc<VectorModel>,
@@ -80,7 +80,7 @@ pub struct MemoryStore {
     next_model: Option<Arc<VectorModel>>,
     default_model: String,
     /// The open database, and the signature of its file after the last access.
-    open: Option<(MemoryDb, FileSignature)>,
+    open_database: Option<(MemoryDb, FileSignature)>,
     /// The last recovery or merge, for the user.
     notice: Option<StoreNotice>,
     /// Time of the notice that a person has acknowledged, unix ms.
@@ -88,21 +88,21 @@ pub struct MemoryStore {
     /// Whether something was committed since the last backup.
     is_changed: bool,
     /// Whether the backups were compared with the database since the database was opened.
-    is_compared: bool,
+    are_backups_compared: bool,
     /// Whether expired memories are deleted instead of archived.
     purges_expired: bool,
     /// Reads the uptime of the machine; without it no memory is archived or deleted on expiry.
     uptime: Option<fn() -> MachineUptime>,
     /// Other state dirs that may have memories of this repository.
-    elsewhere: Vec<OtherStateDir>,
+    other_state_dirs: Vec<MergeSource>,
     /// Whether the next request for changed vectors gets all of them: the database was opened, or the model was switched.
-    is_opened: bool,
+    sends_all_vectors: bool,
     /// Whether some memories may lack a vector.
     lacks_vectors: bool,
     /// Whether changes of memories are collected.
-    is_watched: bool,
+    collects_changes: bool,
     /// Changes that replaced the whole database, collected for [`Self::take_changes`].
-    replaced: Vec<NotedChange>,
+    replaced: Vec<MemoryChange>,
     /// Number of the worktree whose memories are read; 0 for the whole repository.
     worktree: i64,
 }
@@ -117,18 +117,18 @@ impl MemoryStore {
             default_model: default_model.to_owned(),
             path: state_dir.join("memory.db"),
             backups: BackupDir::new(state_dir),
-            forms,
-            open: None,
-            is_opened: false,
+            functions: forms,
+            open_database: None,
+            sends_all_vectors: false,
             lacks_vectors: false,
             notice: None,
             acknowledged_ms: None,
             is_changed: false,
-            is_compared: false,
+            are_backups_compared: false,
             purges_expired: false,
             uptime: None,
-            elsewhere: Vec::new(),
-            is_watched: false,
+            other_state_dirs: Vec::new(),
+            collects_changes: false,
             replaced: Vec::new(),
             worktree: 0,
         }
@@ -136,43 +136,43 @@ impl MemoryStore {
 
     /// Starts or stops collecting changes of memories.
     pub fn watch_changes(&mut self, is_wanted: bool) {
-        self.is_watched = is_wanted;
-        if let Some((db, _)) = &self.open {
-            db.added.set_collecting(is_wanted);
+        self.collects_changes = is_wanted;
+        if let Some((db, _)) = &self.open_database {
+            db.added_history.set_collecting(is_wanted);
         }
     }
 
     /// Returns the changes of memories since the last call, or since [`Self::watch_changes`], in order.
-    pub fn take_changes(&mut self) -> Vec<NotedChange> {
+    pub fn take_changes(&mut self) -> Vec<MemoryChange> {
         let mut changes = std::mem::take(&mut self.replaced);
-        changes.extend(self.open.iter_mut().flat_map(|(db, _)| std::mem::take(&mut db.changes)));
+        changes.extend(self.open_database.iter_mut().flat_map(|(db, _)| std::mem::take(&mut db.changes)));
         changes
     }
 
     /// Records that all memories may have changed, if changes are collected.
-    fn note_replaced(&mut self, action: &str) {
-        if self.is_watched {
-            self.replaced.push(NotedChange { action: action.to_owned(), ids: Vec::new() });
+    fn record_replacement(&mut self, action: &str) {
+        if self.collects_changes {
+            self.replaced.push(MemoryChange { action: action.to_owned(), ids: Vec::new() });
         }
     }
 
     /// Selects the worktree whose memories are read from now on, by its number; 0 for the whole repository.
-    pub fn enter_worktree(&mut self, worktree: i64) {
+    pub fn select_worktree(&mut self, worktree: i64) {
         self.worktree = worktree;
-        if let Some((db, _)) = &self.open {
-            db.scope.set(worktree);
+        if let Some((db, _)) = &self.open_database {
+            db.scope.set_worktree(worktree);
         }
     }
 
     /// Returns a number that changes when the file rows may have changed: when another database is opened, and when memories
     /// with files are deleted.
     pub fn file_generation(&self) -> u64 {
-        self.open.as_ref().map_or(0, |(db, _)| db.generation)
+        self.open_database.as_ref().map_or(0, |(db, _)| db.generation)
     }
 
     /// Gives the file rows a new generation, so that the files of every worktree are read again.
     pub fn renew_generation(&mut self) {
-        if let Some((db, _)) = &mut self.open {
+        if let Some((db, _)) = &mut self.open_database {
             db.generation = next_generation();
         }
     }
@@ -207,14 +207,14 @@ impl MemoryStore {
         read: impl Fn(&MemoryRows<'_>) -> Result<T, JobError<R>>,
     ) -> Result<T, JobError<R>> {
         self.purge_expired(now_ms);
-        self.run(now_ms, |db| db.read(now_ms, &read))
+        self.run_with_recovery(now_ms, |db| db.read(now_ms, &read))
     }
 
     /// Deletes expired memories before they are read, if the settings ask for it. Expired memories that cannot be deleted count
     /// as archived.
     fn purge_expired(&mut self, now_ms: i64) {
         let Some(uptime) = self.uptime.filter(|_| self.purges_expired) else { return };
-        let is_over = self.run(now_ms, |db| {
+        let is_over = self.run_with_recovery(now_ms, |db| {
             db.read(now_ms, |rows| Ok::<_, JobError<()>>(rows.clock().has_expired_memory(&uptime())?))
         });
         if is_over.unwrap_or(false)
@@ -240,11 +240,11 @@ impl MemoryStore {
         write: impl Fn(&MemoryRows<'_>) -> Result<T, JobError<R>>,
     ) -> Result<T, JobError<R>> {
         let model = Arc::clone(&self.model);
-        let written = self.run(now_ms, |db| {
+        let written = self.run_with_recovery(now_ms, |db| {
             let touched = db.touched.clone();
             db.write(now_ms, |rows| {
                 let value = write(rows)?;
-                Ok((value, rows.vectors().embed_touched(&touched, &model)?))
+                Ok((value, rows.vectors().embed_written_memories(&touched, &model)?))
             })
         });
         let (value, has_vectors) = written?;
@@ -262,7 +262,7 @@ impl MemoryStore {
         now_ms: i64,
         write: impl Fn(&MemoryRows<'_>) -> Result<T, JobError<R>>,
     ) -> Result<T, JobError<R>> {
-        self.run(now_ms, |db| db.write_dry_run(now_ms, &write))
+        self.run_with_recovery(now_ms, |db| db.write_dry_run(now_ms, &write))
     }
 
     /// Checks the database, and compares the text of each memory with its stored hash. Returns the problems found.
@@ -272,7 +272,7 @@ impl MemoryStore {
     pub fn check_integrity(&mut self, now_ms: i64) -> Result<IntegrityReport, DatabaseError> {
         self.ensure_open(now_ms)?;
         let model = self.model.id.clone(); // known once the database is open
-        let derive = self.forms.derive;
+        let derive = self.functions.compute_hash_and_words;
         let db = self.ensure_open(now_ms)?;
         let (mut checked, altered) = (db.check_integrity(&model)?, db.find_altered_texts(derive)?);
         checked.faults.extend(self.backups.describe_altered_texts(&altered, derive));
@@ -280,7 +280,7 @@ impl MemoryStore {
     }
 
     /// Runs a job on the open database. If the job finds damage, the database is restored and the job run again.
-    fn run<T, R>(
+    fn run_with_recovery<T, R>(
         &mut self,
         now_ms: i64,
         mut job: impl FnMut(&mut MemoryDb) -> Result<T, JobError<R>>,
@@ -291,7 +291,9 @@ impl MemoryStore {
             self.restore_from_backups(now_ms, &why)?;
             result = job(self.ensure_open(now_ms)?);
         }
-        if let (Some((_, mark)), Ok(Some(now))) = (&mut self.open, FileSignature::read_from(&self.path)) {
+        if let (Some((_, mark)), Ok(Some(now))) =
+            (&mut self.open_database, FileSignature::read_from(&self.path))
+        {
             *mark = now;
         }
         result

@@ -34,7 +34,7 @@ impl AnswerPart {
 
 /// The caveats that a method's answer must carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerDuty {
+pub enum RequiredCaveats {
     /// None: the answer is about the daemon, its settings, or only the params.
     Nothing,
     /// `fresh`, with a `reason` if one of these parts could not be read.
@@ -43,7 +43,7 @@ pub enum AnswerDuty {
     Report,
 }
 
-impl AnswerDuty {
+impl RequiredCaveats {
     /// Returns the parts from which the answer is built.
     pub fn answer_parts(self) -> &'static [AnswerPart] {
         match self {
@@ -77,12 +77,12 @@ impl Default for Caveats {
 
 impl Caveats {
     /// Creates the caveats of a fresh answer with a notice for the user.
-    pub fn of_notice(notice: Option<String>) -> Self {
+    pub fn from_notice(notice: Option<String>) -> Self {
         Self { notice, ..Self::default() }
     }
 
     /// Adds the caveats of another part of the same answer, without repeating a reason or notice.
-    pub fn add(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.fresh &= other.fresh;
         for (here, there) in [(&mut self.reason, other.reason), (&mut self.notice, other.notice)] {
             match (here.as_mut(), there) {

@@ -11,7 +11,7 @@ use super::caveats::Caveats;
 use super::memory::{Caller, Memory, Selection, StoredVector, Tier};
 
 /// Name of the format, in the first line of an export.
-pub const FORMAT: &str = "memod-memories";
+pub const EXPORT_FORMAT: &str = "memod-memories";
 /// Newest version of that format.
 pub const FORMAT_VERSION: u32 = 1;
 /// Maximum number of drafts, and of links, in one request.

@@ -6,7 +6,7 @@
 use crate::methods::ASKS_A_MODEL;
 
 /// Prefix of all addresses except `/health`.
-pub const PREFIX: &str = "/v1/";
+pub const API_PREFIX: &str = "/v1/";
 
 /// The type of a param in the query of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum PathId {
     /// The id is the value of this param.
     One(&'static str),
     /// The id is the only item of this array.
-    Only(&'static str),
+    OnlyItem(&'static str),
 }
 
 /// One address of the API, and the method that answers it.
@@ -67,8 +67,8 @@ impl ApiRoute {
     }
 }
 
-const NONE: &[(&str, QueryType)] = &[("cwd", QueryType::Text)];
-const LIST: &[(&str, QueryType)] = &[
+const CWD_QUERY: &[(&str, QueryType)] = &[("cwd", QueryType::Text)];
+const LIST_QUERY: &[(&str, QueryType)] = &[
     ("cwd", QueryType::Text),
     ("container", QueryType::Text),
     ("tags", QueryType::List),
@@ -86,7 +86,7 @@ const LIST: &[(&str, QueryType)] = &[
     ("limit", QueryType::Integer),
     ("offset", QueryType::Integer),
 ];
-const EXPORT: &[(&str, QueryType)] = &[
+const EXPORT_QUERY: &[(&str, QueryType)] = &[
     ("cwd", QueryType::Text),
     ("container", QueryType::Text),
     ("tags", QueryType::List),
@@ -94,7 +94,7 @@ const EXPORT: &[(&str, QueryType)] = &[
     ("include_vectors", QueryType::Flag),
     ("after", QueryType::Integer),
 ];
-const SEARCH: &[(&str, QueryType)] = &[
+const SEARCH_QUERY: &[(&str, QueryType)] = &[
     ("cwd", QueryType::Text),
     ("query", QueryType::Text),
     ("mode", QueryType::Text),
@@ -111,42 +111,46 @@ const SEARCH: &[(&str, QueryType)] = &[
     ("limit", QueryType::Integer),
     ("wait_ms", QueryType::Integer),
 ];
-const STATUS: &[(&str, QueryType)] =
+const STATUS_QUERY: &[(&str, QueryType)] =
     &[("cwd", QueryType::Text), ("files", QueryType::Flag), ("skipped", QueryType::Flag)];
 
 /// Every address except `POST /v1/METHOD`.
 pub const ROUTES: &[ApiRoute] = &[
-    new_route("GET", "/v1/memories", "memory.list").with_query(LIST),
+    new_route("GET", "/v1/memories", "memory.list").with_query(LIST_QUERY),
     new_route("POST", "/v1/memories", "memory.add"),
     new_route("POST", "/v1/memories/bulk", "memory.import"),
-    new_route("GET", "/v1/memories/{id}", "memory.get").with_id(PathId::Only("ids")).with_query(NONE),
+    new_route("GET", "/v1/memories/{id}", "memory.get")
+        .with_id(PathId::OnlyItem("ids"))
+        .with_query(CWD_QUERY),
     new_route("PATCH", "/v1/memories/{id}", "memory.update").with_id(PathId::One("id")),
     new_route("PUT", "/v1/memories/{id}", "memory.update").with_id(PathId::One("id")),
-    new_route("DELETE", "/v1/memories/{id}", "memory.forget").with_id(PathId::Only("ids")),
+    new_route("DELETE", "/v1/memories/{id}", "memory.forget").with_id(PathId::OnlyItem("ids")),
     new_route("POST", "/v1/memories/{id}/promote", "memory.promote").with_id(PathId::One("id")),
     new_route("POST", "/v1/memories/{id}/confirm", "memory.confirm").with_id(PathId::One("id")),
     new_route("GET", "/v1/memories/{id}/history", "memory.history")
-        .with_id(PathId::Only("ids"))
-        .with_query(NONE),
-    new_route("GET", "/v1/memories/{id}/links", "memory.links").with_id(PathId::One("id")).with_query(NONE),
+        .with_id(PathId::OnlyItem("ids"))
+        .with_query(CWD_QUERY),
+    new_route("GET", "/v1/memories/{id}/links", "memory.links")
+        .with_id(PathId::One("id"))
+        .with_query(CWD_QUERY),
     new_route("GET", "/v1/memories/{id}/related", "memory.related")
         .with_id(PathId::One("id"))
-        .with_query(NONE),
-    new_route("GET", "/v1/search", "search").with_query(SEARCH),
+        .with_query(CWD_QUERY),
+    new_route("GET", "/v1/search", "search").with_query(SEARCH_QUERY),
     new_route("POST", "/v1/recall", "memory.recall"),
     new_route("POST", "/v1/forget", "memory.forget"),
     new_route("POST", "/v1/consolidate", "memory.consolidate"),
     new_route("POST", "/v1/links", "memory.link"),
     new_route("DELETE", "/v1/links", "memory.unlink"),
-    new_route("GET", "/v1/archive", "memory.list").with_query(LIST).with_flag("archived"),
-    new_route("POST", "/v1/archive/{id}/restore", "memory.restore").with_id(PathId::Only("ids")),
-    new_route("DELETE", "/v1/archive/{id}", "memory.purge").with_id(PathId::Only("ids")),
-    new_route("GET", "/v1/tags", "memory.tags").with_query(NONE),
-    new_route("GET", "/v1/containers", "memory.containers").with_query(NONE),
-    new_route("GET", "/v1/stats", "memory.stats").with_query(NONE),
-    new_route("GET", "/v1/export", "memory.export").with_query(EXPORT),
+    new_route("GET", "/v1/archive", "memory.list").with_query(LIST_QUERY).with_flag("archived"),
+    new_route("POST", "/v1/archive/{id}/restore", "memory.restore").with_id(PathId::OnlyItem("ids")),
+    new_route("DELETE", "/v1/archive/{id}", "memory.purge").with_id(PathId::OnlyItem("ids")),
+    new_route("GET", "/v1/tags", "memory.tags").with_query(CWD_QUERY),
+    new_route("GET", "/v1/containers", "memory.containers").with_query(CWD_QUERY),
+    new_route("GET", "/v1/stats", "memory.stats").with_query(CWD_QUERY),
+    new_route("GET", "/v1/export", "memory.export").with_query(EXPORT_QUERY),
     new_route("POST", "/v1/import", "memory.import"),
-    new_route("GET", "/v1/status", "status").with_query(STATUS),
+    new_route("GET", "/v1/status", "status").with_query(STATUS_QUERY),
 ];
 
 /// Params that HTTP does not accept, by method, each with the reason. The values `false` and null count as absent.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Keys to remove at any depth: hashes, parts of scores, times, and values that repeat the request or are equal for every hit.
-const LEFT_OUT: &[&str] =
+const LEFT_OUT_KEYS: &[&str] =
     &["arms", "blob", "classes", "clock", "digest", "mode", "query", "seen", "took_ms", "view"];
 
 /// Scores are rounded to steps of one divided by this, 0.0001, because more digits are of no use and cost tokens.
@@ -29,18 +29,18 @@ impl OrderedJson {
     ///
     /// # Errors
     /// If the result cannot be converted to JSON.
-    pub fn from_result<T: Serialize>(result: &T, also: &[&str]) -> serde_json::Result<Self> {
+    pub fn without_internal_keys<T: Serialize>(result: &T, also: &[&str]) -> serde_json::Result<Self> {
         // A `serde_json::Value` would sort the keys.
         let mut lean = serde_json::from_slice(&serde_json::to_vec(result)?)?;
-        strip_left_out(&mut lean, also);
+        remove_left_out_keys(&mut lean, also);
         Ok(lean)
     }
 }
 
-fn strip_left_out(value: &mut OrderedJson, also: &[&str]) {
+fn remove_left_out_keys(value: &mut OrderedJson, also: &[&str]) {
     match value {
         OrderedJson::Object(fields) => {
-            let is_left_out = |key: &str| LEFT_OUT.contains(&key) || also.contains(&key);
+            let is_left_out = |key: &str| LEFT_OUT_KEYS.contains(&key) || also.contains(&key);
             fields.retain(|key, value| {
                 !matches!(value, OrderedJson::Scalar(Value::Null)) && !is_left_out(key.as_str())
             });
@@ -49,23 +49,23 @@ fn strip_left_out(value: &mut OrderedJson, also: &[&str]) {
                     // The metadata belong to the author.
                     ("metadata", _) => {}
                     ("score", OrderedJson::Scalar(score)) => round_score_value(score),
-                    (_, value) => strip_left_out(value, also),
+                    (_, value) => remove_left_out_keys(value, also),
                 }
             }
         }
-        OrderedJson::Array(items) => items.iter_mut().for_each(|item| strip_left_out(item, also)),
+        OrderedJson::Array(items) => items.iter_mut().for_each(|item| remove_left_out_keys(item, also)),
         OrderedJson::Scalar(_) => {}
     }
 }
 
 fn round_score_value(score: &mut Value) {
     if let Some(number) = score.as_f64() {
-        *score = rounded_score(number).into();
+        *score = round_score(number).into();
     }
 }
 
 /// Rounds a score to four decimal places.
-pub fn rounded_score(score: f64) -> f64 {
+pub fn round_score(score: f64) -> f64 {
     (score * SCORE_STEPS).round() / SCORE_STEPS
 }
 
@@ -80,7 +80,7 @@ mod tests {
                "metadata":{"view":null,"score":0.123456}}],"fresh":true,"took_ms":1.5}"#,
         )
         .expect("JSON");
-        let lean = OrderedJson::from_result(&result, &["rank"]).expect("JSON");
+        let lean = OrderedJson::without_internal_keys(&result, &["rank"]).expect("JSON");
         assert_eq!(
             serde_json::to_string(&lean).expect("JSON"),
             r#"{"hits":[{"path":"a","lines":[1,2],"score":0.9877,"metadata":{"view":null,"score":0.123456}}],"fresh":true}"#

@@ -5,79 +5,66 @@
 //! other modules hold params and results. This file holds shared types, and the types with which a client finds a
 //! daemon.
 
-mod advice;
 pub mod anchor;
-mod brief_result;
 mod caveats;
-mod code_history;
-mod complete;
-mod event_params;
+mod control;
 pub mod exchange;
-mod fetch_report;
-mod health;
-mod hooks_result;
 pub mod http;
-mod index_progress;
 mod lean_json;
-mod llm;
 pub mod memory;
 mod methods;
-mod model;
-mod outline_item;
 mod path_errors;
-mod reached_definitions;
-mod references;
+mod queries;
 mod rpc;
-mod search;
 mod search_mode;
-mod serve;
-mod shown_part;
 pub mod team;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, Occasion};
-pub use self::brief_result::{BriefParams, BriefResult, BriefSection};
-pub use self::caveats::{AnswerDuty, AnswerPart, Caveats};
-pub use self::code_history::{
-    ChangedCommit, ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit,
-    WhyMemory, WhyMove, WhyParams, WhyResult,
-};
-pub use self::complete::{CompleteParams, CompleteResult, CompletionKind};
-pub use self::event_params::{
+pub use self::caveats::{AnswerPart, Caveats, RequiredCaveats};
+pub use self::control::event_params::{
     DriftEvent, EventParams, LostEvent, MemoriesEvent, ProgressEvent, SubscribeParams, SubscribeResult,
     Topic, ViewsEvent,
 };
-pub use self::fetch_report::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
-pub use self::health::{
+pub use self::control::fetch_report::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport};
+pub use self::control::health::{
     AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, Sizes, StatusParams,
     StatusResult, ViewInfo, WatchInfo,
 };
-pub use self::hooks_result::{HookInfo, HookMethod, HooksParams, HooksResult};
-pub use self::index_progress::{IndexProgress, IndexStep};
-pub use self::lean_json::{OrderedJson, rounded_score};
-pub use self::llm::{
+pub use self::control::hooks_result::{HookInfo, HookMethod, HooksParams, HooksResult};
+pub use self::control::index_progress::{IndexProgress, IndexStep};
+pub use self::control::llm::{
     LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult, LlmExpandParams,
     LlmExpandResult, LlmMessage, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams, LlmSuggestResult,
     LlmSummariseParams, LlmSummariseResult, LlmUse,
 };
+pub use self::control::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
+pub use self::control::serve::{ServeParams, ServeResult};
+pub use self::lean_json::{OrderedJson, round_score};
 pub use self::methods::{METHODS, MemoriesOf, Method};
-pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
-pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::path_errors::OUTSIDE_REMEDY;
-pub use self::reached_definitions::{ReachParams, ReachResult, ReachedDefinition};
-pub use self::references::{RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult};
-pub use self::rpc::{
-    ErrorData, HelloParams, HelloResult, MAX_DEPTH, RETRY_AFTER_MS, Request, Response, RpcError, code,
-    nesting_depth,
+pub use self::queries::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, Occasion};
+pub use self::queries::brief_result::{BriefParams, BriefResult, BriefSection};
+pub use self::queries::code_history::{
+    ChangedCommit, ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit,
+    WhyMemory, WhyMove, WhyParams, WhyResult,
 };
-pub use self::search::{
+pub use self::queries::complete::{CompleteParams, CompleteResult, CompletionKind};
+pub use self::queries::outline_item::{OutlineItem, OutlineParams, OutlineResult};
+pub use self::queries::reached_definitions::{ReachParams, ReachResult, ReachedDefinition};
+pub use self::queries::references::{
+    RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult,
+};
+pub use self::queries::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, NO_FILE_MATCHES,
     Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
 };
+pub use self::queries::shown_part::{ShowParams, ShowResult, ShownPart};
+pub use self::rpc::{
+    ErrorData, HelloParams, HelloResult, MAX_JSON_DEPTH, RETRY_AFTER_MS, Request, Response, RpcError, code,
+    max_nesting_depth,
+};
 pub use self::search_mode::SearchMode;
-pub use self::serve::{ServeParams, ServeResult};
-pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 
 /// Version of the protocol. It is raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;

@@ -32,8 +32,8 @@ pub use self::memory_links::{
 };
 pub use self::recall_promote::{PromoteParams, RecallParams, RecallResult, Recalled};
 pub use self::share::{
-    ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName, is_unconfirmed,
-    reader_marks,
+    ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName, build_reader_marks,
+    is_unconfirmed_trust,
 };
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,

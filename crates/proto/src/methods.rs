@@ -1,6 +1,6 @@
 //! Lists the methods of the protocol with their params, results, effects, caveats and callers.
 
-use crate::caveats::{AnswerDuty, AnswerPart};
+use crate::caveats::{AnswerPart, RequiredCaveats};
 
 /// One method of the protocol.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Method {
     /// Whether the method changes nothing, so that a client without an answer may repeat the request.
     pub only_reads: bool,
     /// The caveats that the answer must carry if something could not be read.
-    pub owes: AnswerDuty,
+    pub required_caveats: RequiredCaveats,
     /// The memories that the method concerns, if it concerns any.
     pub memories: MemoriesOf,
     /// Whether the answer contains memories only if the param `with` requests them.
@@ -62,13 +62,18 @@ impl Method {
     }
 }
 
-const fn reads(name: &'static str, params: &'static str, result: &'static str, owes: AnswerDuty) -> Method {
+const fn reading_method(
+    name: &'static str,
+    params: &'static str,
+    result: &'static str,
+    owes: RequiredCaveats,
+) -> Method {
     Method {
         name,
         params,
         result,
         only_reads: true,
-        owes,
+        required_caveats: owes,
         memories: MemoriesOf::Worktree,
         memories_on_request: false,
         shows_team: false,
@@ -76,29 +81,34 @@ const fn reads(name: &'static str, params: &'static str, result: &'static str, o
     }
 }
 
-const fn writes(name: &'static str, params: &'static str, result: &'static str, owes: AnswerDuty) -> Method {
-    Method { only_reads: false, ..reads(name, params, result, owes) }
+const fn writing_method(
+    name: &'static str,
+    params: &'static str,
+    result: &'static str,
+    owes: RequiredCaveats,
+) -> Method {
+    Method { only_reads: false, ..reading_method(name, params, result, owes) }
 }
 
-const NOTHING: AnswerDuty = AnswerDuty::Nothing;
-const REPORT: AnswerDuty = AnswerDuty::Report;
-const ALL: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::ALL);
+const NO_CAVEATS: RequiredCaveats = RequiredCaveats::Nothing;
+const REPORT: RequiredCaveats = RequiredCaveats::Report;
+const ALL: RequiredCaveats = RequiredCaveats::Fresh(&AnswerPart::ALL);
 /// For advice: memories, and the code and commits that they are about.
-const ADVICE: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::OF_REPORT);
-const MEMORIES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories]);
+const ADVICE: RequiredCaveats = RequiredCaveats::Fresh(&AnswerPart::OF_REPORT);
+const MEMORIES: RequiredCaveats = RequiredCaveats::Fresh(&[AnswerPart::Memories]);
 /// Memories, and whether the code that they are about has changed.
-const STATES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
-const CODE: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
-const HISTORY: AnswerDuty =
-    AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
+const STATES: RequiredCaveats = RequiredCaveats::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
+const CODE: RequiredCaveats = RequiredCaveats::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
+const HISTORY: RequiredCaveats =
+    RequiredCaveats::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
 /// Paths of files, whether or not the files may be read.
-const PATHS: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code]);
+const PATHS: RequiredCaveats = RequiredCaveats::Fresh(&[AnswerPart::Code]);
 /// The parts of the worktree and its commits that can be read.
-const INDEX: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
+const INDEX: RequiredCaveats = RequiredCaveats::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
 
 /// Why HTTP does not offer methods that ask a language model.
 pub(crate) const ASKS_A_MODEL: &str = "it sends texts to a language model, which costs tokens";
-const DECIDES_WHO_REACHES: &str = "it decides who reaches the daemon";
+const DECIDES_WHO_REACHES_DAEMON: &str = "it decides who reaches the daemon";
 const CHANGES_WHAT_GIT_RUNS: &str = "it changes what git runs";
 
 /// Every method of the protocol.
@@ -106,92 +116,107 @@ const CHANGES_WHAT_GIT_RUNS: &str = "it changes what git runs";
 /// The reference of the protocol and the description of the HTTP API are generated from this table and the named
 /// types.
 pub const METHODS: &[Method] = &[
-    reads("hello", "HelloParams", "HelloResult", NOTHING),
-    reads("search", "SearchParams", "SearchResult", ALL),
-    reads("brief", "BriefParams", "BriefResult", ALL),
-    writes("advise", "AdviseParams", "AdviseResult", ADVICE),
-    reads("map", "MapParams", "MapResult", CODE),
-    reads("show", "ShowParams", "ShowResult", CODE),
-    reads("outline", "OutlineParams", "OutlineResult", CODE),
-    reads("refs", "RefsParams", "RefsResult", ALL).with_memories_on_request(),
-    reads("callers", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reads("callees", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reads("impact", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reads("tests", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reads("implements", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reads("why", "WhyParams", "WhyResult", ALL),
-    reads("changed", "ChangedParams", "ChangedResult", HISTORY),
-    reads("complete", "CompleteParams", "CompleteResult", PATHS),
-    reads("status", "StatusParams", "StatusResult", REPORT),
-    reads("sync", "SyncParams", "SyncResult", INDEX),
-    reads("subscribe", "SubscribeParams", "SubscribeResult", NOTHING)
+    reading_method("hello", "HelloParams", "HelloResult", NO_CAVEATS),
+    reading_method("search", "SearchParams", "SearchResult", ALL),
+    reading_method("brief", "BriefParams", "BriefResult", ALL),
+    writing_method("advise", "AdviseParams", "AdviseResult", ADVICE),
+    reading_method("map", "MapParams", "MapResult", CODE),
+    reading_method("show", "ShowParams", "ShowResult", CODE),
+    reading_method("outline", "OutlineParams", "OutlineResult", CODE),
+    reading_method("refs", "RefsParams", "RefsResult", ALL).with_memories_on_request(),
+    reading_method("callers", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reading_method("callees", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reading_method("impact", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reading_method("tests", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reading_method("implements", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reading_method("why", "WhyParams", "WhyResult", ALL),
+    reading_method("changed", "ChangedParams", "ChangedResult", HISTORY),
+    reading_method("complete", "CompleteParams", "CompleteResult", PATHS),
+    reading_method("status", "StatusParams", "StatusResult", REPORT),
+    reading_method("sync", "SyncParams", "SyncResult", INDEX),
+    reading_method("subscribe", "SubscribeParams", "SubscribeResult", NO_CAVEATS)
         .only_on_socket("a stream of events is GET /v1/events"),
-    reads("unsubscribe", "", "", NOTHING).only_on_socket("a stream of events ends with its connection"),
-    writes("reindex", "CwdParams", "", NOTHING),
-    reads("doctor", "CwdParams", "DoctorResult", REPORT),
-    writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult", NOTHING),
-    writes("stop", "", "", NOTHING).only_on_socket("it ends the daemon for everybody"),
-    writes("serve.start", "ServeParams", "ServeResult", NOTHING).only_on_socket(DECIDES_WHO_REACHES),
-    writes("serve.stop", "CwdParams", "ServeResult", NOTHING).only_on_socket(DECIDES_WHO_REACHES),
-    reads("serve.status", "CwdParams", "ServeResult", NOTHING).only_on_socket("it shows the token"),
-    writes("hooks.install", "HooksParams", "HooksResult", NOTHING).only_on_socket(CHANGES_WHAT_GIT_RUNS),
-    writes("hooks.uninstall", "HooksParams", "HooksResult", NOTHING).only_on_socket(CHANGES_WHAT_GIT_RUNS),
-    reads("hooks.status", "HooksParams", "HooksResult", NOTHING),
-    reads("model.list", "CwdParams", "ModelsResult", NOTHING),
-    writes("model.import", "ModelParams", "ModelsResult", NOTHING)
+    reading_method("unsubscribe", "", "", NO_CAVEATS)
+        .only_on_socket("a stream of events ends with its connection"),
+    writing_method("reindex", "CwdParams", "", NO_CAVEATS),
+    reading_method("doctor", "CwdParams", "DoctorResult", REPORT),
+    writing_method("doctor.acknowledge", "CwdParams", "AcknowledgeResult", NO_CAVEATS),
+    writing_method("stop", "", "", NO_CAVEATS).only_on_socket("it ends the daemon for everybody"),
+    writing_method("serve.start", "ServeParams", "ServeResult", NO_CAVEATS)
+        .only_on_socket(DECIDES_WHO_REACHES_DAEMON),
+    writing_method("serve.stop", "CwdParams", "ServeResult", NO_CAVEATS)
+        .only_on_socket(DECIDES_WHO_REACHES_DAEMON),
+    reading_method("serve.status", "CwdParams", "ServeResult", NO_CAVEATS)
+        .only_on_socket("it shows the token"),
+    writing_method("hooks.install", "HooksParams", "HooksResult", NO_CAVEATS)
+        .only_on_socket(CHANGES_WHAT_GIT_RUNS),
+    writing_method("hooks.uninstall", "HooksParams", "HooksResult", NO_CAVEATS)
+        .only_on_socket(CHANGES_WHAT_GIT_RUNS),
+    reading_method("hooks.status", "HooksParams", "HooksResult", NO_CAVEATS),
+    reading_method("model.list", "CwdParams", "ModelsResult", NO_CAVEATS),
+    writing_method("model.import", "ModelParams", "ModelsResult", NO_CAVEATS)
         .only_on_socket("it reads a folder anywhere and installs a program for all repositories"),
-    writes("model.use", "ModelParams", "ModelsResult", NOTHING)
+    writing_method("model.use", "ModelParams", "ModelsResult", NO_CAVEATS)
         .only_on_socket("it changes the model for everybody, and all vectors are computed again"),
-    writes("model.remove", "ModelParams", "ModelsResult", NOTHING)
+    writing_method("model.remove", "ModelParams", "ModelsResult", NO_CAVEATS)
         .only_on_socket("it deletes a model of all repositories"),
-    reads("llm.status", "CwdParams", "LlmStatusResult", NOTHING),
-    writes("llm.expand", "LlmExpandParams", "LlmExpandResult", NOTHING).only_on_socket(ASKS_A_MODEL),
-    writes("llm.summarise", "LlmSummariseParams", "LlmSummariseResult", NOTHING).only_on_socket(ASKS_A_MODEL),
-    writes("llm.compare", "LlmCompareParams", "LlmCompareResult", MEMORIES).only_on_socket(ASKS_A_MODEL),
-    writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult", MEMORIES).only_on_socket(ASKS_A_MODEL),
-    writes("llm.distil", "LlmDistilParams", "LlmDistilResult", NOTHING).only_on_socket(ASKS_A_MODEL),
-    reads("team.status", "TeamParams", "TeamStatusResult", NOTHING),
-    writes("team.sync", "TeamParams", "TeamStatusResult", NOTHING),
-    writes("team.leave", "TeamParams", "TeamLeaveResult", NOTHING),
-    reads("team.members", "TeamParams", "TeamMembersResult", NOTHING),
-    writes("memory.add", "AddParams", "AddResult", STATES),
-    reads("memory.get", "IdsParams", "MemoriesResult", STATES).shows_team(),
-    reads("memory.list", "ListParams", "MemoriesResult", STATES).shows_team(),
-    writes("memory.update", "UpdateParams", "UpdateResult", STATES),
-    writes("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
-    writes("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
-    writes("memory.restore", "IdsParams", "MemoriesResult", STATES).concerning(MemoriesOf::AllWorktrees),
-    writes("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
-    writes("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
-    reads("memory.tags", "TallyParams", "TallyResult", MEMORIES),
-    reads("memory.containers", "TallyParams", "TallyResult", MEMORIES),
-    reads("memory.history", "IdsParams", "HistoryResult", MEMORIES)
+    reading_method("llm.status", "CwdParams", "LlmStatusResult", NO_CAVEATS),
+    writing_method("llm.expand", "LlmExpandParams", "LlmExpandResult", NO_CAVEATS)
+        .only_on_socket(ASKS_A_MODEL),
+    writing_method("llm.summarise", "LlmSummariseParams", "LlmSummariseResult", NO_CAVEATS)
+        .only_on_socket(ASKS_A_MODEL),
+    writing_method("llm.compare", "LlmCompareParams", "LlmCompareResult", MEMORIES)
+        .only_on_socket(ASKS_A_MODEL),
+    writing_method("llm.suggest", "LlmSuggestParams", "LlmSuggestResult", MEMORIES)
+        .only_on_socket(ASKS_A_MODEL),
+    writing_method("llm.distil", "LlmDistilParams", "LlmDistilResult", NO_CAVEATS)
+        .only_on_socket(ASKS_A_MODEL),
+    reading_method("team.status", "TeamParams", "TeamStatusResult", NO_CAVEATS),
+    writing_method("team.sync", "TeamParams", "TeamStatusResult", NO_CAVEATS),
+    writing_method("team.leave", "TeamParams", "TeamLeaveResult", NO_CAVEATS),
+    reading_method("team.members", "TeamParams", "TeamMembersResult", NO_CAVEATS),
+    writing_method("memory.add", "AddParams", "AddResult", STATES),
+    reading_method("memory.get", "IdsParams", "MemoriesResult", STATES).shows_team(),
+    reading_method("memory.list", "ListParams", "MemoriesResult", STATES).shows_team(),
+    writing_method("memory.update", "UpdateParams", "UpdateResult", STATES),
+    writing_method("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
+    writing_method("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
+    writing_method("memory.restore", "IdsParams", "MemoriesResult", STATES)
+        .concerning(MemoriesOf::AllWorktrees),
+    writing_method("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
+    writing_method("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
+    reading_method("memory.tags", "TallyParams", "TallyResult", MEMORIES),
+    reading_method("memory.containers", "TallyParams", "TallyResult", MEMORIES),
+    reading_method("memory.history", "IdsParams", "HistoryResult", MEMORIES)
         .shows_team()
         .concerning(MemoriesOf::AllWorktrees),
-    reads("memory.stats", "TallyParams", "StatsResult", MEMORIES),
-    writes("memory.recall", "RecallParams", "RecallResult", STATES).shows_team(),
-    writes("memory.promote", "PromoteParams", "UpdateResult", STATES),
-    writes("memory.share", "ShareParams", "ShareResult", MEMORIES),
-    writes("memory.unshare", "ShareParams", "ShareResult", MEMORIES),
-    writes("memory.resolve_file", "ResolveFileParams", "ResolveFileResult", STATES),
-    reads("memory.check_files", "CheckFilesParams", "CheckFilesResult", NOTHING),
-    writes("memory.restore_file", "RestoreFileParams", "RestoreFileResult", MEMORIES),
-    writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult", MEMORIES),
-    writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult", MEMORIES),
-    writes("memory.link", "LinkParams", "LinkResult", MEMORIES),
-    writes("memory.unlink", "LinkParams", "LinkResult", MEMORIES),
-    reads("memory.links", "LinksParams", "LinksResult", MEMORIES).shows_team(),
-    writes("memory.resolve", "ResolveParams", "ResolveResult", MEMORIES),
-    reads("memory.related", "RelatedParams", "RelatedResult", MEMORIES).shows_team(),
-    writes("memory.dedupe", "DedupeParams", "DedupeResult", MEMORIES),
-    writes("memory.merge", "MergeParams", "MergeResult", STATES),
-    writes("memory.import", "ImportParams", "ImportResult", MEMORIES),
-    writes("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
-    reads("memory.import_keys", "KeysParams", "KeysResult", MEMORIES).concerning(MemoriesOf::Repository),
-    writes("memory.read_database", "DatabaseParams", "DatabaseResult", NOTHING)
+    reading_method("memory.stats", "TallyParams", "StatsResult", MEMORIES),
+    writing_method("memory.recall", "RecallParams", "RecallResult", STATES).shows_team(),
+    writing_method("memory.promote", "PromoteParams", "UpdateResult", STATES),
+    writing_method("memory.share", "ShareParams", "ShareResult", MEMORIES),
+    writing_method("memory.unshare", "ShareParams", "ShareResult", MEMORIES),
+    writing_method("memory.resolve_file", "ResolveFileParams", "ResolveFileResult", STATES),
+    reading_method("memory.check_files", "CheckFilesParams", "CheckFilesResult", NO_CAVEATS),
+    writing_method("memory.restore_file", "RestoreFileParams", "RestoreFileResult", MEMORIES),
+    writing_method("memory.consolidate", "ConsolidateParams", "ConsolidateResult", MEMORIES),
+    writing_method("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult", MEMORIES),
+    writing_method("memory.link", "LinkParams", "LinkResult", MEMORIES),
+    writing_method("memory.unlink", "LinkParams", "LinkResult", MEMORIES),
+    reading_method("memory.links", "LinksParams", "LinksResult", MEMORIES).shows_team(),
+    writing_method("memory.resolve", "ResolveParams", "ResolveResult", MEMORIES),
+    reading_method("memory.related", "RelatedParams", "RelatedResult", MEMORIES).shows_team(),
+    writing_method("memory.dedupe", "DedupeParams", "DedupeResult", MEMORIES),
+    writing_method("memory.merge", "MergeParams", "MergeResult", STATES),
+    writing_method("memory.import", "ImportParams", "ImportResult", MEMORIES),
+    writing_method("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
+    reading_method("memory.import_keys", "KeysParams", "KeysResult", MEMORIES)
+        .concerning(MemoriesOf::Repository),
+    writing_method("memory.read_database", "DatabaseParams", "DatabaseResult", NO_CAVEATS)
         .only_on_socket("it reads a file anywhere"),
-    reads("memory.export", "ExportParams", "ExportResult", MEMORIES).concerning(MemoriesOf::Repository),
-    writes("memory.backup", "BackupParams", "BackupResult", MEMORIES).concerning(MemoriesOf::Repository),
-    writes("memory.restore_backup", "RestoreParams", "RestoreResult", MEMORIES)
+    reading_method("memory.export", "ExportParams", "ExportResult", MEMORIES)
+        .concerning(MemoriesOf::Repository),
+    writing_method("memory.backup", "BackupParams", "BackupResult", MEMORIES)
+        .concerning(MemoriesOf::Repository),
+    writing_method("memory.restore_backup", "RestoreParams", "RestoreResult", MEMORIES)
         .concerning(MemoriesOf::Repository),
 ];

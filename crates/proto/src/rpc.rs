@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Maximum nesting of a line that the daemon accepts.
-pub const MAX_DEPTH: usize = 64;
+pub const MAX_JSON_DEPTH: usize = 64;
 
 /// Delay before a retry after a limit was reached, ms. In the meantime, running requests release their resources.
 pub const RETRY_AFTER_MS: u64 = 100;
@@ -141,7 +141,7 @@ pub mod code {
 pub struct HelloParams {
     /// `CARGO_PKG_VERSION` of the client.
     pub version: String,
-    /// [`PROTOCOL`] of the client.
+    /// [`PROTOCOL`](crate::PROTOCOL) of the client.
     pub protocol: u32,
 }
 
@@ -150,14 +150,14 @@ pub struct HelloParams {
 pub struct HelloResult {
     /// `CARGO_PKG_VERSION` of the daemon.
     pub version: String,
-    /// [`PROTOCOL`] of the daemon.
+    /// [`PROTOCOL`](crate::PROTOCOL) of the daemon.
     pub protocol: u32,
     /// Process id of the daemon.
     pub pid: u32,
 }
 
 /// Returns the maximum nesting of brackets outside strings.
-pub fn nesting_depth(text: &str) -> usize {
+pub fn max_nesting_depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
@@ -183,7 +183,7 @@ mod tests {
     fn brackets_in_strings_do_not_count() {
         for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)]
         {
-            assert_eq!(nesting_depth(text), expected, "{text}");
+            assert_eq!(max_nesting_depth(text), expected, "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use gix::bstr::ByteSlice;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{ReadRefusal, SourceKey, Stat, file_name, is_secret_name};
-use memod_git::{Settings, Tracked, TrackedAs, UserDirs};
+use memod_git::{GitIndex, Settings, TrackedAs, UserDirs};
 
 use super::rules::{Barrier, IgnoreRules};
 use super::{FileKind, RelPath, ScanError};
@@ -35,23 +35,28 @@ impl Admission {
     /// When one of git's files, which the error names, is damaged or cannot be read. [`Admission::open_untracked`] still works
     /// then, unless the error is transient.
     pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
-        Self::open_for(layout, &UserDirs::read(), max_file_bytes)
+        Self::open_with_user_dirs(layout, &UserDirs::read(), max_file_bytes)
     }
 
     /// Like [`Admission::open`], with the user's configuration from `dirs`.
     ///
     /// # Errors
     /// See [`Admission::open`].
-    pub fn open_for(layout: &RepoLayout, dirs: &UserDirs, max_file_bytes: u64) -> Result<Self, ScanError> {
+    pub fn open_with_user_dirs(
+        layout: &RepoLayout,
+        dirs: &UserDirs,
+        max_file_bytes: u64,
+    ) -> Result<Self, ScanError> {
         let settings = Settings::read(layout, dirs)?;
         let tracked = match &layout.git_dir {
-            Some(dir) => Tracked::read(&dir.join("index"), settings.object_hash, settings.ignore_case)?,
-            None => Tracked::nothing(),
+            Some(dir) => GitIndex::read(&dir.join("index"), settings.object_hash, settings.ignore_case)?,
+            None => GitIndex::empty(),
         };
         Self::new(layout, &settings, tracked, max_file_bytes)
     }
 
-    /// Like [`Admission::open_for`], but uses only the ignore files, as if no file were tracked; for a damaged index of git.
+    /// Like [`Admission::open_with_user_dirs`], but uses only the ignore files, as if no file were tracked; for a damaged index of
+    /// git.
     ///
     /// # Errors
     /// When an ignore file for the whole worktree cannot be read at the moment.
@@ -61,13 +66,13 @@ impl Admission {
         max_file_bytes: u64,
     ) -> Result<Self, ScanError> {
         let settings = Settings::read_or_default(layout, dirs)?;
-        Self::new(layout, &settings, Tracked::nothing(), max_file_bytes)
+        Self::new(layout, &settings, GitIndex::empty(), max_file_bytes)
     }
 
     fn new(
         layout: &RepoLayout,
         settings: &Settings,
-        tracked: Tracked,
+        tracked: GitIndex,
         max_file_bytes: u64,
     ) -> Result<Self, ScanError> {
         let rules = IgnoreRules::new(layout, settings, tracked).map_err(ScanError::Rules)?;
@@ -126,7 +131,7 @@ impl Admission {
             return Verdict::Ignored;
         }
         let is_dir = kind == FileKind::Directory;
-        let tracked = self.rules.tracked().entry(path);
+        let tracked = self.rules.tracked().tracked_as(path);
         let is_listed = tracked != TrackedAs::Untracked || !self.rules.is_ignored(path, is_dir);
         if !is_listed || self.rules.is_memo_ignored(path, is_dir) {
             return Verdict::Ignored;

@@ -20,7 +20,7 @@ mod stat;
 mod walk;
 
 pub use admission::{Admission, Verdict};
-pub use read::{Content, Read, ReadError, read, read_bytes, read_same};
+pub use read::{Content, FileSnapshot, ReadError, read, read_bytes, read_if_hash_matches};
 use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};
 pub use walk::{ListedFile, Visit, walk};

@@ -17,7 +17,7 @@ const ATTEMPTS: usize = 3;
 
 /// The content of a file whose signature was the same before and after reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct FileSnapshot {
     /// Signature of the file.
     pub stat: Stat,
     /// BLAKE3 of the file's bytes. For a file that is too big, a hash of that fact and its size, because it is not read.
@@ -69,7 +69,7 @@ impl ReadError {
 ///
 /// # Errors
 /// When the path is not a regular file, cannot be read, or keeps changing.
-pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
+pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<FileSnapshot, ReadError> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = read_once(root, key, max_bytes)? {
             return Ok(read);
@@ -82,14 +82,16 @@ pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadEr
 ///
 /// # Errors
 /// When the read fails for the moment, so that the content is unknown.
-pub fn read_same(
+pub fn read_if_hash_matches(
     root: &Path,
     key: &SourceKey,
     max_bytes: u64,
     hash: &[u8; 32],
 ) -> Result<Option<String>, PathError> {
     match read(root, key, max_bytes) {
-        Ok(Read { content: Content::Text(text), hash: found, .. }) if found == *hash => Ok(Some(text)),
+        Ok(FileSnapshot { content: Content::Text(text), hash: found, .. }) if found == *hash => {
+            Ok(Some(text))
+        }
         Err(ReadError::Transient(error)) => Err(error),
         _ => Ok(None),
     }
@@ -111,7 +113,7 @@ pub fn read_bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Op
 }
 
 /// Reads once; `None` if the file changed during the read.
-fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
+fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<FileSnapshot>, ReadError> {
     let path = key.path_in(root);
     let failed = |source: io::Error| classify_error(source, key, &path);
     let mut file = open_below(root, key).map_err(failed)?;
@@ -122,7 +124,7 @@ fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read
     let bytes = read_up_to(&mut file, before.size, max_bytes).map_err(failed)?;
     let after = lstat(&path).map_err(failed)?;
     let whole = bytes.as_ref().is_none_or(|bytes| bytes.len() as u64 == before.size);
-    Ok((before == after && whole).then(|| build_read(before, bytes)))
+    Ok((before == after && whole).then(|| build_snapshot(before, bytes)))
 }
 
 /// Reads a file that had `size` bytes; returns `None` if it has more than `max_bytes`.
@@ -136,21 +138,21 @@ fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<V
 }
 
 /// Returns the content of a file with these bytes; `None` stands for a file that is too big.
-fn build_read(stat: Stat, bytes: Option<Vec<u8>>) -> Read {
+fn build_snapshot(stat: Stat, bytes: Option<Vec<u8>>) -> FileSnapshot {
     let Some(bytes) = bytes else {
         let hash = *blake3::hash(format!("too big: {}", stat.size).as_bytes()).as_bytes();
-        return Read { stat, hash, content: Content::Refused(ReadRefusal::TooBig) };
+        return FileSnapshot { stat, hash, content: Content::Refused(ReadRefusal::TooBig) };
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     let content = if bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0) {
         Content::Refused(ReadRefusal::Binary)
     } else {
-        Content::Text(into_text(bytes))
+        Content::Text(decode_lossy(bytes))
     };
-    Read { stat, hash, content }
+    FileSnapshot { stat, hash, content }
 }
 
-fn into_text(bytes: Vec<u8>) -> String {
+fn decode_lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;
 use memod_base::paths::{
-    IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, if_readable, is_transient, open_regular,
+    IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, is_transient, none_if_unreadable, open_regular,
 };
 use memod_base::types::MEMORY_FILES_DIR;
-use memod_git::{ObjectHash, Patterns, Settings, Tracked, TrackedAs};
+use memod_git::{GitIndex, IgnorePatterns, ObjectHash, Settings, TrackedAs};
 
 use super::{FileKind, MEMO_IGNORE, RelPath, lstat, path_on_disk};
 
@@ -22,11 +22,11 @@ const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
 pub(super) struct IgnoreRules {
     root: PathBuf,
     case: Case,
-    tracked: Tracked,
+    tracked: GitIndex,
     /// Patterns for the whole worktree, most important first: `info/exclude`, then the user's global file.
-    global: Vec<Patterns>,
+    global: Vec<IgnorePatterns>,
     /// Patterns of `.memoignore`.
-    memo: Patterns,
+    memo: IgnorePatterns,
     /// Git dirs and state dirs inside the worktree, relative to its root.
     own: Vec<Vec<u8>>,
     /// Directory of git's objects and their hash function, to read ignore files that a sparse checkout leaves out.
@@ -49,7 +49,7 @@ struct DirLevel {
     memo_ignored: bool,
     barrier: Option<Barrier>,
     /// Patterns of the directory's `.gitignore`, read on demand.
-    patterns: Option<Patterns>,
+    patterns: Option<IgnorePatterns>,
     /// Why the rules for the directory could not be read this time.
     undecided: Option<String>,
 }
@@ -68,7 +68,11 @@ impl IgnoreRules {
     ///
     /// # Errors
     /// When an ignore file cannot be read at the moment.
-    pub(super) fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked) -> Result<Self, PathError> {
+    pub(super) fn new(
+        layout: &RepoLayout,
+        settings: &Settings,
+        tracked: GitIndex,
+    ) -> Result<Self, PathError> {
         let in_git = layout.common_dir.as_ref();
         let excludes = in_git.map(|dir| dir.join("info/exclude")).into_iter();
         let excludes = excludes.chain(in_git.and(settings.excludes_file.clone()));
@@ -99,7 +103,7 @@ impl IgnoreRules {
         &self.root
     }
 
-    pub(super) fn tracked(&self) -> &Tracked {
+    pub(super) fn tracked(&self) -> &GitIndex {
         &self.tracked
     }
 
@@ -122,7 +126,7 @@ impl IgnoreRules {
     /// Returns whether `.memoignore` ignores `path` or a directory above it.
     pub(super) fn is_memo_ignored(&mut self, path: &RelPath, is_dir: bool) -> bool {
         let level = self.ensure_level(parent_dir(path));
-        self.levels[level].memo_ignored || self.memo.decide(path, is_dir, self.case) == Some(true)
+        self.levels[level].memo_ignored || self.memo.ignores_path(path, is_dir, self.case) == Some(true)
     }
 
     /// Returns whether `path` is excluded because of its name, which belongs to git or to memo, or is invalid.
@@ -189,7 +193,7 @@ impl IgnoreRules {
             parent,
             prefix: [dir.as_bytes(), b"/"].concat(),
             ignored: self.is_ignored_at_level(parent, dir, true),
-            memo_ignored: above.memo_ignored || self.memo.decide(dir, true, self.case) == Some(true),
+            memo_ignored: above.memo_ignored || self.memo.ignores_path(dir, true, self.case) == Some(true),
             undecided: found.as_ref().err().map(PathError::to_string),
             barrier: found.ok().flatten(),
             patterns: None,
@@ -212,7 +216,7 @@ impl IgnoreRules {
             return Ok(Some(Barrier::NotOurs));
         }
         // Like git: a directory with tracked files belongs to this worktree, even if it has become a repository.
-        let is_foreign = self.tracked.entry(dir) == TrackedAs::Repository
+        let is_foreign = self.tracked.tracked_as(dir) == TrackedAs::Repository
             || (!self.tracked.holds_below(dir) && memod_git::is_repository(&path).at("look into", &path)?);
         Ok(is_foreign.then_some(Barrier::Repository))
     }
@@ -229,7 +233,9 @@ impl IgnoreRules {
             let level = &self.levels[at];
             let patterns = level.patterns.as_ref();
             let below = path[level.prefix.len()..].as_bstr();
-            if let Some(decided) = patterns.and_then(|patterns| patterns.decide(below, is_dir, self.case)) {
+            if let Some(decided) =
+                patterns.and_then(|patterns| patterns.ignores_path(below, is_dir, self.case))
+            {
                 return decided;
             }
             if at == level.parent {
@@ -237,7 +243,10 @@ impl IgnoreRules {
             }
             at = level.parent;
         }
-        self.global.iter().find_map(|patterns| patterns.decide(path, is_dir, self.case)).unwrap_or(false)
+        self.global
+            .iter()
+            .find_map(|patterns| patterns.ignores_path(path, is_dir, self.case))
+            .unwrap_or(false)
     }
 
     /// Reads the ignore file of a directory, unless the file is cached or irrelevant.
@@ -247,7 +256,7 @@ impl IgnoreRules {
             return;
         }
         let read = if known.ignored || known.barrier.is_some() {
-            Ok(Patterns::default())
+            Ok(IgnorePatterns::default())
         } else {
             self.read_ignore_file(&known.prefix)
         };
@@ -258,7 +267,7 @@ impl IgnoreRules {
         level.patterns = Some(read.unwrap_or_default());
     }
 
-    fn read_ignore_file(&self, prefix: &[u8]) -> Result<Patterns, String> {
+    fn read_ignore_file(&self, prefix: &[u8]) -> Result<IgnorePatterns, String> {
         let path = [prefix, b".gitignore"].concat();
         let path = path.as_bstr();
         let read =
@@ -267,12 +276,14 @@ impl IgnoreRules {
     }
 
     /// Reads an ignore file from git's objects that a sparse checkout leaves out of the worktree, but that applies nevertheless.
-    fn read_sparse_ignore_file(&self, path: &RelPath) -> Result<Patterns, String> {
-        let (Some(id), Some((objects, hash))) = (self.tracked.left_out(path), &self.objects) else {
-            return Ok(Patterns::default());
+    fn read_sparse_ignore_file(&self, path: &RelPath) -> Result<IgnorePatterns, String> {
+        let (Some(id), Some((objects, hash))) =
+            (self.tracked.blob_outside_sparse_checkout(path), &self.objects)
+        else {
+            return Ok(IgnorePatterns::default());
         };
         let bytes = memod_git::read_blob(objects, *hash, &id).map_err(|error| error.to_string())?;
-        Ok(bytes.map(|bytes| Patterns::parse(&bytes)).unwrap_or_default())
+        Ok(bytes.map(|bytes| IgnorePatterns::parse(&bytes)).unwrap_or_default())
     }
 }
 
@@ -285,15 +296,15 @@ pub(super) fn parent_dir(path: &RelPath) -> &RelPath {
 ///
 /// # Errors
 /// When the file cannot be read at the moment.
-fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathError> {
+fn read_patterns(path: &Path, follow: bool) -> Result<Option<IgnorePatterns>, PathError> {
     let read = open_regular(path, follow).and_then(|file| {
         let mut bytes = Vec::new();
         file.take(MAX_IGNORE_FILE_BYTES + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     });
-    let bytes = if_readable(read).at("read", path)?;
+    let bytes = none_if_unreadable(read).at("read", path)?;
     let bytes = bytes.filter(|bytes| bytes.len() as u64 <= MAX_IGNORE_FILE_BYTES);
-    Ok(bytes.map(|bytes| Patterns::parse(&bytes)))
+    Ok(bytes.map(|bytes| IgnorePatterns::parse(&bytes)))
 }
 
 /// Reads `.memoignore`. Fails without permission to read the file, because it is then unknown which files it hides; git's own
@@ -301,14 +312,14 @@ fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathErro
 ///
 /// # Errors
 /// When the file exists and cannot be read.
-fn read_memo_ignore(root: &Path) -> Result<Patterns, PathError> {
+fn read_memo_ignore(root: &Path) -> Result<IgnorePatterns, PathError> {
     let path = root.join(MEMO_IGNORE);
     if let Some(patterns) = read_patterns(&path, false)? {
         return Ok(patterns);
     }
     match open_regular(&path, false) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(error).at("read", &path),
-        _ => Ok(Patterns::default()),
+        _ => Ok(IgnorePatterns::default()),
     }
 }
 

@@ -66,7 +66,7 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
     let found = match statx(CWD, path, flags, StatxFlags::BASIC_STATS) {
-        Err(rustix::io::Errno::NOSYS) => return symlink_metadata(path),
+        Err(rustix::io::Errno::NOSYS) => return stat_from_symlink_metadata(path),
         found => found?,
     };
     Ok(Stat {
@@ -85,7 +85,7 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
 /// See lstat(2).
 #[cfg(all(unix, not(target_os = "linux")))]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
-    symlink_metadata(path)
+    stat_from_symlink_metadata(path)
 }
 
 /// Returns the signature of a path; for a symbolic link or a junction, that of the link itself.
@@ -98,8 +98,8 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
 }
 
 #[cfg(unix)]
-fn symlink_metadata(path: &Path) -> io::Result<Stat> {
-    std::fs::symlink_metadata(path).map(|meta| from_metadata(&meta))
+fn stat_from_symlink_metadata(path: &Path) -> io::Result<Stat> {
+    std::fs::symlink_metadata(path).map(|meta| stat_from_metadata(&meta))
 }
 
 /// Returns the signature of an open file.
@@ -108,7 +108,7 @@ fn symlink_metadata(path: &Path) -> io::Result<Stat> {
 /// See fstat(2).
 pub(super) fn fstat(file: &File) -> io::Result<Stat> {
     #[cfg(unix)]
-    return file.metadata().map(|meta| from_metadata(&meta));
+    return file.metadata().map(|meta| stat_from_metadata(&meta));
     #[cfg(windows)]
     windows::read_stat(file)
 }
@@ -143,7 +143,7 @@ fn statx_ns(time: rustix::fs::StatxTimestamp) -> i64 {
 }
 
 #[cfg(unix)]
-fn from_metadata(meta: &std::fs::Metadata) -> Stat {
+fn stat_from_metadata(meta: &std::fs::Metadata) -> Stat {
     use std::os::unix::fs::MetadataExt;
     Stat {
         size: meta.size(),

@@ -26,19 +26,19 @@ pub struct ListedFile {
 pub trait Visit {
     /// A directory is about to be listed; `key` is its path below the root, `None` for the root itself. A watcher must watch the
     /// directory before this returns, because files that are created later are only reported as events, not listed.
-    fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
+    fn before_listing(&mut self, abs: &Path, key: Option<&SourceKey>);
     /// A directory is about to be examined, which may take long.
-    fn approach(&mut self, _abs: &Path) {}
+    fn before_examining(&mut self, _abs: &Path) {}
     /// A path is admitted or refused.
-    fn file(&mut self, found: ListedFile);
+    fn visit_file(&mut self, found: ListedFile);
     /// A file that git ignores has a secret name.
-    fn ignored_secret(&mut self, _stat: Stat) {}
+    fn visit_ignored_secret(&mut self, _stat: Stat) {}
     /// A path and everything below it is not accessible; the walk continues. `None` means the root.
-    fn problem(&mut self, key: Option<SourceKey>, problem: ScanError);
+    fn report_problem(&mut self, key: Option<SourceKey>, problem: ScanError);
     /// A path and everything below it could not be examined this time; the walk continues. `None` means the root.
-    fn unread(&mut self, key: Option<SourceKey>, why: String);
+    fn report_unread(&mut self, key: Option<SourceKey>, why: String);
     /// Returns whether to end the walk early; called before each directory.
-    fn stopped(&self) -> bool {
+    fn should_stop(&self) -> bool {
         false
     }
 }
@@ -71,7 +71,7 @@ pub fn walk(
         Some(key) => walk.visit_start(RelPath::new(key.as_str())),
     }
     walk.visit_pending();
-    Ok(walk.is_steady())
+    Ok(walk.are_listed_dirs_unchanged())
 }
 
 struct WorktreeWalk<'a> {
@@ -95,7 +95,7 @@ impl WorktreeWalk<'_> {
 
     fn visit_pending(&mut self) {
         while let Some(dir) = self.pending.pop() {
-            if self.visit.stopped() {
+            if self.visit.should_stop() {
                 return;
             }
             self.enter_dir(dir.as_bstr());
@@ -103,20 +103,20 @@ impl WorktreeWalk<'_> {
     }
 
     /// Returns whether no listed directory has changed since it was listed.
-    fn is_steady(&self) -> bool {
+    fn are_listed_dirs_unchanged(&self) -> bool {
         self.listed.iter().all(|(dir, before)| lstat(dir).is_ok_and(|now| now == *before))
     }
 
     fn enter_dir(&mut self, dir: &RelPath) {
         let abs = self.disk_path(dir);
         match dir.to_str() {
-            Ok("") => self.visit.dir(&abs, None),
-            Ok(key) => self.visit.dir(&abs, Some(&SourceKey::new(key))),
+            Ok("") => self.visit.before_listing(&abs, None),
+            Ok(key) => self.visit.before_listing(&abs, Some(&SourceKey::new(key))),
             // Nothing below can be admitted, so nothing there needs a watch.
             Err(_) => {}
         }
         if let Some(why) = self.admission.undecided_dir_reason(dir) {
-            return self.visit.unread(nearest_utf8_key(dir), why);
+            return self.visit.report_unread(nearest_utf8_key(dir), why);
         }
         let (stat, entries) = match list_dir(&abs) {
             Ok(listed) => listed,
@@ -139,7 +139,7 @@ impl WorktreeWalk<'_> {
     /// Visits one path, and reads its stat only if necessary.
     fn visit_path(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
         if kind == FileKind::Directory {
-            self.visit.approach(&self.disk_path(path));
+            self.visit.before_examining(&self.disk_path(path));
         }
         if kind == FileKind::Directory && self.admission.should_enter_path(path) {
             self.pending.push(path.to_owned());
@@ -151,7 +151,7 @@ impl WorktreeWalk<'_> {
                 && path.to_str().is_ok_and(is_secret_name)
                 && let Ok(stat) = stat()
             {
-                self.visit.ignored_secret(stat);
+                self.visit.visit_ignored_secret(stat);
             }
             return;
         }
@@ -181,7 +181,7 @@ impl WorktreeWalk<'_> {
         let Ok(key) = path.to_str() else {
             return self.report_not_utf8(path, stat);
         };
-        self.visit.file(ListedFile { key: SourceKey::new(key), stat, refusal });
+        self.visit.visit_file(ListedFile { key: SourceKey::new(key), stat, refusal });
     }
 
     /// Reports a path under its lossy name, unless a file has exactly that name.
@@ -190,7 +190,7 @@ impl WorktreeWalk<'_> {
         let is_taken = lstat(&self.disk_path(RelPath::new(lossy.as_bytes()))).is_ok();
         if !is_taken && self.lossy.insert(lossy.clone()) {
             let key = SourceKey::new(lossy);
-            self.visit.file(ListedFile { key, stat, refusal: Some(ReadRefusal::NameNotUtf8) });
+            self.visit.visit_file(ListedFile { key, stat, refusal: Some(ReadRefusal::NameNotUtf8) });
         }
     }
 
@@ -202,7 +202,7 @@ impl WorktreeWalk<'_> {
                     && !key.is_empty()
                 {
                     let refusal = Some(ReadRefusal::Unreadable);
-                    self.visit.file(ListedFile { key: SourceKey::new(key), stat, refusal });
+                    self.visit.visit_file(ListedFile { key: SourceKey::new(key), stat, refusal });
                 }
             }
             _ => {}
@@ -213,9 +213,9 @@ impl WorktreeWalk<'_> {
     fn report_error(&mut self, path: &RelPath, action: &'static str, source: io::Error) {
         let error = PathError { action, path: self.disk_path(path), source };
         if error.is_transient() {
-            self.visit.unread(nearest_utf8_key(path), error.to_string());
+            self.visit.report_unread(nearest_utf8_key(path), error.to_string());
         } else {
-            self.visit.problem(nearest_utf8_key(path), ScanError::Directory(error));
+            self.visit.report_problem(nearest_utf8_key(path), ScanError::Directory(error));
         }
     }
 

@@ -19,23 +19,23 @@ use crate::candidates::row_cache::CachedReader;
 use crate::filter::restriction::restrict_filter;
 use crate::ranking::correction_factor::lower_corrected;
 use crate::ranking::rerank;
-use crate::ranking::word_similarity::compare_words;
+use crate::ranking::word_similarity::set_word_similarity;
 use crate::search_request::SearchRequest;
 
 /// Number of hits for each requested hit that are extended to whole definitions. More than one, because some are not shown.
-const MOST_EXTENDED: usize = 2;
+const EXTENDED_PER_HIT: usize = 2;
 
 /// Most other paths of a content that a hit lists.
-const MOST_COPIES: usize = 1_000;
+const MAX_OTHER_PATHS: usize = 1_000;
 
 /// Number of candidates for each requested hit that are compared with the hits to find copies.
-const MOST_COMPARED: usize = 4;
+const COMPARED_PER_HIT: usize = 4;
 /// Most candidates that are compared in addition to the requested number.
 const MOST_FURTHER_COMPARED: usize = 100;
 
 /// Returns how many candidates are compared with the hits to find copies, for `limit` requested hits.
 pub fn max_compared_candidates(limit: usize) -> usize {
-    (MOST_COMPARED * limit).min(limit + MOST_FURTHER_COMPARED)
+    (COMPARED_PER_HIT * limit).min(limit + MOST_FURTHER_COMPARED)
 }
 
 /// A chunk that the search found.
@@ -117,11 +117,11 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     let k = crate::candidates::candidate_limit(request.limit);
     let mut arms = ArmRunner::new(reader, request, members, k);
     if request.mode != SearchMode::Vector {
-        arms.add_names()?;
-        arms.add_words()?;
+        arms.run_symbol_arm()?;
+        arms.run_word_arms()?;
     }
     if request.mode != SearchMode::Keyword {
-        arms.add_nearest()?;
+        arms.run_vector_arm()?;
     }
     let ArmRunner { mut pool, idf_of_words, degraded, is_outdated, .. } = arms;
     let lists = query.is_listing() && pool.is_empty();
@@ -135,30 +135,34 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     // are they for a query of one word.
     let has_vectors = candidates.iter().any(|candidate| candidate.signals.cosine.is_some());
     if request.mode == SearchMode::Hybrid && has_vectors && query.wanted_texts().len() > 1 {
-        compare_words(rows, query, &idf_of_words, &mut candidates)?;
+        set_word_similarity(rows, query, &idf_of_words, &mut candidates)?;
     }
     let mut ranked = if lists {
         RankedCandidate::unranked(candidates)
     } else {
-        rerank::rank_chunks(query, filter.wanted_classes(), request.without, candidates)
+        rerank::rank_chunks(query, filter.wanted_classes(), request.disabled_parts, candidates)
     };
-    for hit in ranked.iter_mut().take(MOST_EXTENDED * request.limit) {
+    for hit in ranked.iter_mut().take(EXTENDED_PER_HIT * request.limit) {
         let content = members.worktree.content_at(hit.candidate.content);
         definition_pieces::extend_to_definition(rows, content, &mut hit.candidate)?;
     }
-    let n_shown = max_compared_candidates(request.limit).max(MOST_EXTENDED * request.limit);
+    let n_shown = max_compared_candidates(request.limit).max(EXTENDED_PER_HIT * request.limit);
     let mut found: Vec<FoundChunk> = ranked
         .into_iter()
         .enumerate()
         .map(|(nth, ranked)| build_found_chunk(members, ranked, nth < n_shown))
         .collect();
-    add_texts(reader, &mut found, request.limit)?;
+    read_commit_texts(reader, &mut found, request.limit)?;
     Ok(SearchAnswer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
 }
 
 /// Reads the texts of the first `limit` commits, and of the first `limit` commits with a word of the query. No others can be shown,
 /// because a corrected query keeps only the hits with a word.
-fn add_texts(reader: &IndexReader, found: &mut [FoundChunk], limit: usize) -> Result<(), DatabaseError> {
+fn read_commit_texts(
+    reader: &IndexReader,
+    found: &mut [FoundChunk],
+    limit: usize,
+) -> Result<(), DatabaseError> {
     let (mut n_commits, mut n_exact) = (0, 0);
     for hit in found.iter_mut().filter(|hit| hit.ranked.candidate.kind == ChunkKind::Commit) {
         let is_exact = hit.is_exact();
@@ -179,6 +183,6 @@ fn build_found_chunk(
     let ChunkCandidate { content, bytes, .. } = ranked.candidate;
     let path = &ranked.candidate.path;
     let others = members.paths_of(content).filter(|other| other != path).map(str::to_owned);
-    let other_paths = others.take(if is_shown { MOST_COPIES } else { 0 }).collect();
+    let other_paths = others.take(if is_shown { MAX_OTHER_PATHS } else { 0 }).collect();
     FoundChunk { bytes, other_paths, hash: members.worktree.content_at(content).hash, text: None, ranked }
 }

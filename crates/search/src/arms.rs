@@ -13,13 +13,13 @@ use memod_base::types::{ChunkId, ChunkKind, IdSet};
 use memod_database::DatabaseError;
 use memod_embed::QueryVector;
 use memod_index_db::IndexReader;
-use memod_vectors::shared_vectors::NoVectors;
+use memod_vectors::shared_vectors::VectorsUnavailable;
 
 use self::bm25::Bm25Scorer;
 use self::candidate_pool::CandidatePool;
 use super::query::WantedPhrases;
 use super::worktree_chunks::{AdmittedChunks, WorktreeChunk};
-use crate::candidates::SPARE;
+use crate::candidates::VECTORS_PER_REQUESTED;
 use crate::candidates::arm_signals::COSINE_FLOOR;
 use crate::search_request::SearchRequest;
 
@@ -28,7 +28,7 @@ use crate::search_request::SearchRequest;
 const OTHERS_A_COMMIT: usize = 5;
 
 /// The nearest chunks with their cosines, or why no vectors can be compared.
-type NearestScan<'a> = Result<Vec<(&'a WorktreeChunk, f64)>, NoVectors>;
+type NearestScan<'a> = Result<Vec<(&'a WorktreeChunk, f64)>, VectorsUnavailable>;
 
 /// Runs the arms of one search, and collects their candidates.
 pub(super) struct ArmRunner<'a> {
@@ -67,7 +67,7 @@ impl<'a> ArmRunner<'a> {
     }
 
     /// Runs the symbol arm: adds the definitions of the names in the query.
-    pub(super) fn add_names(&mut self) -> Result<(), DatabaseError> {
+    pub(super) fn run_symbol_arm(&mut self) -> Result<(), DatabaseError> {
         let names = match self.request.query.words() {
             [] => &self.request.conditions.unqualified_symbols(),
             _ => self.request.query.symbol_names(),
@@ -81,13 +81,13 @@ impl<'a> ArmRunner<'a> {
                 (!is_exact, chunk.chunk.kind != ChunkKind::Symbol, content, chunk.chunk.id)
             });
             found.truncate(self.k);
-            found.iter().for_each(|(_, chunk)| self.pool.add_name(chunk, rank));
+            found.iter().for_each(|(_, chunk)| self.pool.add_symbol_match(chunk, rank));
         }
         Ok(())
     }
 
     /// Runs the arms of words: adds the chunks and the paths whose words match best, and the scores of whole files.
-    pub(super) fn add_words(&mut self) -> Result<(), DatabaseError> {
+    pub(super) fn run_word_arms(&mut self) -> Result<(), DatabaseError> {
         let phrases = self.request.query.wanted_phrases();
         if phrases.iter().next().is_none() {
             return Ok(());
@@ -100,40 +100,40 @@ impl<'a> ArmRunner<'a> {
         }
         let scores = scorer.into_scores(self.commit_limit(), self.k);
         for (rank, scored) in (1..).zip(scores.best_chunks()) {
-            self.pool.add_words(&scored.chunk, rank, scored.bm25);
+            self.pool.add_word_match(&scored.chunk, rank, scored.bm25);
         }
         self.idf_of_words = scores.idf_of_words().to_vec();
-        self.pool.set_files(scores.into_files());
-        self.add_paths(&phrases);
+        self.pool.set_file_scores(scores.into_file_scores());
+        self.add_path_matches(&phrases);
         Ok(())
     }
 
     /// Returns the most commits among the candidates of an arm.
     fn commit_limit(&self) -> usize {
-        if self.members.are_commits() { self.k } else { self.k / OTHERS_A_COMMIT }
+        if self.members.admits_only_commits() { self.k } else { self.k / OTHERS_A_COMMIT }
     }
 
     /// Adds the files whose path words match best. Of files with the same content, only the best path counts.
-    fn add_paths(&mut self, phrases: &WantedPhrases) {
+    fn add_path_matches(&mut self, phrases: &WantedPhrases) {
         let mut rank = 0;
         for (bm25, chunk) in self.members.matching_paths(phrases.iter().map(|(phrase, _)| phrase)) {
             if rank == self.k {
                 break;
             }
-            rank += usize::from(self.pool.add_path(chunk, rank as u32 + 1, bm25));
+            rank += usize::from(self.pool.add_path_match(chunk, rank as u32 + 1, bm25));
         }
     }
 
     /// Runs the vector arm: adds the chunks whose vectors are nearest to the vector of the query.
-    pub(super) fn add_nearest(&mut self) -> Result<(), DatabaseError> {
+    pub(super) fn run_vector_arm(&mut self) -> Result<(), DatabaseError> {
         let Some(vector) = self.embed_query() else { return Ok(()) };
         let model = self.reader.model_id()?;
-        let top = self.scan_vectors(&vector)?;
-        let values = vector.for_model(&model).ok_or(NoVectors::OtherModel);
+        let top = self.find_nearest_admitted(&vector)?;
+        let values = vector.values_for_model(&model).ok_or(VectorsUnavailable::OtherModel);
         let (values, top) = match values.and_then(|values| Ok((values, top?))) {
             Ok(comparable) => comparable,
             Err(why) => {
-                self.is_outdated = why == NoVectors::OtherModel;
+                self.is_outdated = why == VectorsUnavailable::OtherModel;
                 let why = if self.is_outdated { "the embedding model changed" } else { "vectors loading" };
                 self.degraded.push(format!("knn: {why}"));
                 return Ok(());
@@ -155,7 +155,7 @@ impl<'a> ArmRunner<'a> {
         let floor = self.request.min_cosine.max(f64::from(COSINE_FLOOR));
         near.retain(|(_, cosine)| *cosine >= floor);
         for (rank, (chunk, cosine)) in (1..).zip(near) {
-            self.pool.add_near(chunk, rank, cosine as f32);
+            self.pool.add_vector_match(chunk, rank, cosine as f32);
         }
         Ok(())
     }
@@ -167,12 +167,11 @@ impl<'a> ArmRunner<'a> {
 
     /// Embeds the text of the query. If the model cannot run, records the reason in `degraded` and returns `None`.
     fn embed_query(&mut self) -> Option<QueryVector> {
-        let text = self.request.query.text();
-        let embedded = self
-            .request
-            .embedder
-            .map_err(str::to_owned)
-            .and_then(|embedder| QueryVector::of_text(embedder, text).map_err(|error| error.to_string()));
+        let text = self.request.query.text_to_embed();
+        let embedded =
+            self.request.embedder.map_err(str::to_owned).and_then(|embedder| {
+                QueryVector::embed_query(embedder, text).map_err(|error| error.to_string())
+            });
         match embedded {
             Ok(vector) => vector,
             Err(why) => {
@@ -188,16 +187,16 @@ impl<'a> ArmRunner<'a> {
     /// read first, and if `k` of them belong to admitted chunks, no other chunk is nearer. Otherwise only the vectors of admitted
     /// chunks are compared. Commits have a limit of their own: there are many, written in prose, and they would be nearer to a
     /// question than the code.
-    fn scan_vectors(&self, vector: &QueryVector) -> Result<NearestScan<'a>, DatabaseError> {
+    fn find_nearest_admitted(&self, vector: &QueryVector) -> Result<NearestScan<'a>, DatabaseError> {
         let (members, k) = (self.members, self.k);
-        if members.are_all_or_listed() {
-            let top = match self.find_nearest(vector, k * SPARE, members.listed_ids())? {
+        if members.restricts_only_ids() {
+            let top = match self.find_nearest(vector, k * VECTORS_PER_REQUESTED, members.filtered_ids())? {
                 Ok(top) => top,
                 Err(why) => return Ok(Err(why)),
             };
-            let has_seen_all = top.len() < k * SPARE;
+            let has_seen_all = top.len() < k * VECTORS_PER_REQUESTED;
             let (commits, mut others): (Vec<_>, Vec<_>) =
-                self.admit_rows(top).partition(|(chunk, _)| chunk.chunk.kind == ChunkKind::Commit);
+                self.keep_admitted(top).partition(|(chunk, _)| chunk.chunk.kind == ChunkKind::Commit);
             if others.len() >= k || has_seen_all {
                 others.truncate(k);
                 others.extend(commits.into_iter().take(self.commit_limit()));
@@ -208,7 +207,7 @@ impl<'a> ArmRunner<'a> {
         for (of_commits, k) in [(false, k), (true, self.commit_limit())] {
             let ids = members.ids_of_kinds(|kind| (kind == ChunkKind::Commit) == of_commits);
             match self.find_nearest(vector, k, Some(&ids))? {
-                Ok(top) => found.extend(self.admit_rows(top)),
+                Ok(top) => found.extend(self.keep_admitted(top)),
                 Err(why) => return Ok(Err(why)),
             }
         }
@@ -221,12 +220,12 @@ impl<'a> ArmRunner<'a> {
         vector: &QueryVector,
         k: usize,
         among: Option<&IdSet>,
-    ) -> Result<Result<Vec<(ChunkId, f64)>, NoVectors>, DatabaseError> {
+    ) -> Result<Result<Vec<(ChunkId, f64)>, VectorsUnavailable>, DatabaseError> {
         self.request.vectors.find_nearest(self.reader, vector, k, among)
     }
 
     /// Returns the admitted chunks among `top`.
-    fn admit_rows(
+    fn keep_admitted(
         &self,
         top: Vec<(ChunkId, f64)>,
     ) -> impl Iterator<Item = (&'a WorktreeChunk, f64)> + use<'a> {

@@ -9,7 +9,7 @@ pub(crate) mod ranked;
 pub mod row_cache;
 
 /// Number of vectors that are read for each requested vector, because a filter may exclude some of them.
-pub(crate) const SPARE: usize = 4;
+pub(crate) const VECTORS_PER_REQUESTED: usize = 4;
 
 /// Returns the most candidates of each arm, for `limit` requested hits.
 pub(crate) fn candidate_limit(limit: usize) -> usize {

@@ -5,14 +5,14 @@ mod typo;
 use memod_base::types::Phrase;
 use memod_database::DatabaseError;
 use memod_index_db::PostingLists;
-use memod_text::stems::{is_stem, stem};
-use memod_text::words::{Form, write_words};
+use memod_text::stems::{is_stem, marked_stem};
+use memod_text::words::{TokenForm, write_words};
 
-use super::query::{Query, is_stop_word, other_number};
+use super::query::{Query, is_stop_word, swap_plural};
 use super::worktree_chunks::WorktreeChunks;
 
 /// A query is corrected if fewer hits than this have a word of the query.
-pub const FEW: usize = 3;
+pub const MIN_EXACT_HITS: usize = 3;
 
 /// Most unknown words of a query that are corrected.
 const MOST_CORRECTED: usize = 8;
@@ -64,7 +64,7 @@ impl Vocabulary for WorktreeVocabulary<'_> {
 /// # Errors
 /// When a vocabulary cannot be read.
 pub fn correct_query(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Query>, DatabaseError> {
-    let mut words = KnownWords { known, terms: None, n_left: MOST_CORRECTED };
+    let mut words = WordCorrector { known, terms: None, n_left: MOST_CORRECTED };
     let mut error = None;
     let replaced = query.with_replaced_words(&mut |text| match words.correct_text(text) {
         Ok(text) => text,
@@ -77,7 +77,7 @@ pub fn correct_query(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<
 }
 
 /// Corrects words with the words of some vocabularies.
-struct KnownWords<'a> {
+struct WordCorrector<'a> {
     known: &'a [&'a dyn Vocabulary],
     /// All words, which are read when the first unknown word appears, because reading takes long.
     terms: Option<Vec<String>>,
@@ -85,7 +85,7 @@ struct KnownWords<'a> {
     n_left: usize,
 }
 
-impl KnownWords<'_> {
+impl WordCorrector<'_> {
     /// Returns a text with its words corrected; `None` if no word is corrected.
     fn correct_text(&mut self, text: &str) -> Result<Option<String>, DatabaseError> {
         let mut corrected = Vec::new();
@@ -100,7 +100,7 @@ impl KnownWords<'_> {
 
     /// Corrects a word as a whole, or else the parts of a name; returns `None` if nothing is corrected.
     fn correct_word(&mut self, word: &str) -> Result<Option<String>, DatabaseError> {
-        let [whole, parts] = [Form::Whole, Form::Parts].map(|form| split_tokens(word, form));
+        let [whole, parts] = [TokenForm::Whole, TokenForm::Parts].map(|form| split_tokens(word, form));
         let corrected = self.correct_tokens(&whole, "-")?;
         match corrected.is_none() && parts != whole && !self.are_all_known(&whole)? {
             true => self.correct_tokens(&parts, "_"),
@@ -114,7 +114,7 @@ impl KnownWords<'_> {
 
     /// Returns whether some text contains the token, or its stem, plural or singular, which a search finds too.
     fn is_known(&self, token: &str) -> Result<bool, DatabaseError> {
-        let forms = [Some(token.to_owned()), stem(token), other_number(token)];
+        let forms = [Some(token.to_owned()), marked_stem(token), swap_plural(token)];
         let mut has_any = false;
         for form in forms.into_iter().flatten() {
             for vocabulary in self.known {
@@ -165,7 +165,7 @@ impl KnownWords<'_> {
     }
 }
 
-fn split_tokens(text: &str, form: Form) -> Vec<String> {
+fn split_tokens(text: &str, form: TokenForm) -> Vec<String> {
     let mut stream = String::new();
     write_words(text, form, &mut stream);
     stream.split_ascii_whitespace().map(str::to_owned).collect()
@@ -225,12 +225,12 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = IndexWriter::open(&path, "model").unwrap();
-        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        let view = writer.find_or_add_worktree(&worktree_key()).unwrap();
         let mut save = |path: &str, texts: &[&str]| {
             let chunk = |text: &&str| {
                 let words = [String::new(), String::new(), (*text).to_owned()];
                 NewChunk {
-                    embeds: false,
+                    gets_vector: false,
                     words,
                     ..embeddable_chunk(*blake3::hash(text.as_bytes()).as_bytes())
                 }
@@ -247,7 +247,7 @@ mod tests {
             let mut list = Vec::new();
             reader.each_path(view, |path, first| list.push((path.into(), first))).unwrap();
             let mut chunks = WorktreeChunks::default();
-            chunks.update(list, |first| reader.read_content(first)).unwrap();
+            chunks.replace_paths(list, |first| reader.read_content(first)).unwrap();
             let words = WorktreeVocabulary { postings: reader.read_postings().unwrap(), chunks: &chunks };
             correct_query(&parse_query("sessionc"), &[&words]).unwrap().unwrap().to_string()
         };

@@ -19,9 +19,9 @@ pub struct SearchFilter {
     /// Globs over excluded paths.
     pub not_paths: PathGlobs,
     /// Sets of classes. A file must have a class of each set; empty for all files.
-    pub only: Vec<ClassSet>,
+    pub required_classes: Vec<ClassSet>,
     /// Classes of excluded files.
-    pub not_only: ClassSet,
+    pub excluded_classes: ClassSet,
     /// Ids of the admitted chunks; `None` for all.
     pub chunks: Option<IdSet>,
 }
@@ -48,12 +48,12 @@ impl PathGlobs {
 
 /// The conditions of a filter on files. Two filters with equal conditions admit the same files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileDemands {
+pub(crate) struct FileConditions {
     langs: [Vec<String>; 2],
     paths: Vec<Vec<String>>,
     not_paths: Vec<String>,
-    only: Vec<ClassSet>,
-    not_only: ClassSet,
+    required_classes: Vec<ClassSet>,
+    excluded_classes: ClassSet,
 }
 
 /// An invalid glob.
@@ -68,9 +68,9 @@ pub struct GlobError {
 
 impl SearchFilter {
     /// Restricts the filter further, to the chunks in `set`.
-    pub fn restrict_to(&mut self, set: IdSet) {
+    pub fn restrict_to_chunks(&mut self, set: IdSet) {
         match &mut self.chunks {
-            Some(chunks) => chunks.keep(&set),
+            Some(chunks) => chunks.intersect_with(&set),
             None => self.chunks = Some(set),
         }
     }
@@ -81,18 +81,18 @@ impl SearchFilter {
             && self.not_langs.is_empty()
             && self.paths.is_empty()
             && self.not_paths.is_empty()
-            && self.only.is_empty()
-            && self.not_only.is_empty()
+            && self.required_classes.is_empty()
+            && self.excluded_classes.is_empty()
     }
 
     /// Returns the conditions of the filter on files.
-    pub(crate) fn file_demands(&self) -> FileDemands {
-        FileDemands {
+    pub(crate) fn file_conditions(&self) -> FileConditions {
+        FileConditions {
             langs: [self.langs.clone(), self.not_langs.clone()],
             paths: self.paths.iter().map(|globs| globs.written.clone()).collect(),
             not_paths: self.not_paths.written.clone(),
-            only: self.only.clone(),
-            not_only: self.not_only,
+            required_classes: self.required_classes.clone(),
+            excluded_classes: self.excluded_classes,
         }
     }
 
@@ -109,8 +109,8 @@ impl SearchFilter {
 
     /// Returns whether the filter admits both a path of a file and the classes of the file.
     pub(crate) fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
-        self.only.iter().all(|wanted| wanted.intersects(classes))
-            && !self.not_only.intersects(classes)
+        self.required_classes.iter().all(|wanted| wanted.intersects(classes))
+            && !self.excluded_classes.intersects(classes)
             && self.admits_path(path)
     }
 
@@ -122,12 +122,12 @@ impl SearchFilter {
     /// Returns whether the filter admits commits. Commits have no path and no class, so a filter that requires a path or a class
     /// excludes commits. A filter that only excludes paths or classes admits them.
     pub(crate) fn admits_commits(&self) -> bool {
-        self.paths.is_empty() && self.only.is_empty()
+        self.paths.is_empty() && self.required_classes.is_empty()
     }
 
     /// Returns all classes in the sets of required classes.
     pub(crate) fn wanted_classes(&self) -> ClassSet {
-        self.only.iter().fold(ClassSet::default(), |all, wanted| all.union(*wanted))
+        self.required_classes.iter().fold(ClassSet::default(), |all, wanted| all.union(*wanted))
     }
 }
 

@@ -14,20 +14,20 @@ use std::collections::{HashMap, HashSet};
 
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
-use memod_embed::{Builtin, Embedder, QueryVector};
+use memod_embed::{BuiltinModel, Embedder, QueryVector};
 use memod_memory_db::{AnchoredMemory, MemoryFilter, MemoryRecord, MemoryRows, RankingFacts};
 use memod_proto::SearchMode;
 use memod_proto::anchor::{Anchor, AnchorState};
-use memod_text::stems::stem;
-use memod_text::words::{self as tokens, index_words};
+use memod_text::stems::marked_stem;
+use memod_text::words::{self as tokens, write_index_words};
 use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 
 use self::memory_rank::RecallCandidate;
-use self::superseded::{SuccessorChains, put_above_superseded};
+use self::superseded::{SuccessorChains, move_successors_up};
 use super::query::{Query, QueryRestriction, QueryWord};
 use crate::candidates::arm_signals::{COSINE_FLOOR, TextRank};
 use crate::candidates::ranked::RankedCandidate;
-use crate::candidates::{SPARE, candidate_limit};
+use crate::candidates::{VECTORS_PER_REQUESTED, candidate_limit};
 use crate::ranking::correction_factor::lower_corrected;
 use crate::text_scores::maxsim::MaxSim;
 
@@ -56,7 +56,7 @@ pub struct MemorySearchRequest {
     /// The text to embed instead of the text of the query; `None` for the latter.
     pub topic: Option<String>,
     /// The anchors of memories whose state has been checked, by memory id.
-    pub judged: HashMap<String, Vec<Anchor>>,
+    pub checked_anchors: HashMap<String, Vec<Anchor>>,
 }
 
 impl MemorySearchRequest {
@@ -73,9 +73,9 @@ impl MemorySearchRequest {
 
     /// Embeds the query and sets `vector`, or sets `why_no_vector` if the model cannot run.
     pub fn set_query_vector(&mut self, embedder: Result<&dyn Embedder, &str>) {
-        let text = self.topic.as_deref().unwrap_or(self.query.text());
+        let text = self.topic.as_deref().unwrap_or(self.query.text_to_embed());
         let vector = embedder.map_err(str::to_owned).and_then(|embedder: &dyn Embedder| {
-            QueryVector::of_text(embedder, text).map_err(|error| error.to_string())
+            QueryVector::embed_query(embedder, text).map_err(|error| error.to_string())
         });
         self.why_no_vector = vector.as_ref().err().cloned();
         self.vector = vector.ok().flatten();
@@ -99,7 +99,7 @@ pub struct FoundMemories {
     /// Number of candidates of all arms.
     pub total: usize,
     /// Candidates with anchors that have not been checked, with these anchors.
-    pub unjudged: Vec<AnchoredMemory>,
+    pub unchecked_anchors: Vec<AnchoredMemory>,
     /// Whether the stored vectors belong to another model than the vector of the query. The search must be repeated then.
     pub is_outdated: bool,
 }
@@ -133,7 +133,7 @@ impl FoundMemories {
         }
         self.found.truncate(limit);
         self.total = self.total.max(corrected.total).max(self.found.len());
-        self.unjudged.extend(corrected.unjudged);
+        self.unchecked_anchors.extend(corrected.unchecked_anchors);
     }
 }
 
@@ -175,11 +175,11 @@ pub fn search_memories(
 ) -> Result<FoundMemories, DatabaseError> {
     let k = candidate_limit(request.limit);
     let filter = &request.restricted_filter();
-    let is_outdated = request.vector.as_ref().is_some_and(|vector| vector.model() != vectors.model());
+    let is_outdated = request.vector.as_ref().is_some_and(|vector| vector.model_id() != vectors.model_id());
     let mut pool: HashMap<MemoryRow, RecallCandidate> = HashMap::new();
     let mut texts = HashMap::new();
     if request.mode != SearchMode::Vector
-        && let Some(expression) = request.query.match_with_stems()
+        && let Some(expression) = request.query.match_expression_with_stems()
     {
         let found = rows.search().rank_by_rarer_words(filter, &expression, k)?;
         texts.extend(rows.search().memory_texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
@@ -210,7 +210,7 @@ pub fn search_memories(
     }
     let (mut found, mut unjudged) = add_facts(rows, vectors, request, pool)?;
     if request.mode == SearchMode::Hybrid {
-        compare_words(rows, &request.query, &mut texts, &mut found)?;
+        set_word_similarity(rows, &request.query, &mut texts, &mut found)?;
     }
     let rows_found: HashSet<MemoryRow> = found.iter().map(|candidate| candidate.facts.row).collect();
     let mut ranked = memory_rank::rank_memories(found, request.query.is_one_word(), rows.now_ms());
@@ -226,7 +226,7 @@ pub fn search_memories(
         let record = records.remove(&ranked.candidate.facts.row)?;
         Some(FoundMemory { ranked, record })
     });
-    Ok(FoundMemories { found: found.collect(), total, unjudged, is_outdated })
+    Ok(FoundMemories { found: found.collect(), total, unchecked_anchors: unjudged, is_outdated })
 }
 
 /// Returns the `k` nearest memories that pass the filter, with their cosines, nearest first. Cosines below `floor` are left out.
@@ -244,7 +244,7 @@ pub fn nearest_memories(
     k: usize,
     floor: f64,
 ) -> Result<Vec<(MemoryRow, f64)>, DatabaseError> {
-    let mut first = vectors.find_nearest(vector, k * SPARE, |_| true);
+    let mut first = vectors.find_nearest(vector, k * VECTORS_PER_REQUESTED, |_| true);
     first.retain(|(_, cosine)| *cosine >= floor);
     if first.is_empty() {
         return Ok(Vec::new());
@@ -253,7 +253,7 @@ pub fn nearest_memories(
     let passing: IdSet = rows.search().select_rows(filter, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();
     let mut near: Vec<_> = first.into_iter().filter(|(row, _)| passing.contains(*row)).take(k).collect();
-    if near.len() < k && n_seen == k * SPARE {
+    if near.len() < k && n_seen == k * VECTORS_PER_REQUESTED {
         let passing: IdSet = rows.search().select_rows(filter, None)?.into_iter().collect();
         near = vectors.find_nearest(vector, k, |row| passing.contains(row));
         near.retain(|(_, cosine)| *cosine >= floor);
@@ -281,11 +281,13 @@ fn add_facts(
         candidate.facts = facts;
         candidates.push(candidate);
     }
-    let mut unjudged = rows.anchors().anchors_of(&keys)?;
-    unjudged.retain(|(id, _)| !request.judged.contains_key(id));
+    let mut unjudged = rows.anchors().find_anchors(&keys)?;
+    unjudged.retain(|(id, _)| !request.checked_anchors.contains_key(id));
     for candidate in &mut candidates {
-        candidate.state =
-            request.judged.get(&candidate.facts.id).and_then(|anchors| AnchorState::from_anchors(anchors));
+        candidate.state = request
+            .checked_anchors
+            .get(&candidate.facts.id)
+            .and_then(|anchors| AnchorState::from_anchors(anchors));
     }
     Ok((candidates, unjudged))
 }
@@ -340,25 +342,25 @@ fn add_newest_successors(
             .filter(|facts| !newest.contains(&facts.id))
             .map(|facts| facts.row),
     );
-    put_above_superseded(ranked);
+    move_successors_up(ranked);
     ranked.retain(|hit| !left_out.contains(&hit.candidate.facts.row));
     Ok(unjudged)
 }
 
 /// Sets `maxsim` of each candidate: the similarity of its words to the words of the query. Rare words count more. Reads the texts
 /// that are missing in `texts`.
-fn compare_words(
+fn set_word_similarity(
     rows: &MemoryRows<'_>,
     query: &Query,
     texts: &mut HashMap<MemoryRow, String>,
     candidates: &mut [RecallCandidate],
 ) -> Result<(), DatabaseError> {
-    let Ok(model) = Builtin::shared() else { return Ok(()) };
-    let n_memories = rows.words().estimate_count()? as f64;
+    let Ok(model) = BuiltinModel::shared() else { return Ok(()) };
+    let n_memories = rows.words().estimate_memory_count()? as f64;
     let mut weighed: Vec<(&str, f64)> = Vec::new();
     for text in query.wanted_texts().into_iter().take(MOST_COMPARED) {
         if weighed.iter().all(|(known, _)| *known != text) {
-            let n_with = rows.words().count_with_term(&tokens::joined(text))? as f64;
+            let n_with = rows.words().count_memories_with_term(&tokens::joined_name(text))? as f64;
             weighed.push((text, ((n_memories + 1.0) / (n_with + 0.5)).ln().max(0.0)));
         }
     }
@@ -368,7 +370,7 @@ fn compare_words(
     texts.extend(rows.search().memory_texts(&unread.collect::<Vec<_>>())?);
     for candidate in candidates {
         let text = texts.get(&candidate.facts.row);
-        let largest = text.map(|text| maxsim.largest_cosines(&model.pieces(text)));
+        let largest = text.map(|text| maxsim.largest_cosines(&model.distinct_pieces(text)));
         candidate.signals.maxsim = largest.map(|largest| maxsim.weighted_mean(&largest));
     }
     Ok(())
@@ -377,15 +379,15 @@ fn compare_words(
 /// Returns the share of the words that a text contains, in any form of the word; 0 to 1, by the weights of the words.
 fn covered_share(text: &str, words: &[QueryWord]) -> f64 {
     let mut stream = String::new();
-    index_words(text, &mut stream);
-    let stems: Vec<_> = words.iter().map(|word| stem(&word.text)).collect();
+    write_index_words(text, &mut stream);
+    let stems: Vec<_> = words.iter().map(|word| marked_stem(&word.text)).collect();
     let mut is_there = vec![false; words.len()];
     for token in stream.split_ascii_whitespace() {
         for (nth, word) in words.iter().enumerate().filter(|(_, word)| share_first_letters(token, &word.text))
         {
             is_there[nth] |= token == word.text
                 || word.is_prefix && token.starts_with(&word.text)
-                || stems[nth].is_some() && stem(token) == stems[nth];
+                || stems[nth].is_some() && marked_stem(token) == stems[nth];
         }
     }
     let all: f64 = words.iter().map(|word| f64::from(word.weight)).sum();

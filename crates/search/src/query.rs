@@ -14,8 +14,8 @@
 use memod_base::types::Expression;
 use memod_proto::{Parsed, ParsedFilter};
 use memod_text::scripts::is_unspaced;
-use memod_text::stems::stem;
-use memod_text::words::{self as tokens, Form};
+use memod_text::stems::marked_stem;
+use memod_text::words::{self as tokens, TokenForm};
 
 mod expression;
 mod filter_term;
@@ -32,7 +32,7 @@ use query_tree::{Alternatives, QueryItem};
 use symbol_names::NameShape;
 
 pub(crate) use expression::QueryRestriction;
-pub(super) use expression::other_number;
+pub(super) use expression::swap_plural;
 pub use filter_term::{FilterCheck, FilterKey, FilterTerm};
 pub(super) use stop_words::is_stop_word;
 
@@ -57,7 +57,7 @@ pub struct Query {
 /// A wanted word of a query, in the form of the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryWord {
-    /// The word as a token of [`tokens::index_words`].
+    /// The word as a token of [`tokens::write_index_words`].
     pub text: String,
     /// 1 for a whole word of the query, 0.5 for a part of a compound.
     pub weight: f32,
@@ -77,7 +77,7 @@ pub fn parse_with_filters(input: &str, check: FilterCheck<'_>) -> Query {
 
 fn parse_lexed(input: &str, lexed: lexer::LexedQuery) -> Query {
     let any = query_tree::build_tree(lexed.lexemes);
-    let is_plain = lexed.filters.is_empty() && !any.is_binding();
+    let is_plain = lexed.filters.is_empty() && !any.has_operators();
     Query::new(any, lexed.filters, lexed.notes, is_plain.then_some(input))
 }
 
@@ -111,8 +111,8 @@ impl Query {
     }
 
     /// Returns the query with `words` added; `None` for a single name, a query with operators, and a query without words.
-    pub fn with_words(&self, words: &[String]) -> Option<Self> {
-        if self.any.is_binding() || self.is_symbol || self.words.is_empty() {
+    pub fn with_added_words(&self, words: &[String]) -> Option<Self> {
+        if self.any.has_operators() || self.is_symbol || self.words.is_empty() {
             return None;
         }
         let text = [&self.text].into_iter().chain(words).map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -120,14 +120,14 @@ impl Query {
         Some(Self::new(any, self.filters.clone(), Vec::new(), Some(&text)))
     }
 
-    /// Returns the expression for `MATCH` of FTS5, over streams of [`tokens::index_words`] that are followed by the stems of their
-    /// words; `None` if the query wants no words. The expression is always valid: every token is quoted, and at most 64 tokens are
-    /// wanted and 64 unwanted.
-    pub(crate) fn match_with_stems(&self) -> Option<Expression> {
-        ExpressionWriter::new(stem).write_any(&self.any, false)
+    /// Returns the expression for `MATCH` of FTS5, over streams of [`tokens::write_index_words`] that are followed by the stems of
+    /// their words; `None` if the query wants no words. The expression is always valid: every token is quoted, and at most 64
+    /// tokens are wanted and 64 unwanted.
+    pub(crate) fn match_expression_with_stems(&self) -> Option<Expression> {
+        ExpressionWriter::new(marked_stem).write_alternatives(&self.any, false)
     }
 
-    /// Returns every phrase that the query wants, regardless of operators, over streams of [`tokens::index_words`].
+    /// Returns every phrase that the query wants, regardless of operators, over streams of [`tokens::write_index_words`].
     pub(crate) fn wanted_phrases(&self) -> WantedPhrases {
         let mut phrases = WantedPhrases::default();
         self.any.wanted_items().into_iter().for_each(|item| phrases.add_item(item));
@@ -142,16 +142,16 @@ impl Query {
     /// Returns the expressions that every hit must match or must not match, because of operators. Words side by side restrict
     /// nothing.
     pub(crate) fn restriction(&self) -> QueryRestriction {
-        self.restriction_by(ExpressionWriter::new(expression::other_number))
+        self.restriction_by(ExpressionWriter::new(expression::swap_plural))
     }
 
     /// Like [`Self::restriction`], but over streams that are followed by the stems of their words.
     pub(crate) fn restriction_with_stems(&self) -> QueryRestriction {
-        self.restriction_by(ExpressionWriter::new(stem))
+        self.restriction_by(ExpressionWriter::new(marked_stem))
     }
 
     fn restriction_by(&self, mut writer: ExpressionWriter) -> QueryRestriction {
-        match self.any.is_binding() {
+        match self.any.has_operators() {
             true => writer.write_restriction(&self.any),
             false => QueryRestriction::default(),
         }
@@ -168,7 +168,7 @@ impl Query {
     }
 
     /// Returns the text to embed: the query as typed, or the wanted words of a query with operators or filters.
-    pub fn text(&self) -> &str {
+    pub fn text_to_embed(&self) -> &str {
         &self.text
     }
 
@@ -203,8 +203,8 @@ impl Query {
         self.words.iter().any(|word| tokens.contains(&word.text.as_str()))
     }
 
-    /// Returns the words joined to a name (`parse query` gives `parsequery`), for comparison with [`tokens::joined`] of a symbol;
-    /// `None` unless there are two to four words.
+    /// Returns the words joined to a name (`parse query` gives `parsequery`), for comparison with [`tokens::joined_name`] of a
+    /// symbol; `None` unless there are two to four words.
     pub(crate) fn joined_words(&self) -> Option<String> {
         let whole: Vec<&str> =
             self.words.iter().filter(|word| word.weight >= 1.0).map(|word| word.text.as_str()).collect();
@@ -222,7 +222,7 @@ impl Query {
         }
         let unwanted = self.any.unwanted_items().into_iter().take(expression::MAX_TOKENS);
         parsed.excluded = unwanted.map(ToString::to_string).collect();
-        parsed.expression = self.any.is_binding().then(|| self.any.to_string());
+        parsed.expression = self.any.has_operators().then(|| self.any.to_string());
         parsed.filters = self
             .filters
             .iter()
@@ -232,9 +232,9 @@ impl Query {
                 not: term.is_negated,
             })
             .collect();
-        let mut writer = ExpressionWriter::new(expression::other_number);
-        writer.write_any(&self.any, false);
-        let mut demands = ExpressionWriter::new(expression::other_number);
+        let mut writer = ExpressionWriter::new(expression::swap_plural);
+        writer.write_alternatives(&self.any, false);
+        let mut demands = ExpressionWriter::new(expression::swap_plural);
         demands.write_restriction(&self.any);
         if writer.is_cut || demands.is_cut {
             parsed.notes.push(format!("only the first {} words are used", expression::MAX_TOKENS));
@@ -265,15 +265,15 @@ impl QueryItem {
     fn add_words(&self, words: &mut Vec<QueryWord>) {
         let Some(text) = self.text() else { return };
         let is_prefix = matches!(self, Self::Prefix(_));
-        add_tokens(words, text, Form::Whole, 1.0, is_prefix);
+        add_tokens(words, text, TokenForm::Whole, 1.0, is_prefix);
         if !text.contains(is_unspaced) {
-            add_tokens(words, text, Form::Parts, 0.5, is_prefix);
+            add_tokens(words, text, TokenForm::Parts, 0.5, is_prefix);
         }
     }
 }
 
 /// Adds the tokens of a text to `words`, each once, up to the limit on tokens.
-fn add_tokens(words: &mut Vec<QueryWord>, text: &str, form: Form, weight: f32, is_prefix: bool) {
+fn add_tokens(words: &mut Vec<QueryWord>, text: &str, form: TokenForm, weight: f32, is_prefix: bool) {
     let mut stream = String::new();
     tokens::write_words(text, form, &mut stream);
     for token in stream.split_ascii_whitespace() {

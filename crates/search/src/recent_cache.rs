@@ -27,13 +27,13 @@ impl<K: Eq + Hash + Clone, V, const MOST: usize> RecentCache<K, V, MOST> {
     {
         if !self.young.contains_key(key) {
             let (key, value) = self.old.remove_entry(key)?;
-            self.put(key, value);
+            self.insert(key, value);
         }
         self.young.get(key)
     }
 
     /// Adds the value of a key. May drop the values that were not used recently.
-    pub fn put(&mut self, key: K, value: V) {
+    pub fn insert(&mut self, key: K, value: V) {
         if self.young.len() >= MOST / 2 {
             self.old = std::mem::take(&mut self.young);
         }
@@ -49,7 +49,7 @@ mod tests {
     fn what_was_not_used_lately_is_dropped() {
         let mut recent: RecentCache<i32, i32, 10> = RecentCache::default();
         for key in 0..100 {
-            recent.put(key, 2 * key);
+            recent.insert(key, 2 * key);
             assert_eq!(recent.get(&0), Some(&0), "used each time");
             assert_eq!(recent.get(&key), Some(&(2 * key)));
             assert!(recent.young.len() + recent.old.len() <= 11);

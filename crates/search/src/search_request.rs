@@ -27,7 +27,7 @@ pub struct SearchRequest<'a> {
     /// Further conditions on definitions and commits.
     pub conditions: &'a SearchConditions,
     /// Parts of the ranking that have no effect.
-    pub without: RankingParts,
+    pub disabled_parts: RankingParts,
     /// Number of requested hits.
     pub limit: usize,
     /// Least cosine of a chunk that is found by its vector. `COSINE_FLOOR` applies if it is larger.

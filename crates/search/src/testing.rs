@@ -65,9 +65,9 @@ impl Fts {
 
 #[cfg(test)]
 mod tests {
-    use memod_testing::{RandomNumbers, hostile_text};
+    use memod_testing::{RandomNumbers, random_hostile_text};
     use memod_text::stems::add_stems;
-    use memod_text::words::{MAX_TOKEN_BYTES, index_words};
+    use memod_text::words::{MAX_TOKEN_BYTES, write_index_words};
 
     use super::*;
 
@@ -75,12 +75,12 @@ mod tests {
     #[test]
     fn fts5_splits_at_the_spaces_and_nowhere_else() {
         let mut random = RandomNumbers::new(1);
-        let mut texts: Vec<String> = (0..300).map(|_| hostile_text(&mut random, 80)).collect();
+        let mut texts: Vec<String> = (0..300).map(|_| random_hostile_text(&mut random, 80)).collect();
         texts.push("getUserById".repeat(1_000));
         texts.push("getUserById 日本語処 Größe İ ﬁ".to_owned());
         for text in texts {
             let mut stream = String::new();
-            index_words(&text, &mut stream);
+            write_index_words(&text, &mut stream);
             let tokens: Vec<&str> = stream.split(' ').filter(|_| !stream.is_empty()).collect();
             let is_good = |token: &&str| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES;
             assert!(tokens.iter().all(is_good), "{text:?}");

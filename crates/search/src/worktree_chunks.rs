@@ -1,7 +1,7 @@
 //! Holds the chunks and paths of a worktree in memory.
 //!
 //! An arm finds ids of chunks. This module looks up which of these chunks belong to the worktree and pass a filter, without reading
-//! the database. Pure: the caller of [`WorktreeChunks::update`] reads the rows.
+//! the database. Pure: the caller of [`WorktreeChunks::replace_paths`] reads the rows.
 
 mod admitted_chunks;
 mod filter_cache;
@@ -12,9 +12,9 @@ mod path_word_index;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use memod_base::types::{ChunkId, ChunkKind, ClassSet, FileClass, MOST_CHUNKS};
+use memod_base::types::{ChunkId, ChunkKind, ClassSet, FileClass, MAX_CHUNKS_PER_FILE};
 
-use self::id_places::IdPlaces;
+use self::id_places::IdPositions;
 use self::path_word_index::PathWordIndex;
 use super::filter::{PathGlobs, SearchFilter};
 use crate::paths::class_rules::{self, FormatGroup};
@@ -32,7 +32,7 @@ pub struct WorktreeChunks {
     /// The chunks, sorted by id.
     chunks: Vec<WorktreeChunk>,
     /// The position of each chunk in `chunks`.
-    places: IdPlaces,
+    places: IdPositions,
     /// The paths, sorted.
     paths: Vec<ListedPath>,
     /// The words of the paths.
@@ -99,7 +99,7 @@ struct FormerPaths<'a> {
 impl FormerPaths<'_> {
     /// Returns the entry of a path, with its classes copied from the former entry or judged by the path. Calls must be in the order
     /// of paths.
-    fn list_path(&mut self, path: Box<str>, content: u32) -> ListedPath {
+    fn make_listed_path(&mut self, path: Box<str>, content: u32) -> ListedPath {
         while self.paths.get(self.n_passed).is_some_and(|next| next.path < path) {
             self.n_passed += 1;
         }
@@ -155,7 +155,7 @@ impl WorktreeChunks {
     ///
     /// # Errors
     /// When `read` fails. Nothing is changed then.
-    pub fn update<E>(
+    pub fn replace_paths<E>(
         &mut self,
         list: Vec<(Box<str>, ChunkId)>,
         mut read: impl FnMut(ChunkId) -> Result<IndexedContent, E>,
@@ -181,10 +181,10 @@ impl WorktreeChunks {
                 }
             };
             contents[place as usize].paths.push(nth);
-            paths.push(former.list_path(path, place));
+            paths.push(former.make_listed_path(path, place));
         }
         classify_paths(&mut paths, &contents);
-        let path_index = self.path_index_of(&paths, &contents, &former.places);
+        let path_index = self.build_path_index(&paths, &contents, &former.places);
         let mut chunks: Vec<WorktreeChunk> = (0..)
             .zip(&contents)
             .flat_map(|(place, listed)| -> Vec<WorktreeChunk> {
@@ -198,7 +198,7 @@ impl WorktreeChunks {
             .collect();
         chunks.sort_unstable_by_key(|chunk| chunk.chunk.id);
         let n_words = chunks.iter().map(|chunk| u64::from(chunk.chunk.n_words)).sum();
-        let places = IdPlaces::new(chunks.iter().map(|chunk| chunk.chunk.id.0));
+        let places = IdPositions::new(chunks.iter().map(|chunk| chunk.chunk.id.0));
         let filter_cache = FilterCache::default();
         *self = Self { contents, chunks, places, paths, path_index, n_words, filter_cache, size: 0 };
         self.size = self.measure_size();
@@ -207,7 +207,7 @@ impl WorktreeChunks {
 
     /// Returns the index of words for `paths`, given the former index of each path. Returns the current one if no path has
     /// changed.
-    fn path_index_of(
+    fn build_path_index(
         &self,
         paths: &[ListedPath],
         contents: &[ListedContent],
@@ -218,7 +218,7 @@ impl WorktreeChunks {
         {
             return Arc::clone(&self.path_index);
         }
-        let is_outgrown = self.path_index.is_outgrown();
+        let is_outgrown = self.path_index.needs_rebuild();
         let words = paths.iter().zip(former).map(|(listed, former)| {
             let is_file = !contents[listed.content as usize].is_commit();
             is_file.then_some((&*listed.path, former.filter(|_| !is_outgrown)))
@@ -248,7 +248,7 @@ impl WorktreeChunks {
     pub fn cut_contents(&self) -> impl Iterator<Item = u32> {
         (0..)
             .zip(&self.contents)
-            .filter(|(_, listed)| listed.content.chunks.len() >= MOST_CHUNKS)
+            .filter(|(_, listed)| listed.content.chunks.len() >= MAX_CHUNKS_PER_FILE)
             .map(|(content, _)| content)
     }
 
@@ -258,7 +258,7 @@ impl WorktreeChunks {
     }
 
     /// Returns whether the globs match the path of some file. Commits do not count.
-    pub fn has_path(&self, globs: &PathGlobs) -> bool {
+    pub fn has_matching_path(&self, globs: &PathGlobs) -> bool {
         self.paths
             .iter()
             .filter(|listed| !self.contents[listed.content as usize].is_commit())
@@ -287,7 +287,7 @@ impl WorktreeChunks {
     }
 
     /// Returns the approximate size in memory, bytes.
-    pub fn size(&self) -> usize {
+    pub fn size_bytes(&self) -> usize {
         self.size
     }
 
@@ -296,7 +296,7 @@ impl WorktreeChunks {
         let chunks = self.chunks.len() * (size_of::<WorktreeChunk>() + size_of::<ChunkSummary>());
         let paths: usize = self.paths.iter().map(|listed| listed.path.len() + size_of::<ListedPath>()).sum();
         let contents = self.contents.len() * (size_of::<ListedContent>() + size_of::<IndexedContent>() + 16);
-        chunks + self.places.size() + self.path_index.size() + paths + contents
+        chunks + self.places.size_bytes() + self.path_index.size_bytes() + paths + contents
     }
 
     /// Returns the classes of the file at a path; none for an unknown path.

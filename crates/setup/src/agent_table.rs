@@ -3,7 +3,7 @@
 //! The agents are a table, so that only one line changes when an agent moves its files. `docs/src/agents.md` gives the source
 //! of each fact.
 
-use super::place::{AgentPath, Base, at};
+use super::place::{AgentPath, BaseDir, agent_path};
 
 /// A coding agent that `memo setup` can set up.
 #[derive(Debug)]
@@ -32,14 +32,14 @@ pub(super) struct FileSpec {
     /// The path of the file.
     pub(super) place: AgentPath,
     /// An alternative path that the agent also reads. It is used if it exists and `place` does not.
-    pub(super) or: Option<AgentPath>,
+    pub(super) alternative: Option<AgentPath>,
     /// What we write into the file.
-    pub(super) parts: InstalledParts,
+    pub(super) content: ContentSpec,
 }
 
 /// What we write into a settings file.
 #[derive(Debug)]
-pub(super) enum InstalledParts {
+pub(super) enum ContentSpec {
     /// Entries in a JSON file.
     Json(&'static [JsonEntry]),
     /// A table of TOML with our server, as Codex reads it.
@@ -103,59 +103,71 @@ pub(super) enum HookForm {
 }
 
 /// Creates a hook.
-const fn hook(event: &'static str, name: &'static str, matcher: &'static str, form: HookForm) -> AgentHook {
+const fn agent_hook(
+    event: &'static str,
+    name: &'static str,
+    matcher: &'static str,
+    form: HookForm,
+) -> AgentHook {
     AgentHook { event, name, matcher, form }
 }
 
 /// Creates a settings file without an alternative path.
-const fn file(place: AgentPath, parts: InstalledParts) -> FileSpec {
-    FileSpec { place, or: None, parts }
+const fn file_spec(place: AgentPath, parts: ContentSpec) -> FileSpec {
+    FileSpec { place, alternative: None, content: parts }
 }
 
-const SERVERS: &[&str] = &["mcpServers"];
+const MCP_SERVERS_PATH: &[&str] = &["mcpServers"];
 
 const CLAUDE_HOOKS: &[JsonEntry] = &[
-    JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
-    JsonEntry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
-    JsonEntry::Hook(hook("before-edit", "PreToolUse", "Edit|MultiEdit|Write|NotebookEdit", HookForm::Group)),
+    JsonEntry::Hook(agent_hook("session-start", "SessionStart", "", HookForm::Group)),
+    JsonEntry::Hook(agent_hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
+    JsonEntry::Hook(agent_hook(
+        "before-edit",
+        "PreToolUse",
+        "Edit|MultiEdit|Write|NotebookEdit",
+        HookForm::Group,
+    )),
 ];
 
 const CODEX_HOOKS: &[JsonEntry] = &[
-    JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
-    JsonEntry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
-    JsonEntry::Hook(hook("before-edit", "PreToolUse", "apply_patch|Edit|Write", HookForm::Group)),
+    JsonEntry::Hook(agent_hook("session-start", "SessionStart", "", HookForm::Group)),
+    JsonEntry::Hook(agent_hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
+    JsonEntry::Hook(agent_hook("before-edit", "PreToolUse", "apply_patch|Edit|Write", HookForm::Group)),
 ];
 
 const CURSOR_HOOKS: &[JsonEntry] = &[
     JsonEntry::VersionOne,
-    JsonEntry::Hook(hook("session-start", "sessionStart", "", HookForm::Flat)),
-    JsonEntry::Hook(hook("prompt", "beforeSubmitPrompt", "", HookForm::Flat)),
+    JsonEntry::Hook(agent_hook("session-start", "sessionStart", "", HookForm::Flat)),
+    JsonEntry::Hook(agent_hook("prompt", "beforeSubmitPrompt", "", HookForm::Flat)),
     // Before a tool runs, Cursor accepts a verdict from a hook but no text, so this hook runs afterwards.
-    JsonEntry::Hook(hook("before-edit", "postToolUse", "Write", HookForm::Flat)),
+    JsonEntry::Hook(agent_hook("before-edit", "postToolUse", "Write", HookForm::Flat)),
 ];
 
-const GEMINI: &[JsonEntry] = &[
-    JsonEntry::Server(SERVERS, ServerForm::Plain),
-    JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::GroupMs)),
-    JsonEntry::Hook(hook("prompt", "BeforeAgent", "", HookForm::GroupMs)),
+const GEMINI_ENTRIES: &[JsonEntry] = &[
+    JsonEntry::Server(MCP_SERVERS_PATH, ServerForm::Plain),
+    JsonEntry::Hook(agent_hook("session-start", "SessionStart", "", HookForm::GroupMs)),
+    JsonEntry::Hook(agent_hook("prompt", "BeforeAgent", "", HookForm::GroupMs)),
     // Before a tool runs, Gemini CLI accepts a verdict from a hook but no text, so this hook runs afterwards.
-    JsonEntry::Hook(hook("before-edit", "AfterTool", "write_file|replace", HookForm::GroupMs)),
+    JsonEntry::Hook(agent_hook("before-edit", "AfterTool", "write_file|replace", HookForm::GroupMs)),
 ];
 
 // VS Code accepts no text from a hook on a prompt, so there is no such hook.
 const VSCODE_HOOKS: &[AgentHook] = &[
-    hook("session-start", "SessionStart", "", HookForm::Typed),
-    hook("before-edit", "PreToolUse", "", HookForm::Typed),
+    agent_hook("session-start", "SessionStart", "", HookForm::Typed),
+    agent_hook("before-edit", "PreToolUse", "", HookForm::Typed),
 ];
 
-const PLAIN: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Plain)]);
-const STDIO: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Stdio)]);
-const VSCODE: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(&["servers"], ServerForm::Stdio)]);
-const OPENCODE: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(&["mcp"], ServerForm::Local)]);
-const ZED: InstalledParts =
-    InstalledParts::Json(&[JsonEntry::Server(&["context_servers"], ServerForm::Plain)]);
+const PLAIN_SERVER: ContentSpec =
+    ContentSpec::Json(&[JsonEntry::Server(MCP_SERVERS_PATH, ServerForm::Plain)]);
+const STDIO_SERVER: ContentSpec =
+    ContentSpec::Json(&[JsonEntry::Server(MCP_SERVERS_PATH, ServerForm::Stdio)]);
+const VSCODE_SERVER: ContentSpec = ContentSpec::Json(&[JsonEntry::Server(&["servers"], ServerForm::Stdio)]);
+const OPENCODE_SERVER: ContentSpec = ContentSpec::Json(&[JsonEntry::Server(&["mcp"], ServerForm::Local)]);
+const ZED_SERVER: ContentSpec =
+    ContentSpec::Json(&[JsonEntry::Server(&["context_servers"], ServerForm::Plain)]);
 
-const AGENTS_MD: FileSpec = file(at(Base::Project, "AGENTS.md"), InstalledParts::Instructions);
+const AGENTS_MD: FileSpec = file_spec(agent_path(BaseDir::Project, "AGENTS.md"), ContentSpec::Instructions);
 
 /// All agents, in the order in which they are shown.
 pub(super) const AGENTS: &[Agent] = &[
@@ -163,19 +175,19 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "claude-code",
         name: "Claude Code",
         programs: &["claude"],
-        signs: &[at(Base::Claude, ""), at(Base::ClaudeState, ".claude.json")],
-        project_signs: &[at(Base::Project, ".claude"), at(Base::Project, "CLAUDE.md")],
+        signs: &[agent_path(BaseDir::Claude, ""), agent_path(BaseDir::ClaudeState, ".claude.json")],
+        project_signs: &[agent_path(BaseDir::Project, ".claude"), agent_path(BaseDir::Project, "CLAUDE.md")],
         user: &[
-            file(at(Base::ClaudeState, ".claude.json"), STDIO),
-            file(at(Base::Claude, "settings.json"), InstalledParts::Json(CLAUDE_HOOKS)),
-            file(at(Base::Claude, "CLAUDE.md"), InstalledParts::Instructions),
-            file(at(Base::Claude, "skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::ClaudeState, ".claude.json"), STDIO_SERVER),
+            file_spec(agent_path(BaseDir::Claude, "settings.json"), ContentSpec::Json(CLAUDE_HOOKS)),
+            file_spec(agent_path(BaseDir::Claude, "CLAUDE.md"), ContentSpec::Instructions),
+            file_spec(agent_path(BaseDir::Claude, "skills"), ContentSpec::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".mcp.json"), STDIO),
-            file(at(Base::Project, ".claude/settings.json"), InstalledParts::Json(CLAUDE_HOOKS)),
-            file(at(Base::Project, "CLAUDE.md"), InstalledParts::Instructions),
-            file(at(Base::Project, ".claude/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Project, ".mcp.json"), STDIO_SERVER),
+            file_spec(agent_path(BaseDir::Project, ".claude/settings.json"), ContentSpec::Json(CLAUDE_HOOKS)),
+            file_spec(agent_path(BaseDir::Project, "CLAUDE.md"), ContentSpec::Instructions),
+            file_spec(agent_path(BaseDir::Project, ".claude/skills"), ContentSpec::Skills),
         ],
         note: "",
     },
@@ -183,19 +195,19 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "codex",
         name: "Codex",
         programs: &["codex"],
-        signs: &[at(Base::Codex, "")],
-        project_signs: &[at(Base::Project, ".codex")],
+        signs: &[agent_path(BaseDir::Codex, "")],
+        project_signs: &[agent_path(BaseDir::Project, ".codex")],
         user: &[
-            file(at(Base::Codex, "config.toml"), InstalledParts::CodexServer),
-            file(at(Base::Codex, "hooks.json"), InstalledParts::Json(CODEX_HOOKS)),
-            file(at(Base::Codex, "AGENTS.md"), InstalledParts::Instructions),
-            file(at(Base::Home, ".agents/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Codex, "config.toml"), ContentSpec::CodexServer),
+            file_spec(agent_path(BaseDir::Codex, "hooks.json"), ContentSpec::Json(CODEX_HOOKS)),
+            file_spec(agent_path(BaseDir::Codex, "AGENTS.md"), ContentSpec::Instructions),
+            file_spec(agent_path(BaseDir::Home, ".agents/skills"), ContentSpec::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".codex/config.toml"), InstalledParts::CodexServer),
-            file(at(Base::Project, ".codex/hooks.json"), InstalledParts::Json(CODEX_HOOKS)),
+            file_spec(agent_path(BaseDir::Project, ".codex/config.toml"), ContentSpec::CodexServer),
+            file_spec(agent_path(BaseDir::Project, ".codex/hooks.json"), ContentSpec::Json(CODEX_HOOKS)),
             AGENTS_MD,
-            file(at(Base::Project, ".agents/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Project, ".agents/skills"), ContentSpec::Skills),
         ],
         note: "Codex runs new hooks only once you have trusted them: type /hooks in it",
     },
@@ -203,23 +215,21 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "cursor",
         name: "Cursor",
         programs: &["cursor", "cursor-agent"],
-        signs: &[at(Base::Home, ".cursor")],
-        project_signs: &[at(Base::Project, ".cursor")],
+        signs: &[agent_path(BaseDir::Home, ".cursor")],
+        project_signs: &[agent_path(BaseDir::Project, ".cursor")],
         user: &[
-            file(at(Base::Home, ".cursor/mcp.json"), PLAIN),
-            file(at(Base::Home, ".cursor/hooks.json"), InstalledParts::Json(CURSOR_HOOKS)),
-            file(at(Base::Home, ".cursor/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Home, ".cursor/mcp.json"), PLAIN_SERVER),
+            file_spec(agent_path(BaseDir::Home, ".cursor/hooks.json"), ContentSpec::Json(CURSOR_HOOKS)),
+            file_spec(agent_path(BaseDir::Home, ".cursor/skills"), ContentSpec::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".cursor/mcp.json"), PLAIN),
-            file(at(Base::Project, ".cursor/hooks.json"), InstalledParts::Json(CURSOR_HOOKS)),
-            file(
-                at(Base::Project, ".cursor/rules/memod.mdc"),
-                InstalledParts::Rule(
-                    "---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n",
-                ),
+            file_spec(agent_path(BaseDir::Project, ".cursor/mcp.json"), PLAIN_SERVER),
+            file_spec(agent_path(BaseDir::Project, ".cursor/hooks.json"), ContentSpec::Json(CURSOR_HOOKS)),
+            file_spec(
+                agent_path(BaseDir::Project, ".cursor/rules/memod.mdc"),
+                ContentSpec::Rule("---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n"),
             ),
-            file(at(Base::Project, ".cursor/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Project, ".cursor/skills"), ContentSpec::Skills),
         ],
         note: "",
     },
@@ -227,22 +237,34 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "vscode",
         name: "VS Code (Copilot)",
         programs: &["code", "code-insiders"],
-        signs: &[at(Base::VsCode, "")],
-        project_signs: &[at(Base::Project, ".vscode"), at(Base::Project, ".github/copilot-instructions.md")],
+        signs: &[agent_path(BaseDir::VsCode, "")],
+        project_signs: &[
+            agent_path(BaseDir::Project, ".vscode"),
+            agent_path(BaseDir::Project, ".github/copilot-instructions.md"),
+        ],
         user: &[
-            file(at(Base::VsCode, "mcp.json"), VSCODE),
-            file(at(Base::Home, ".copilot/hooks/memod.json"), InstalledParts::OwnHooks(VSCODE_HOOKS)),
-            file(
-                at(Base::VsCode, "prompts/memod.instructions.md"),
-                InstalledParts::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
+            file_spec(agent_path(BaseDir::VsCode, "mcp.json"), VSCODE_SERVER),
+            file_spec(
+                agent_path(BaseDir::Home, ".copilot/hooks/memod.json"),
+                ContentSpec::OwnHooks(VSCODE_HOOKS),
             ),
-            file(at(Base::Home, ".copilot/skills"), InstalledParts::Skills),
+            file_spec(
+                agent_path(BaseDir::VsCode, "prompts/memod.instructions.md"),
+                ContentSpec::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
+            ),
+            file_spec(agent_path(BaseDir::Home, ".copilot/skills"), ContentSpec::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".vscode/mcp.json"), VSCODE),
-            file(at(Base::Project, ".github/hooks/memod.json"), InstalledParts::OwnHooks(VSCODE_HOOKS)),
-            file(at(Base::Project, ".github/copilot-instructions.md"), InstalledParts::Instructions),
-            file(at(Base::Project, ".github/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Project, ".vscode/mcp.json"), VSCODE_SERVER),
+            file_spec(
+                agent_path(BaseDir::Project, ".github/hooks/memod.json"),
+                ContentSpec::OwnHooks(VSCODE_HOOKS),
+            ),
+            file_spec(
+                agent_path(BaseDir::Project, ".github/copilot-instructions.md"),
+                ContentSpec::Instructions,
+            ),
+            file_spec(agent_path(BaseDir::Project, ".github/skills"), ContentSpec::Skills),
         ],
         note: "",
     },
@@ -250,17 +272,23 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "gemini",
         name: "Gemini CLI",
         programs: &["gemini"],
-        signs: &[at(Base::Home, ".gemini/settings.json"), at(Base::Home, ".gemini/GEMINI.md")],
-        project_signs: &[at(Base::Project, ".gemini"), at(Base::Project, "GEMINI.md")],
+        signs: &[
+            agent_path(BaseDir::Home, ".gemini/settings.json"),
+            agent_path(BaseDir::Home, ".gemini/GEMINI.md"),
+        ],
+        project_signs: &[agent_path(BaseDir::Project, ".gemini"), agent_path(BaseDir::Project, "GEMINI.md")],
         user: &[
-            file(at(Base::Home, ".gemini/settings.json"), InstalledParts::Json(GEMINI)),
-            file(at(Base::Home, ".gemini/GEMINI.md"), InstalledParts::Instructions),
-            file(at(Base::Home, ".gemini/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Home, ".gemini/settings.json"), ContentSpec::Json(GEMINI_ENTRIES)),
+            file_spec(agent_path(BaseDir::Home, ".gemini/GEMINI.md"), ContentSpec::Instructions),
+            file_spec(agent_path(BaseDir::Home, ".gemini/skills"), ContentSpec::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".gemini/settings.json"), InstalledParts::Json(GEMINI)),
-            file(at(Base::Project, "GEMINI.md"), InstalledParts::Instructions),
-            file(at(Base::Project, ".gemini/skills"), InstalledParts::Skills),
+            file_spec(
+                agent_path(BaseDir::Project, ".gemini/settings.json"),
+                ContentSpec::Json(GEMINI_ENTRIES),
+            ),
+            file_spec(agent_path(BaseDir::Project, "GEMINI.md"), ContentSpec::Instructions),
+            file_spec(agent_path(BaseDir::Project, ".gemini/skills"), ContentSpec::Skills),
         ],
         note: "",
     },
@@ -268,29 +296,29 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "opencode",
         name: "opencode",
         programs: &["opencode"],
-        signs: &[at(Base::Config, "opencode")],
+        signs: &[agent_path(BaseDir::Config, "opencode")],
         project_signs: &[
-            at(Base::Project, ".opencode"),
-            at(Base::Project, "opencode.json"),
-            at(Base::Project, "opencode.jsonc"),
+            agent_path(BaseDir::Project, ".opencode"),
+            agent_path(BaseDir::Project, "opencode.json"),
+            agent_path(BaseDir::Project, "opencode.jsonc"),
         ],
         user: &[
             FileSpec {
-                place: at(Base::Config, "opencode/opencode.json"),
-                or: Some(at(Base::Config, "opencode/opencode.jsonc")),
-                parts: OPENCODE,
+                place: agent_path(BaseDir::Config, "opencode/opencode.json"),
+                alternative: Some(agent_path(BaseDir::Config, "opencode/opencode.jsonc")),
+                content: OPENCODE_SERVER,
             },
-            file(at(Base::Config, "opencode/AGENTS.md"), InstalledParts::Instructions),
-            file(at(Base::Config, "opencode/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Config, "opencode/AGENTS.md"), ContentSpec::Instructions),
+            file_spec(agent_path(BaseDir::Config, "opencode/skills"), ContentSpec::Skills),
         ],
         project: &[
             FileSpec {
-                place: at(Base::Project, "opencode.json"),
-                or: Some(at(Base::Project, "opencode.jsonc")),
-                parts: OPENCODE,
+                place: agent_path(BaseDir::Project, "opencode.json"),
+                alternative: Some(agent_path(BaseDir::Project, "opencode.jsonc")),
+                content: OPENCODE_SERVER,
             },
             AGENTS_MD,
-            file(at(Base::Project, ".opencode/skills"), InstalledParts::Skills),
+            file_spec(agent_path(BaseDir::Project, ".opencode/skills"), ContentSpec::Skills),
         ],
         note: "",
     },
@@ -298,10 +326,10 @@ pub(super) const AGENTS: &[Agent] = &[
         id: "zed",
         name: "Zed",
         programs: &["zed", "zeditor"],
-        signs: &[at(Base::Zed, "")],
-        project_signs: &[at(Base::Project, ".zed")],
-        user: &[file(at(Base::Zed, "settings.json"), ZED)],
-        project: &[file(at(Base::Project, ".zed/settings.json"), ZED), AGENTS_MD],
+        signs: &[agent_path(BaseDir::Zed, "")],
+        project_signs: &[agent_path(BaseDir::Project, ".zed")],
+        user: &[file_spec(agent_path(BaseDir::Zed, "settings.json"), ZED_SERVER)],
+        project: &[file_spec(agent_path(BaseDir::Project, ".zed/settings.json"), ZED_SERVER), AGENTS_MD],
         note: "",
     },
     Agent {
@@ -309,10 +337,10 @@ pub(super) const AGENTS: &[Agent] = &[
         name: "Neovim (mcphub.nvim)",
         // Neovim itself has no MCP settings; only the plugin shows that they would be read.
         programs: &[],
-        signs: &[at(Base::Home, ".config/mcphub")],
-        project_signs: &[at(Base::Project, ".mcphub")],
-        user: &[file(at(Base::Home, ".config/mcphub/servers.json"), PLAIN)],
-        project: &[file(at(Base::Project, ".mcphub/servers.json"), PLAIN), AGENTS_MD],
+        signs: &[agent_path(BaseDir::Home, ".config/mcphub")],
+        project_signs: &[agent_path(BaseDir::Project, ".mcphub")],
+        user: &[file_spec(agent_path(BaseDir::Home, ".config/mcphub/servers.json"), PLAIN_SERVER)],
+        project: &[file_spec(agent_path(BaseDir::Project, ".mcphub/servers.json"), PLAIN_SERVER), AGENTS_MD],
         note: "Neovim reads this through the plugin mcphub.nvim",
     },
     Agent {
@@ -320,7 +348,7 @@ pub(super) const AGENTS: &[Agent] = &[
         name: "AGENTS.md",
         programs: &[],
         signs: &[],
-        project_signs: &[at(Base::Project, "AGENTS.md")],
+        project_signs: &[agent_path(BaseDir::Project, "AGENTS.md")],
         user: &[],
         project: &[AGENTS_MD],
         note: "",

@@ -19,7 +19,7 @@ pub struct DetectedAgent {
 
 /// Looks for all agents that have settings files in this scope, and returns a result for each.
 pub fn detect_agents(dirs: &AgentDirs, scope: FileScope) -> Vec<DetectedAgent> {
-    let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
+    let agents = AGENTS.iter().filter(|agent| !scope.settings_files(agent).is_empty());
     agents.map(|agent| detect_agent(agent, dirs, scope)).collect()
 }
 
@@ -28,7 +28,7 @@ fn detect_agent(agent: &Agent, dirs: &AgentDirs, scope: FileScope) -> DetectedAg
         FileScope::User => agent.signs,
         FileScope::Project => agent.project_signs,
     };
-    let paths: Vec<_> = signs.iter().map(|sign| dirs.path(*sign)).collect();
+    let paths: Vec<_> = signs.iter().map(|sign| dirs.resolve_path(*sign)).collect();
     let sign = paths.iter().find(|path| path.exists()).map(|path| dirs.display_path(path));
     let found = match scope {
         FileScope::User => sign.or_else(|| {

@@ -52,14 +52,14 @@ pub(super) fn install_content(
     let installed = match content {
         FileContent::Json(parts) => install_json(parts, text, recorded)?,
         FileContent::Section(lines) => {
-            InstalledText::without_pieces(marked_section::insert_section(text, MarkSyntax::Html, lines)?)
+            InstalledText::from_text(marked_section::insert_section(text, MarkSyntax::Html, lines)?)
         }
         FileContent::Toml { section, table } => {
-            InstalledText::without_pieces(install_toml(text, section, *table)?)
+            InstalledText::from_text(install_toml(text, section, *table)?)
         }
         FileContent::Whole(wanted) => match before {
             Some(text) if text != wanted && recorded.first().is_none_or(|whole| whole.text != text) => {
-                return Err(Refusal::Foreign);
+                return Err(Refusal::WrittenByOthers);
             }
             _ => {
                 let whole = InsertedPiece { at: 0, text: wanted.clone(), inside: Vec::new() };
@@ -88,18 +88,20 @@ pub(super) fn uninstall_content(
         FileContent::Toml { section, table } => uninstall_toml(text, section, *table),
         FileContent::Whole(wanted) => {
             let is_ours = text == wanted || recorded.first().is_some_and(|whole| whole.text == text);
-            if is_ours { Ok(Some(String::new())) } else { Err(Refusal::Foreign) }
+            if is_ours { Ok(Some(String::new())) } else { Err(Refusal::WrittenByOthers) }
         }
     }
 }
 
 /// Returns whether a text has no content of others, so that a file that we created can be deleted.
-pub(super) fn is_bare(content: &FileContent, text: &str) -> bool {
+pub(super) fn has_only_frame(content: &FileContent, text: &str) -> bool {
     match content {
         // We write no comments, so a comment is somebody else's.
         FileContent::Json(_) if text.contains("//") || text.contains("/*") => false,
         FileContent::Json(parts) => match JsonNode::parse(text) {
-            Ok(Some(root)) => root.is_object() && root.items().iter().all(|item| is_needed(parts, &item.key)),
+            Ok(Some(root)) => {
+                root.is_object() && root.items().iter().all(|item| is_required_member(parts, &item.key))
+            }
             Ok(None) => text.trim_matches('\u{feff}').trim().is_empty(),
             Err(_) => false,
         },
@@ -108,12 +110,12 @@ pub(super) fn is_bare(content: &FileContent, text: &str) -> bool {
 }
 
 /// Returns whether the format requires a member with this key.
-fn is_needed(parts: &[JsonPart], key: &str) -> bool {
-    parts.iter().any(|part| matches!(part, JsonPart::Needed { key: needed, .. } if *needed == key))
+fn is_required_member(parts: &[JsonPart], key: &str) -> bool {
+    parts.iter().any(|part| matches!(part, JsonPart::RequiredMember { key: needed, .. } if *needed == key))
 }
 
 impl InstalledText {
-    fn without_pieces(text: String) -> Self {
+    fn from_text(text: String) -> Self {
         Self { text, pieces: Vec::new() }
     }
 }
@@ -131,8 +133,8 @@ fn install_json(
         return Ok(InstalledText { text: text.to_owned(), pieces: recorded.to_vec() });
     }
     // If the pieces that an earlier version inserted are unchanged, new ones replace them.
-    let bare = without_pieces(text, recorded);
-    let mut installed = InstalledText::without_pieces(bare.unwrap_or_else(|| text.to_owned()));
+    let bare = remove_pieces(text, recorded);
+    let mut installed = InstalledText::from_text(bare.unwrap_or_else(|| text.to_owned()));
     let theirs = JsonNode::parse(&installed.text)?;
     // Each part is inserted at the start of its object, so the last part is inserted first.
     for part in parts.iter().rev() {
@@ -141,7 +143,9 @@ fn install_json(
             JsonEdit::Update(text) => installed.text = text,
             JsonEdit::Insert(mut piece) => {
                 installed.text.insert_str(piece.at, &piece.text);
-                piece.inside.truncate(theirs.as_ref().map_or(0, |root| depth_of(root, &piece.inside)));
+                piece
+                    .inside
+                    .truncate(theirs.as_ref().map_or(0, |root| count_existing_keys(root, &piece.inside)));
                 installed.pieces.push(piece);
             }
         }
@@ -159,7 +163,7 @@ fn uninstall_json(
 ) -> Result<Option<String>, Refusal> {
     JsonNode::parse(text)?;
     let kept: Vec<Vec<String>> = recorded.iter().map(|piece| piece.inside.clone()).collect();
-    let exact = if recorded.is_empty() { None } else { without_pieces(text, recorded) };
+    let exact = if recorded.is_empty() { None } else { remove_pieces(text, recorded) };
     let mut left = exact.unwrap_or_else(|| text.to_owned());
     for part in parts {
         while let Some(less) = remove_part(&left, part, &kept)? {
@@ -171,7 +175,7 @@ fn uninstall_json(
 }
 
 /// Returns how many leading keys of a path exist in the document.
-fn depth_of(root: &JsonNode, path: &[String]) -> usize {
+fn count_existing_keys(root: &JsonNode, path: &[String]) -> usize {
     let mut node = root;
     let found = path.iter().take_while(|key| node.get(key).inspect(|inner| node = inner).is_some());
     found.count()
@@ -179,7 +183,7 @@ fn depth_of(root: &JsonNode, path: &[String]) -> usize {
 
 /// Returns the text without the pieces. `None` if a piece is not at its place and not exactly once in the text, or if the rest
 /// does not parse.
-fn without_pieces(text: &str, pieces: &[InsertedPiece]) -> Option<String> {
+fn remove_pieces(text: &str, pieces: &[InsertedPiece]) -> Option<String> {
     let mut left = text.to_owned();
     for piece in pieces.iter().rev() {
         let at = if left.get(piece.at..).is_some_and(|rest| rest.starts_with(&piece.text)) {
@@ -202,10 +206,10 @@ fn install_toml(text: &str, section: &str, [parent, name]: [&'static str; 2]) ->
     let others = parse_toml(bare.as_deref().unwrap_or(text))?;
     match others.get(parent) {
         Some(item) if item.as_table_like().is_some_and(|table| table.contains_key(name)) => {
-            return Err(Refusal::Taken(name.to_owned()));
+            return Err(Refusal::NameTaken(name.to_owned()));
         }
         Some(item) if item.is_inline_table() || !item.is_table_like() => {
-            return Err(Refusal::Shape { path: parent.to_owned(), expected: "a table with a header" });
+            return Err(Refusal::WrongType { path: parent.to_owned(), expected: "a table with a header" });
         }
         _ => {}
     }
@@ -223,19 +227,19 @@ fn uninstall_toml(text: &str, section: &str, [parent, name]: [&str; 2]) -> Resul
     let Some(removed) = marked_section::remove_section(text, MarkSyntax::Hash, section)? else {
         return Ok(None);
     };
-    let left = removed.join_with(&other_tables(removed.added, &format!("{parent}.{name}")));
+    let left = removed.join_with(&remove_table_lines(removed.added, &format!("{parent}.{name}")));
     let mut others = parse_toml(text)?;
     if let Some(tables) = others.get_mut(parent).and_then(|item| item.as_table_like_mut()) {
         tables.remove(name);
     }
     // The lines were chosen by how they begin. Compare the parsed values, to be sure that only our table is removed.
     let is_exact = collect_values(parse_toml(&left)?.as_table()) == collect_values(others.as_table());
-    if is_exact { Ok(Some(left)) } else { Err(Refusal::Foreign) }
+    if is_exact { Ok(Some(left)) } else { Err(Refusal::WrittenByOthers) }
 }
 
 /// Returns lines of TOML without the lines of a table and its subtables. The first lines are taken to be in that table. A comment
 /// belongs to the line after it.
-fn other_tables(lines: &str, table: &str) -> String {
+fn remove_table_lines(lines: &str, table: &str) -> String {
     let (own, inner) = (format!("[{table}]"), format!("[{table}."));
     let (mut kept, mut comment, mut is_kept) = (String::new(), String::new(), false);
     for line in lines.split_inclusive('\n') {

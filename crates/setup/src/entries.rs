@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use memod_plugin::{INSTRUCTIONS, SKILLS};
 
-use super::agent_table::{AgentHook, FileSpec, HookForm, InstalledParts, JsonEntry, ServerForm};
+use super::agent_table::{AgentHook, ContentSpec, FileSpec, HookForm, JsonEntry, ServerForm};
 use super::document::FileContent;
 use super::place::AgentDirs;
 use crate::json::config_value::{ConfigValue, JsonLayout};
@@ -12,7 +12,7 @@ use crate::json::json_part::JsonPart;
 use crate::json::our_command::OurCommand;
 
 /// The name of our MCP server in the settings of every agent.
-pub(super) const SERVER: &str = "memod";
+pub(super) const SERVER_NAME: &str = "memod";
 
 /// Time after which an agent kills a hook, seconds. Our hooks end long before.
 const HOOK_TIMEOUT_S: u64 = 5;
@@ -32,22 +32,25 @@ pub(super) fn build_contents(
     dirs: &AgentDirs,
     command: AgentCommand<'_>,
 ) -> Vec<(PathBuf, FileContent)> {
-    let place = dirs.path(spec.place);
-    let other = spec.or.map(|place| dirs.path(place)).filter(|other| !place.exists() && other.exists());
+    let place = dirs.resolve_path(spec.place);
+    let other = spec
+        .alternative
+        .map(|place| dirs.resolve_path(place))
+        .filter(|other| !place.exists() && other.exists());
     let path = other.unwrap_or(place);
-    let content = match &spec.parts {
-        InstalledParts::Json(entries) => {
-            FileContent::Json(entries.iter().map(|entry| json_part(entry, command)).collect())
+    let content = match &spec.content {
+        ContentSpec::Json(entries) => {
+            FileContent::Json(entries.iter().map(|entry| to_json_part(entry, command)).collect())
         }
-        InstalledParts::CodexServer => {
+        ContentSpec::CodexServer => {
             let memo = toml_edit::Value::from(command.memo);
-            let section = format!("[mcp_servers.{SERVER}]\ncommand = {memo}\nargs = [\"mcp\"]");
-            FileContent::Toml { section, table: ["mcp_servers", SERVER] }
+            let section = format!("[mcp_servers.{SERVER_NAME}]\ncommand = {memo}\nargs = [\"mcp\"]");
+            FileContent::Toml { section, table: ["mcp_servers", SERVER_NAME] }
         }
-        InstalledParts::Instructions => FileContent::Section(INSTRUCTIONS.to_owned()),
-        InstalledParts::Rule(front) => FileContent::Whole(format!("{front}{INSTRUCTIONS}")),
-        InstalledParts::OwnHooks(hooks) => FileContent::Whole(hooks_file(hooks, command)),
-        InstalledParts::Skills => {
+        ContentSpec::Instructions => FileContent::Section(INSTRUCTIONS.to_owned()),
+        ContentSpec::Rule(front) => FileContent::Whole(format!("{front}{INSTRUCTIONS}")),
+        ContentSpec::OwnHooks(hooks) => FileContent::Whole(build_hooks_file(hooks, command)),
+        ContentSpec::Skills => {
             let skills = SKILLS.iter();
             return skills
                 .map(|(name, text)| {
@@ -60,22 +63,22 @@ pub(super) fn build_contents(
 }
 
 /// Converts an entry of the table into an entry with its values.
-fn json_part(entry: &JsonEntry, command: AgentCommand<'_>) -> JsonPart {
+fn to_json_part(entry: &JsonEntry, command: AgentCommand<'_>) -> JsonPart {
     match entry {
         JsonEntry::Server(path, form) => {
-            JsonPart::Server { path, key: SERVER, value: server_value(*form, command.memo) }
+            JsonPart::Server { path, key: SERVER_NAME, value: build_server_value(*form, command.memo) }
         }
         JsonEntry::Hook(hook) => JsonPart::Hook {
             path: ["hooks", hook.name],
-            value: hook_value(hook, command),
+            value: build_hook_value(hook, command),
             command: OurCommand::Hook(hook.event),
         },
-        JsonEntry::VersionOne => JsonPart::Needed { key: "version", value: ConfigValue::Number(1) },
+        JsonEntry::VersionOne => JsonPart::RequiredMember { key: "version", value: ConfigValue::Number(1) },
     }
 }
 
 /// Returns the value that starts our MCP server.
-fn server_value(form: ServerForm, memo: &str) -> ConfigValue {
+fn build_server_value(form: ServerForm, memo: &str) -> ConfigValue {
     let (program, mcp) = (ConfigValue::text(memo), ConfigValue::text("mcp"));
     match form {
         ServerForm::Plain => ConfigValue::map([("command", program), ("args", ConfigValue::List(vec![mcp]))]),
@@ -93,8 +96,8 @@ fn server_value(form: ServerForm, memo: &str) -> ConfigValue {
 }
 
 /// Returns the value that runs our hook.
-fn hook_value(hook: &AgentHook, command: AgentCommand<'_>) -> ConfigValue {
-    let line = format!("{} hook {} --agent {}", shell_word(command.memo), hook.event, command.agent);
+fn build_hook_value(hook: &AgentHook, command: AgentCommand<'_>) -> ConfigValue {
+    let line = format!("{} hook {} --agent {}", quote_for_shell(command.memo), hook.event, command.agent);
     let line = ("command".to_owned(), ConfigValue::Text(line));
     let kind = ("type".to_owned(), ConfigValue::text("command"));
     let matcher = Some(hook.matcher).filter(|matcher| !matcher.is_empty());
@@ -118,9 +121,10 @@ fn hook_timeout(per_second: u64) -> (String, ConfigValue) {
 }
 
 /// Returns the text of a file with these hooks.
-fn hooks_file(hooks: &[AgentHook], command: AgentCommand<'_>) -> String {
-    let events =
-        hooks.iter().map(|hook| (hook.name.to_owned(), ConfigValue::List(vec![hook_value(hook, command)])));
+fn build_hooks_file(hooks: &[AgentHook], command: AgentCommand<'_>) -> String {
+    let events = hooks
+        .iter()
+        .map(|hook| (hook.name.to_owned(), ConfigValue::List(vec![build_hook_value(hook, command)])));
     let file = ConfigValue::map([
         ("version", ConfigValue::Number(1)),
         ("hooks", ConfigValue::Map(events.collect())),
@@ -129,7 +133,7 @@ fn hooks_file(hooks: &[AgentHook], command: AgentCommand<'_>) -> String {
 }
 
 /// Returns a program, quoted if necessary, as a word of the shell that runs the commands of agents.
-fn shell_word(program: &str) -> String {
+fn quote_for_shell(program: &str) -> String {
     if program.chars().all(is_plain_char) {
         program.to_owned()
     } else if cfg!(windows) {
@@ -156,9 +160,9 @@ mod tests {
 
     #[test]
     fn paths_with_blanks_are_one_word() {
-        assert_eq!(shell_word("/usr/bin/memo"), "/usr/bin/memo");
+        assert_eq!(quote_for_shell("/usr/bin/memo"), "/usr/bin/memo");
         if cfg!(unix) {
-            assert_eq!(shell_word("/a b/it's/memo"), r"'/a b/it'\''s/memo'");
+            assert_eq!(quote_for_shell("/a b/it's/memo"), r"'/a b/it'\''s/memo'");
         }
     }
 }

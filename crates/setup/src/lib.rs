@@ -45,7 +45,7 @@ pub enum Refusal {
     Toml(String),
     /// A value into which our entry must be inserted has another type.
     #[error("{path} is not {expected}")]
-    Shape {
+    WrongType {
         /// The keys that lead to the value, joined by dots.
         path: String,
         /// The expected kind of value.
@@ -53,10 +53,10 @@ pub enum Refusal {
     },
     /// Somebody else wrote an entry of our name.
     #[error("it has an entry `{0}` that `memo setup` did not write; rename or remove that entry")]
-    Taken(String),
+    NameTaken(String),
     /// Somebody else wrote the file, or has changed it.
     #[error("its text is not what `memo setup` writes: somebody has written or changed it")]
-    Foreign,
+    WrittenByOthers,
     /// One of the two marks around our section is missing, or is there several times.
     #[error("it must have one `memod: begin` and one `memod: end` mark; remove the marks by hand")]
     Marks,
@@ -74,7 +74,7 @@ pub enum Refusal {
     Dangling,
     /// The file, or a directory around it, is a link that leads out of the project.
     #[error("it leads out of the project, to {0}")]
-    Outside(String),
+    OutsideProject(String),
     /// The owner has made the file read-only.
     #[error("it is read-only")]
     ReadOnly,

@@ -18,13 +18,13 @@ pub(super) enum MarkSyntax {
 }
 
 /// Beginning of the first mark in every version.
-const START: &str = "memod: begin";
+const START_MARK: &str = "memod: begin";
 /// Remark in the first mark, after the hash.
-const NOTE: &str = "(written by `memo setup`, removed by `memo setup --undo`)";
+const START_MARK_NOTE: &str = "(written by `memo setup`, removed by `memo setup --undo`)";
 /// Text of the second mark.
-const END: &str = "memod: end";
+const END_MARK: &str = "memod: end";
 /// Number of hex digits of the hash in the first mark.
-const HASH_DIGITS: usize = 8;
+const N_HASH_DIGITS: usize = 8;
 
 impl MarkSyntax {
     fn render_mark(self, words: &str) -> String {
@@ -57,14 +57,14 @@ impl TextWithoutSection<'_> {
     pub(super) fn join_with(&self, added: &str) -> String {
         match strip_eol_start(self.after) {
             Some(after) => [strip_eol(self.before), added, after].concat(),
-            None if self.after.is_empty() && added.is_empty() => without_eols(self.before).to_owned(),
+            None if self.after.is_empty() && added.is_empty() => strip_two_eols(self.before).to_owned(),
             None => [self.before, added, self.after].concat(),
         }
     }
 }
 
 /// Returns a text without two equal line ends at its end. A carriage return that is not part of these line ends stays.
-fn without_eols(text: &str) -> &str {
+fn strip_two_eols(text: &str) -> &str {
     let eol = if text.ends_with("\r\n") { "\r\n" } else { "\n" };
     let text = text.strip_suffix(eol).unwrap_or(text);
     text.strip_suffix(eol).unwrap_or(text)
@@ -79,19 +79,19 @@ pub(super) fn insert_section(text: &str, marks: MarkSyntax, lines: &str) -> Resu
     let eol = detect_eol(text);
     let lines = lines.trim_end();
     let start = marks.render_mark(&format!(
-        "{START} {} {NOTE}",
+        "{START_MARK} {} {START_MARK_NOTE}",
         hash_line_prefixes(lines.lines()).last().unwrap_or_default()
     ));
     let own = format!("{start}\n{lines}\n").replace('\n', eol);
     if let Some(section) = find_section(text, marks)? {
-        let n_own = section.own_len(lines).ok_or(Refusal::Foreign)?;
+        let n_own = section.own_len(lines).ok_or(Refusal::WrittenByOthers)?;
         let (body, added) = section.body.split_at(n_own);
         if body.lines().eq(lines.lines()) {
             return Ok(text.to_owned());
         }
-        return Ok([section.before, &own, added, &marks.render_mark(END), section.after].concat());
+        return Ok([section.before, &own, added, &marks.render_mark(END_MARK), section.after].concat());
     }
-    let section = own + &marks.render_mark(END);
+    let section = own + &marks.render_mark(END_MARK);
     let bare = text.trim_start_matches('\u{feff}');
     Ok(if bare.is_empty() {
         [text, &section, eol].concat()
@@ -112,7 +112,7 @@ pub(super) fn remove_section<'a>(
     lines: &str,
 ) -> Result<Option<TextWithoutSection<'a>>, Refusal> {
     let Some(section) = find_section(text, marks)? else { return Ok(None) };
-    let n_own = section.own_len(lines.trim_end()).ok_or(Refusal::Foreign)?;
+    let n_own = section.own_len(lines.trim_end()).ok_or(Refusal::WrittenByOthers)?;
     Ok(Some(TextWithoutSection {
         before: section.before,
         added: &section.body[n_own..],
@@ -149,7 +149,7 @@ fn hash_line_prefixes<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator
     let mut hasher = blake3::Hasher::new();
     lines.map(move |line| {
         hasher.update(line.as_bytes()).update(b"\n");
-        hasher.finalize().to_hex()[..HASH_DIGITS].to_owned()
+        hasher.finalize().to_hex()[..N_HASH_DIGITS].to_owned()
     })
 }
 
@@ -158,9 +158,9 @@ fn hash_line_prefixes<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator
 /// # Errors
 /// When the text has marks but not exactly one pair.
 fn find_section(text: &str, marks: MarkSyntax) -> Result<Option<MarkedSection<'_>>, Refusal> {
-    let end_mark = marks.render_mark(END);
+    let end_mark = marks.render_mark(END_MARK);
     let (starts, ends) =
-        (find_line_starts(text, &marks.render_prefix(START)), find_line_starts(text, &end_mark));
+        (find_line_starts(text, &marks.render_prefix(START_MARK)), find_line_starts(text, &end_mark));
     let (start, end) = match (starts.as_slice(), ends.as_slice()) {
         ([], []) => return Ok(None),
         ([start], [end]) if start < end => (*start, *end),
@@ -246,8 +246,8 @@ mod tests {
             assert_eq!(left, format!("a = 1{eol}{eol}[theirs]{eol}"));
         }
         let changed = insert_section("", MarkSyntax::Html, "ours").unwrap().replace("ours", "mine");
-        assert!(matches!(insert_section(&changed, MarkSyntax::Html, "ours"), Err(Refusal::Foreign)));
-        assert!(matches!(remove_section(&changed, MarkSyntax::Html, "ours"), Err(Refusal::Foreign)));
+        assert!(matches!(insert_section(&changed, MarkSyntax::Html, "ours"), Err(Refusal::WrittenByOthers)));
+        assert!(matches!(remove_section(&changed, MarkSyntax::Html, "ours"), Err(Refusal::WrittenByOthers)));
     }
 
     #[test]

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{Env, canonical};
+use memod_base::paths::{Env, canonicalize_path};
 
-/// A file or directory relative to a [`Base`].
+/// A file or directory relative to a [`BaseDir`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgentPath {
-    base: Base,
+    base: BaseDir,
     path: &'static str,
 }
 
 /// The directory to which an [`AgentPath`] is relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Base {
+pub(super) enum BaseDir {
     /// The user's home directory.
     Home,
     /// `$XDG_CONFIG_HOME`, or `~/.config`, on all platforms: for agents that use this directory everywhere.
@@ -33,7 +33,7 @@ pub(super) enum Base {
 }
 
 /// Creates the path of a file relative to a base.
-pub(super) const fn at(base: Base, path: &'static str) -> AgentPath {
+pub(super) const fn agent_path(base: BaseDir, path: &'static str) -> AgentPath {
     AgentPath { base, path }
 }
 
@@ -78,17 +78,17 @@ impl AgentDirs {
     }
 
     /// Returns the absolute path of a file or directory.
-    pub(super) fn path(&self, place: AgentPath) -> PathBuf {
+    pub(super) fn resolve_path(&self, place: AgentPath) -> PathBuf {
         let base = match place.base {
-            Base::Home => self.home.clone(),
-            Base::Config => self.config.clone(),
-            Base::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
-            Base::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
-            Base::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
-            Base::VsCode => self.app_config.join("Code").join("User"),
-            Base::Zed if cfg!(windows) => self.app_config.join("Zed"),
-            Base::Zed => self.config.join("zed"),
-            Base::Project => self.project.clone(),
+            BaseDir::Home => self.home.clone(),
+            BaseDir::Config => self.config.clone(),
+            BaseDir::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
+            BaseDir::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
+            BaseDir::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
+            BaseDir::VsCode => self.app_config.join("Code").join("User"),
+            BaseDir::Zed if cfg!(windows) => self.app_config.join("Zed"),
+            BaseDir::Zed => self.config.join("zed"),
+            BaseDir::Project => self.project.clone(),
         };
         // The names are joined one by one, so that the path has the separator of the platform.
         place.path.split('/').filter(|name| !name.is_empty()).fold(base, |path, name| path.join(name))
@@ -126,5 +126,5 @@ impl AgentDirs {
 
 /// Returns whether both paths lead to the same file.
 fn is_same_file(path: &Path, other: &Path) -> bool {
-    canonical(path).is_ok_and(|path| canonical(other).is_ok_and(|other| other == path))
+    canonicalize_path(path).is_ok_and(|path| canonicalize_path(other).is_ok_and(|other| other == path))
 }

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::{IoContext, PathError, create_private_dir};
 use serde::{Deserialize, Serialize};
 
-use super::target_file::{remove_empty_dirs, write_new};
+use super::target_file::{remove_empty_dirs, write_temp_file};
 use crate::json::json_insert::InsertedPiece;
 
 /// Extension of a record file.
-const RECORD: &str = "json";
+const RECORD_EXTENSION: &str = "json";
 /// Extension of a record file that is being written.
-const PART: &str = "part";
+const PART_EXTENSION: &str = "part";
 
 /// The record of the changes to one file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Record {
+pub(super) struct FileRecord {
     /// The settings file.
     pub(super) path: PathBuf,
     /// The ids of the agents for which the file was changed.
@@ -37,26 +37,28 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Records {
     dir: PathBuf,
-    known: BTreeMap<PathBuf, Record>,
+    by_path: BTreeMap<PathBuf, FileRecord>,
 }
 
 impl Records {
     /// Reads all records in a directory. A record that cannot be read is ignored, as if it were lost.
     pub(super) fn read(dir: &Path) -> Self {
         let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-        let files = files.filter(|file| file.extension().is_some_and(|extension| extension == RECORD));
-        let records = files.filter_map(|file| serde_json::from_slice::<Record>(&fs::read(file).ok()?).ok());
-        Self { dir: dir.to_owned(), known: records.map(|record| (record.path.clone(), record)).collect() }
+        let files =
+            files.filter(|file| file.extension().is_some_and(|extension| extension == RECORD_EXTENSION));
+        let records =
+            files.filter_map(|file| serde_json::from_slice::<FileRecord>(&fs::read(file).ok()?).ok());
+        Self { dir: dir.to_owned(), by_path: records.map(|record| (record.path.clone(), record)).collect() }
     }
 
     /// Returns the record of a settings file.
-    pub(super) fn get(&self, path: &Path) -> Option<&Record> {
-        self.known.get(path)
+    pub(super) fn get(&self, path: &Path) -> Option<&FileRecord> {
+        self.by_path.get(path)
     }
 
     /// Returns the directories around a file that `memo setup` has created, for this file or for another one; sorted.
     pub(super) fn created_dirs(&self, path: &Path) -> Vec<PathBuf> {
-        let dirs = self.known.values().flat_map(|record| &record.dirs);
+        let dirs = self.by_path.values().flat_map(|record| &record.dirs);
         let mut around: Vec<_> = dirs.filter(|dir| path.starts_with(dir)).cloned().collect();
         around.sort();
         around.dedup();
@@ -67,24 +69,27 @@ impl Records {
     ///
     /// # Errors
     /// When the record cannot be written.
-    pub(super) fn put(&mut self, record: Record) -> Result<(), PathError> {
+    pub(super) fn write_record(&mut self, record: FileRecord) -> Result<(), PathError> {
         create_private_dir(&self.dir)?;
-        let (file, part) = (self.record_path(&record.path, RECORD), self.record_path(&record.path, PART));
+        let (file, part) = (
+            self.record_path(&record.path, RECORD_EXTENSION),
+            self.record_path(&record.path, PART_EXTENSION),
+        );
         let text = serde_json::to_vec(&record).expect("a record has only strings, numbers and lists");
-        let written = write_new(&part, &text, None).and_then(|()| fs::rename(&part, &file));
+        let written = write_temp_file(&part, &text, None).and_then(|()| fs::rename(&part, &file));
         written.inspect_err(|_| drop(fs::remove_file(&part))).at("write", &file)?;
-        self.known.insert(record.path.clone(), record);
+        self.by_path.insert(record.path.clone(), record);
         Ok(())
     }
 
     /// Removes the record of a file from which our content was removed, and a partly written record that an interrupted process
     /// has left.
-    pub(super) fn forget(&mut self, path: &Path) {
-        self.known.remove(path);
-        for extension in [RECORD, PART] {
+    pub(super) fn remove_record(&mut self, path: &Path) {
+        self.by_path.remove(path);
+        for extension in [RECORD_EXTENSION, PART_EXTENSION] {
             let _ = fs::remove_file(self.record_path(path, extension)); // a record of a file without our content does no harm
         }
-        if self.known.is_empty() {
+        if self.by_path.is_empty() {
             remove_empty_dirs(std::slice::from_ref(&self.dir));
         }
     }

@@ -6,19 +6,21 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use memod_base::paths::{PathError, canonical, create_private_dir, lock_within, open_lock};
+use memod_base::paths::{
+    PathError, canonicalize_path, create_private_dir, lock_with_timeout, open_lock_file,
+};
 
 use super::Refusal;
 use super::agent_table::{AGENTS, Agent};
 use super::detect::detect_agents;
-use super::document::{FileContent, install_content, is_bare, uninstall_content};
+use super::document::{FileContent, has_only_frame, install_content, uninstall_content};
 use super::entries::{AgentCommand, build_contents};
 use super::place::AgentDirs;
-use super::records::{Record, Records};
+use super::records::{FileRecord, Records};
 use super::report::{Action, AgentReport, FileOutcome, FileReport};
 use super::scope::FileScope;
 use super::target_file::{TargetFile, remove_empty_dirs};
-use super::unified_diff::unified_diff;
+use super::unified_diff::format_unified_diff;
 
 /// The arguments of a run.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ pub struct SetupRequest {
     /// Whether to remove our content instead of inserting it.
     pub undo: bool,
     /// Whether to report only what would be done, without changing a file.
-    pub show: bool,
+    pub dry_run: bool,
     /// The absolute path of `memo`, for the settings of a user. The settings of a project have only the name `memo`, because
     /// others have installed it elsewhere.
     pub memo: String,
@@ -47,7 +49,7 @@ pub enum SetupError {
     Agent(String),
     /// The agent has no settings files in this scope.
     #[error("{0} has no settings files in the scope `{1}`")]
-    Scope(&'static str, &'static str),
+    NoFilesInScope(&'static str, &'static str),
     /// Another run has the lock for too long.
     #[error(transparent)]
     Locked(PathError),
@@ -66,8 +68,9 @@ pub fn agent_ids() -> impl Iterator<Item = &'static str> {
 /// When an agent is unknown or has no settings files in the scope, or another run does not end in time. No file was changed then.
 pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
     let chosen = choose_agents(request, dirs)?;
-    let _lock = if request.show { None } else { lock_records(dirs)? };
-    let mut run = SetupRun { request, dirs, records: Records::read(&dirs.records), seen: BTreeSet::new() };
+    let _lock = if request.dry_run { None } else { lock_records(dirs)? };
+    let mut run =
+        SetupRun { request, dirs, records: Records::read(&dirs.records), reported: BTreeSet::new() };
     Ok(chosen.into_iter().map(|(agent, scope)| run.process_agent(agent, scope)).collect())
 }
 
@@ -79,8 +82,8 @@ pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentRe
 fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
     let path = dirs.records.with_extension("lock");
     let Some(dir) = path.parent() else { return Ok(None) };
-    let Ok(file) = create_private_dir(dir).and_then(|()| open_lock(&path)) else { return Ok(None) };
-    match lock_within(file, LOCK_PATIENCE) {
+    let Ok(file) = create_private_dir(dir).and_then(|()| open_lock_file(&path)) else { return Ok(None) };
+    match lock_with_timeout(file, LOCK_PATIENCE) {
         Err(error) if error.kind() == ErrorKind::TimedOut => {
             let why = format!(
                 "another `memo setup` is still running after {} s; end that process if it is stuck",
@@ -102,7 +105,7 @@ fn choose_agents(
         let scope = request.scope.unwrap_or(FileScope::User);
         let there = detect_agents(dirs, scope);
         let is_there = |agent: &Agent| there.iter().any(|at| at.agent == agent.id && at.found.is_some());
-        let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
+        let agents = AGENTS.iter().filter(|agent| !scope.settings_files(agent).is_empty());
         // The settings of an agent that was uninstalled may still have our content, so an undo includes it.
         return Ok(agents
             .filter(|agent| request.undo || is_there(agent))
@@ -120,8 +123,8 @@ fn find_agent(id: &str, scope: Option<FileScope>) -> Result<(&'static Agent, Fil
     let agent = AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.to_owned()))?;
     let usual = if agent.user.is_empty() { FileScope::Project } else { FileScope::User };
     let scope = scope.unwrap_or(usual);
-    if scope.files(agent).is_empty() {
-        return Err(SetupError::Scope(agent.id, scope.as_str()));
+    if scope.settings_files(agent).is_empty() {
+        return Err(SetupError::NoFilesInScope(agent.id, scope.as_str()));
     }
     Ok((agent, scope))
 }
@@ -132,7 +135,7 @@ struct SetupRun<'a> {
     dirs: &'a AgentDirs,
     records: Records,
     /// In a run that changes nothing: files that are already reported for another agent.
-    seen: BTreeSet<PathBuf>,
+    reported: BTreeSet<PathBuf>,
 }
 
 /// A settings file of an agent, and our content for it.
@@ -143,7 +146,7 @@ struct FileTask<'a> {
     content: &'a FileContent,
     target: TargetFile,
     /// The record of what earlier runs have inserted into the file.
-    record: Option<Record>,
+    record: Option<FileRecord>,
 }
 
 impl SetupRun<'_> {
@@ -154,10 +157,11 @@ impl SetupRun<'_> {
             FileScope::Project => "memo",
         };
         let command = AgentCommand { agent: agent.id, memo };
-        let all = scope.files(agent).iter().flat_map(|spec| build_contents(spec, self.dirs, command));
+        let all =
+            scope.settings_files(agent).iter().flat_map(|spec| build_contents(spec, self.dirs, command));
         let mut files = Vec::new();
         for (path, content) in all {
-            let allowed = if scope == FileScope::Project { self.check_inside(&path) } else { Ok(()) };
+            let allowed = if scope == FileScope::Project { self.check_inside_project(&path) } else { Ok(()) };
             let outcome = allowed
                 .and_then(|()| self.process_file(agent, &path, &content))
                 .unwrap_or_else(FileOutcome::from);
@@ -175,12 +179,18 @@ impl SetupRun<'_> {
 
     /// Returns an error if a link leads from a settings file of the project out of the project. A project, and so its links, may
     /// come from anybody.
-    fn check_inside(&self, path: &Path) -> Result<(), Refusal> {
+    fn check_inside_project(&self, path: &Path) -> Result<(), Refusal> {
         let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
-        let (Some(Ok(end)), Ok(project)) = (there.map(canonical), canonical(&self.dirs.project)) else {
+        let (Some(Ok(end)), Ok(project)) =
+            (there.map(canonicalize_path), canonicalize_path(&self.dirs.project))
+        else {
             return Ok(()); // a broken link is reported when the file is read
         };
-        if end.starts_with(project) { Ok(()) } else { Err(Refusal::Outside(end.display().to_string())) }
+        if end.starts_with(project) {
+            Ok(())
+        } else {
+            Err(Refusal::OutsideProject(end.display().to_string()))
+        }
     }
 
     /// Sets up one file, or undoes its setup.
@@ -191,10 +201,10 @@ impl SetupRun<'_> {
         content: &FileContent,
     ) -> Result<FileOutcome, Refusal> {
         let target = TargetFile::read(path)?;
-        if self.request.show && !self.seen.insert(target.path().to_owned()) {
+        if self.request.dry_run && !self.reported.insert(target.path().to_owned()) {
             return Ok(FileOutcome::without_change(Action::Unchanged, None)); // already reported for another agent
         }
-        if !self.request.show {
+        if !self.request.dry_run {
             target.remove_leftover();
         }
         let record = self.records.get(target.path()).cloned();
@@ -207,22 +217,22 @@ impl SetupRun<'_> {
         let FileTask { agent, path, content, target, record } = task;
         let before = target.text.as_deref();
         let mut record =
-            record.unwrap_or_else(|| Record { path: target.path().to_owned(), ..Record::default() });
+            record.unwrap_or_else(|| FileRecord { path: target.path().to_owned(), ..FileRecord::default() });
         let is_known = record.agents.iter().any(|known| known == agent.id);
         if !is_known {
             record.agents.push(agent.id.to_owned());
         }
         let Some(installed) = install_content(content, before, &record.pieces)? else {
             // The file has our entries without a record: they came with the project, so no record is written.
-            if !is_known && record.agents.len() > 1 && !self.request.show {
-                self.records.put(record)?;
+            if !is_known && record.agents.len() > 1 && !self.request.dry_run {
+                self.records.write_record(record)?;
             }
             return Ok(FileOutcome::without_change(Action::Unchanged, None));
         };
         target.check_writable()?;
         let action = if before.is_none() { Action::Created } else { Action::Changed };
-        let diff = unified_diff(&self.dirs.display_path(path), before, Some(&installed.text));
-        if !self.request.show {
+        let diff = format_unified_diff(&self.dirs.display_path(path), before, Some(&installed.text));
+        if !self.request.dry_run {
             record.created |= before.is_none();
             record.pieces = installed.pieces;
             if before.is_none() {
@@ -236,14 +246,14 @@ impl SetupRun<'_> {
 
     /// Writes the record and then the file. In this order an interruption does no harm: a record of missing content is harmless,
     /// but content without a record could not be removed exactly.
-    fn write_recorded(&mut self, target: &TargetFile, text: &str, record: Record) -> Result<(), Refusal> {
+    fn write_recorded(&mut self, target: &TargetFile, text: &str, record: FileRecord) -> Result<(), Refusal> {
         let former = self.records.get(target.path()).cloned();
-        self.records.put(record)?;
+        self.records.write_record(record)?;
         let written = target.write(text);
         if written.is_err() {
             match former {
-                Some(former) => self.records.put(former)?,
-                None => self.records.forget(target.path()),
+                Some(former) => self.records.write_record(former)?,
+                None => self.records.remove_record(target.path()),
             }
         }
         written
@@ -257,8 +267,8 @@ impl SetupRun<'_> {
         record.agents.retain(|known| known != agent.id);
         if !record.agents.is_empty() && self.leaves_some_set_up(&record.agents) {
             let reason = format!("{} also reads this file", record.agents.join(", "));
-            if !self.request.show {
-                self.records.put(record)?;
+            if !self.request.dry_run {
+                self.records.write_record(record)?;
             }
             return Ok(FileOutcome::without_change(Action::Kept, Some(reason)));
         }
@@ -267,7 +277,7 @@ impl SetupRun<'_> {
             return Ok(FileOutcome::without_change(Action::Unchanged, None));
         };
         let left = match uninstall_content(content, before, &record.pieces) {
-            Err(Refusal::Foreign) if !is_recorded => None,
+            Err(Refusal::WrittenByOthers) if !is_recorded => None,
             left => left?,
         };
         let Some(left) = left else {
@@ -275,10 +285,11 @@ impl SetupRun<'_> {
             return Ok(FileOutcome::without_change(Action::Unchanged, None));
         };
         target.check_writable()?;
-        let is_gone = matches!(content, FileContent::Whole(_)) || (record.created && is_bare(content, &left));
+        let is_gone =
+            matches!(content, FileContent::Whole(_)) || (record.created && has_only_frame(content, &left));
         let after = (!is_gone).then_some(left.as_str());
-        let diff = unified_diff(&self.dirs.display_path(path), Some(before), after);
-        if !self.request.show {
+        let diff = format_unified_diff(&self.dirs.display_path(path), Some(before), after);
+        if !self.request.dry_run {
             match after {
                 Some(text) => target.write(text)?,
                 None => target.remove()?,
@@ -296,10 +307,10 @@ impl SetupRun<'_> {
 
     /// Removes the empty directories that we created for a file, and then its record. In this order the run after an interrupted
     /// one still finds the directories in the record.
-    fn forget_file(&mut self, path: &Path, record: &Record) {
-        if !self.request.show {
+    fn forget_file(&mut self, path: &Path, record: &FileRecord) {
+        if !self.request.dry_run {
             remove_empty_dirs(&record.dirs);
-            self.records.forget(path);
+            self.records.remove_record(path);
         }
     }
 }

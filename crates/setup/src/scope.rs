@@ -21,7 +21,7 @@ impl FileScope {
     }
 
     /// Returns the settings files of an agent in this scope.
-    pub(super) fn files(self, agent: &Agent) -> &'static [FileSpec] {
+    pub(super) fn settings_files(self, agent: &Agent) -> &'static [FileSpec] {
         match self {
             Self::User => agent.user,
             Self::Project => agent.project,

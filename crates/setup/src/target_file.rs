@@ -4,12 +4,12 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{IoContext, PathError, canonical, rename_over};
+use memod_base::paths::{IoContext, PathError, canonicalize_path, rename_over};
 
 use super::Refusal;
 
 /// Size of the largest file that is changed, bytes. Settings files are far smaller.
-const MAX_BYTES: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// A settings file, as it was read.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl TargetFile {
             return Ok(Self { path: path.to_owned(), text: None, meta: None });
         };
         let path = if found.is_symlink() {
-            canonical(path)
+            canonicalize_path(path)
                 .map_err(|error| if error.is_absent() { Refusal::Dangling } else { error.into() })?
         } else {
             path.to_owned()
@@ -44,7 +44,7 @@ impl TargetFile {
         if !meta.is_file() {
             return Err(Refusal::NotAFile);
         }
-        if meta.len() > MAX_BYTES {
+        if meta.len() > MAX_FILE_BYTES {
             return Err(Refusal::TooBig);
         }
         let text = String::from_utf8(fs::read(&path).at("read", &path)?).map_err(|_| Refusal::NotUtf8)?;
@@ -82,8 +82,8 @@ impl TargetFile {
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let missing = self.missing_dirs();
         fs::create_dir_all(dir).at("create directory", dir)?;
-        let aside = self.aside_path();
-        let written = write_new(&aside, text.as_bytes(), self.meta.as_ref()).and_then(|()| {
+        let aside = self.temp_path();
+        let written = write_temp_file(&aside, text.as_bytes(), self.meta.as_ref()).and_then(|()| {
             self.check_unchanged()?;
             rename_over(&aside, &self.path)
         });
@@ -105,7 +105,7 @@ impl TargetFile {
 
     /// Removes the temporary file that an interrupted process may have left beside the file.
     pub(super) fn remove_leftover(&self) {
-        let _ = fs::remove_file(self.aside_path()); // mostly there is none
+        let _ = fs::remove_file(self.temp_path()); // mostly there is none
     }
 
     /// Returns an error if the text of the file has changed since it was read.
@@ -122,7 +122,7 @@ impl TargetFile {
 
     /// Returns the path of the temporary file, next to the file, with a name that no agent reads. The name is always the same, so
     /// that [`Self::remove_leftover`] finds it.
-    fn aside_path(&self) -> PathBuf {
+    fn temp_path(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.memo-new"))
     }
@@ -139,7 +139,7 @@ pub(super) fn remove_empty_dirs(dirs: &[PathBuf]) {
 
 /// Writes a temporary file and flushes it to the disk. Replaces one that an interrupted process has left. The file gets the owner
 /// and permissions of `former`, the metadata of the file that it will replace.
-pub(super) fn write_new(path: &Path, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
+pub(super) fn write_temp_file(path: &Path, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -152,7 +152,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], former: Option<&Metadata>) ->
     file.write_all(bytes)?;
     if let Some(former) = former {
         #[cfg(unix)]
-        keep_owner(&file, former)?;
+        copy_owner(&file, former)?;
         file.set_permissions(former.permissions())?;
     }
     file.sync_all()
@@ -163,7 +163,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], former: Option<&Metadata>) ->
 /// # Errors
 /// When this user may not change the owner; then the user should not replace the file either.
 #[cfg(unix)]
-fn keep_owner(file: &File, former: &Metadata) -> io::Result<()> {
+fn copy_owner(file: &File, former: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let own = file.metadata()?;
     if (own.uid(), own.gid()) == (former.uid(), former.gid()) {

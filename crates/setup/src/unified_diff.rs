@@ -6,13 +6,13 @@ use std::ops::Range;
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
 /// Number of unchanged lines around a change, as in `diff -u`.
-const CONTEXT: u32 = 3;
+const N_CONTEXT_LINES: u32 = 3;
 
 /// Returns the change of a file as `diff -u` prints it; empty if there is none.
 ///
 /// The printer of imara-diff is not used, because it does not mark a missing line feed at the end, and prints a wrong line number
 /// if four to six lines are before the first change.
-pub(super) fn unified_diff(path: &str, before: Option<&str>, after: Option<&str>) -> String {
+pub(super) fn format_unified_diff(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     if before == after {
         return String::new();
     }
@@ -21,8 +21,8 @@ pub(super) fn unified_diff(path: &str, before: Option<&str>, after: Option<&str>
     diff.postprocess_lines(&input);
     let mut shown = format!("--- {}\n+++ {}\n", side_name(path, before), side_name(path, after));
     let hunks: Vec<Hunk> = diff.hunks().collect();
-    for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * CONTEXT) {
-        write_group(group, &input, &mut shown);
+    for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * N_CONTEXT_LINES) {
+        write_hunk_group(group, &input, &mut shown);
     }
     shown
 }
@@ -33,10 +33,10 @@ fn side_name<'a>(path: &'a str, text: Option<&str>) -> &'a str {
 }
 
 /// Writes changes that are close together, with their header and the lines around them.
-fn write_group(group: &[Hunk], input: &InternedInput<&str>, shown: &mut String) {
+fn write_hunk_group(group: &[Hunk], input: &InternedInput<&str>, shown: &mut String) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
-    let lead = first.before.start.min(CONTEXT);
-    let tail = (input.before.len() as u32 - last.before.end).min(CONTEXT);
+    let lead = first.before.start.min(N_CONTEXT_LINES);
+    let tail = (input.before.len() as u32 - last.before.end).min(N_CONTEXT_LINES);
     let old = hunk_span(first.before.start - lead, last.before.end + tail);
     let new = hunk_span(first.after.start - lead, last.after.end + tail);
     // Writing to a string does not fail.
@@ -82,20 +82,20 @@ mod tests {
 
     #[test]
     fn a_change_a_new_file_and_none() {
-        let changed = unified_diff("a.json", Some("1\n2\n3\n"), Some("1\nnew\n2\n3\n"));
+        let changed = format_unified_diff("a.json", Some("1\n2\n3\n"), Some("1\nnew\n2\n3\n"));
         assert_eq!(changed, "--- a.json\n+++ a.json\n@@ -1,3 +1,4 @@\n 1\n+new\n 2\n 3\n");
-        let created = unified_diff("a.json", None, Some("1\n"));
+        let created = format_unified_diff("a.json", None, Some("1\n"));
         assert_eq!(created, "--- /dev/null\n+++ a.json\n@@ -0,0 +1,1 @@\n+1\n");
-        let removed = unified_diff("a.json", Some("1"), None);
+        let removed = format_unified_diff("a.json", Some("1"), None);
         assert_eq!(removed, "--- a.json\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-1\n\\ No newline at end of file\n");
-        assert_eq!(unified_diff("a.json", Some("1\n"), Some("1\n")), "");
+        assert_eq!(format_unified_diff("a.json", Some("1\n"), Some("1\n")), "");
     }
 
     #[test]
     fn changes_far_apart_have_their_own_lines() {
         let before: String = (1..=30).map(|line| format!("{line}\n")).collect();
         let after = before.replace("\n6\n", "\nsix\n").replace("\n25\n", "\n25\nnew\n");
-        let diff = unified_diff("a", Some(&before), Some(&after));
+        let diff = format_unified_diff("a", Some(&before), Some(&after));
         assert!(
             diff.contains("@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9\n@@ -23,6 +23,7 @@\n 23\n"),
             "{diff}"

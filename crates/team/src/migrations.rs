@@ -12,9 +12,9 @@ use super::query_error::query_error;
 const MIGRATIONS: [&str; 3] =
     [include_str!("schema.sql"), include_str!("erase.sql"), include_str!("visible.sql")];
 /// The oldest version of the tables with which this program works.
-const SUFFICES: i32 = 2;
+const OLDEST_USABLE_VERSION: i32 = 2;
 /// SQL for the version of the tables that a program must know; `s` is a row of `memod.schema_version`.
-pub(super) const NEEDS: &str = "coalesce((to_jsonb(s) ->> 'needs')::integer, s.version)";
+pub(super) const REQUIRED_VERSION_SQL: &str = "coalesce((to_jsonb(s) ->> 'needs')::integer, s.version)";
 /// Number of the advisory lock that prevents two migrations at once: `memod` in ASCII.
 const LOCK: i64 = 0x006d_656d_6f64;
 /// Settings of a migration's transaction. A migration that waited for a backup of the tables would make all others wait, too.
@@ -30,8 +30,8 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
     if usize::try_from(known).is_ok_and(|known| known >= MIGRATIONS.len()) {
         return Ok(()); // `TeamServer::read_access` checks whether the tables are too new
     }
-    match migrate_from(client).await {
-        Err(failure) if known >= SUFFICES && !client.is_closed() => {
+    match run_migrations(client).await {
+        Err(failure) if known >= OLDEST_USABLE_VERSION && !client.is_closed() => {
             tracing::info!(%failure, known, "cannot migrate the tables; using their present version");
             Ok(())
         }
@@ -40,7 +40,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
 }
 
 /// Runs the missing migrations in one transaction.
-async fn migrate_from(client: &mut Client) -> Result<(), TeamError> {
+async fn run_migrations(client: &mut Client) -> Result<(), TeamError> {
     let transaction = client.transaction().await.map_err(|error| query_error("migrate", &error))?;
     transaction.batch_execute(SETTINGS).await.map_err(|error| query_error("migrate", &error))?;
     let lock = transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]);

@@ -18,9 +18,9 @@ use super::query_error::{error_chain, query_error};
 use super::{ServerAddress, TeamError, migrations, tls};
 
 /// Maximum time for connecting.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time for one answer.
-const ANSWER: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Approximate maximum of the texts in one page, bytes.
 const PAGE_BYTES: i64 = 4 << 20;
 
@@ -62,7 +62,7 @@ pub struct VersionPage {
     /// Whether there may be further pages.
     pub has_more: bool,
     /// Whether the server lacks the version after which the page begins, because it was emptied or restored from a backup.
-    pub has_forgotten: bool,
+    pub lacks_start: bool,
 }
 
 /// Identifies a version by its number and its sender: a server that was restored from a backup uses numbers again.
@@ -119,9 +119,9 @@ pub struct TeamServer {
 #[derive(Default)]
 struct ServerNews {
     /// Wakes [`TeamServer::wait_for_change`].
-    bell: Notify,
+    change_signal: Notify,
     /// Process id of the server's process for this connection, whose notifications are ignored: they are about our own changes.
-    own: AtomicI32,
+    own_process_id: AtomicI32,
 }
 
 impl TeamServer {
@@ -137,7 +137,10 @@ impl TeamServer {
         repository: &str,
     ) -> Result<(Self, ServerAccess), TeamError> {
         let mut config: Config = address.url.parse().map_err(|_| ServerAddress::unparsed_error())?;
-        config.application_name("memod").connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(30));
+        config
+            .application_name("memod")
+            .connect_timeout(CONNECT_TIMEOUT)
+            .keepalives_idle(Duration::from_secs(30));
         if let Some(password) = password {
             config.password(password);
         }
@@ -151,13 +154,13 @@ impl TeamServer {
         };
         let mut server =
             Self { client, address: address.to_string(), repository: repository.to_owned(), news };
-        let migrated = timeout(ANSWER, migrations::migrate(&mut server.client)).await;
+        let migrated = timeout(ANSWER_TIMEOUT, migrations::migrate(&mut server.client)).await;
         migrated
-            .map_err(|_| late_error(&server.address, ANSWER))?
+            .map_err(|_| late_error(&server.address, ANSWER_TIMEOUT))?
             .map_err(|failure| failure.with_address(&server.address))?;
         let about = server.read_access().await?;
         let own = server.query_row("SELECT pg_backend_pid()", &[]).await?;
-        server.news.own.store(own.get(0), Ordering::Relaxed);
+        server.news.own_process_id.store(own.get(0), Ordering::Relaxed);
         server.listen_to(&[repository]).await?;
         Ok((server, about))
     }
@@ -189,7 +192,7 @@ impl TeamServer {
         let sql = format!(
             "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
                  id, {} FROM memod.schema_version s",
-            migrations::NEEDS
+            migrations::REQUIRED_VERSION_SQL
         );
         let row = self.query_row(&sql, &[&self.repository]).await?;
         migrations::check_version(row.get(5)).map_err(|failure| failure.with_address(&self.address))?;
@@ -204,7 +207,7 @@ impl TeamServer {
 
     /// Waits until a repository may have changed, or the connection has ended.
     pub async fn wait_for_change(&self) {
-        self.news.bell.notified().await;
+        self.news.change_signal.notified().await;
     }
 
     /// Returns whether the connection has ended.
@@ -246,13 +249,13 @@ impl TeamServer {
             .await?;
         // The last row is about the last version of the repository.
         let Some((last, rows)) = rows.split_last() else {
-            return Ok(VersionPage { has_forgotten: after.seq > 0, ..VersionPage::default() });
+            return Ok(VersionPage { lacks_start: after.seq > 0, ..VersionPage::default() });
         };
         Ok(VersionPage {
             versions: rows.iter().filter_map(read_memory_version).collect(),
             up_to: read_mark(rows.last().unwrap_or(last), 3),
             has_more: !rows.is_empty(),
-            has_forgotten: last.get(6),
+            lacks_start: last.get(6),
         })
     }
 
@@ -277,7 +280,7 @@ impl TeamServer {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn has_sent(&self, repository: &str, client: &str, n: i64) -> Result<bool, TeamError> {
+    pub async fn has_change(&self, repository: &str, client: &str, n: i64) -> Result<bool, TeamError> {
         let sql =
             "SELECT EXISTS(SELECT 1 FROM memod.version WHERE repository = $1 AND client = $2 AND n = $3)";
         Ok(self.query_row(sql, &[&repository, &client, &n]).await?.get(0))
@@ -339,12 +342,13 @@ impl TeamServer {
         self.wait_for_answer(self.client.query_one(sql, values)).await
     }
 
-    /// Waits for an answer of the server, at most [`ANSWER`].
+    /// Waits for an answer of the server, at most [`ANSWER_TIMEOUT`].
     async fn wait_for_answer<T>(
         &self,
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, TeamError> {
-        let answered = timeout(ANSWER, asked).await.map_err(|_| late_error(&self.address, ANSWER))?;
+        let answered =
+            timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| late_error(&self.address, ANSWER_TIMEOUT))?;
         answered.map_err(|error| query_error(&self.address, &error))
     }
 }
@@ -360,7 +364,9 @@ where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
-    let connected = timeout(CONNECT, config.connect(tls)).await.map_err(|_| late_error(address, CONNECT))?;
+    let connected = timeout(CONNECT_TIMEOUT, config.connect(tls))
+        .await
+        .map_err(|_| late_error(address, CONNECT_TIMEOUT))?;
     let (client, connection) = connected.map_err(|error| connection_error(address, &error))?;
     tokio::spawn(run_connection(connection, Arc::clone(news)));
     Ok(client)
@@ -374,8 +380,10 @@ where
 {
     while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
         match message {
-            Ok(AsyncMessage::Notification(of)) if of.process_id() != news.own.load(Ordering::Relaxed) => {
-                news.bell.notify_one();
+            Ok(AsyncMessage::Notification(of))
+                if of.process_id() != news.own_process_id.load(Ordering::Relaxed) =>
+            {
+                news.change_signal.notify_one();
             }
             Ok(_) => {}
             Err(error) => {
@@ -385,7 +393,7 @@ where
         }
     }
     drop(connection); // closes the client, too
-    news.bell.notify_one();
+    news.change_signal.notify_one();
 }
 
 /// Returns the error for a server that has not answered in time.

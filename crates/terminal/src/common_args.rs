@@ -63,7 +63,7 @@ pub enum ColorMode {
 
 /// How a query is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ModeArg {
+pub enum SearchModeArg {
     /// Words, paths and symbols
     Keyword,
     /// Meaning only
@@ -72,12 +72,12 @@ pub enum ModeArg {
     Hybrid,
 }
 
-impl From<ModeArg> for SearchMode {
-    fn from(arg: ModeArg) -> Self {
+impl From<SearchModeArg> for SearchMode {
+    fn from(arg: SearchModeArg) -> Self {
         match arg {
-            ModeArg::Keyword => Self::Keyword,
-            ModeArg::Vector => Self::Vector,
-            ModeArg::Hybrid => Self::Hybrid,
+            SearchModeArg::Keyword => Self::Keyword,
+            SearchModeArg::Vector => Self::Vector,
+            SearchModeArg::Hybrid => Self::Hybrid,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{LocateError, PathError, io_hint};
+use memod_base::paths::{LocateError, PathError, io_error_hint};
 use memod_client::ClientError;
 use memod_proto::{RpcError, code};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use memod_config::ConfigError;
 use memod_config::team_server::TeamError;
 
 /// Exit status of a command that matched nothing, named an object that does not exist, or did only a part of its work.
-pub const EXIT_NONE: u8 = 1;
+pub const EXIT_NOTHING_FOUND: u8 = 1;
 /// Exit status for wrong usage.
 pub const EXIT_USAGE: u8 = 2;
 /// Exit status of a command that failed, as when the daemon cannot be reached.
@@ -55,11 +55,11 @@ pub enum CliError {
     },
     /// Rows have no such field.
     #[error("{message}")]
-    Field {
+    UnknownField {
         /// The unknown field.
         message: String,
         /// The fields that exist.
-        known: String,
+        known_fields: String,
     },
     /// The last search has no such hit, or the hit is not a file.
     #[error("{message}")]
@@ -96,7 +96,7 @@ pub struct ErrorReport {
     pub hint: Option<String>,
     /// The exit status.
     #[serde(skip)]
-    pub exit: u8,
+    pub exit_status: u8,
 }
 
 impl CliError {
@@ -108,13 +108,13 @@ impl CliError {
     /// Returns the error's code, message, hint and exit status, as they are shown to the user.
     pub fn to_report(&self) -> ErrorReport {
         let (code, exit, hint) = match self {
-            Self::Locate(error) => describe_locate_error(error),
+            Self::Locate(error) => classify_locate_error(error),
             Self::Path(error) if error.is_absent() => {
                 ("no-such-path", EXIT_USAGE, some_hint("check the path for a typing error"))
             }
-            Self::Path(error) => describe_path_error(error),
-            Self::Config(error) => describe_config_error(error),
-            Self::Client(error) => describe_client_error(error),
+            Self::Path(error) => classify_path_error(error),
+            Self::Config(error) => classify_config_error(error),
+            Self::Client(error) => classify_client_error(error),
             Self::Output(_) => ("output", EXIT_FAILED, None),
             Self::NotUtf8(_) => (
                 "not-utf8",
@@ -122,16 +122,20 @@ impl CliError {
                 some_hint("rename the file or directory, or name another directory with -C"),
             ),
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, some_hint(text)),
-            Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
-            Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
+            Self::NoHit { hint, .. } => ("not-found", EXIT_NOTHING_FOUND, Some(hint.clone())),
+            Self::UnknownField { known_fields: known, .. } => {
+                ("usage", EXIT_USAGE, Some(format!("there are: {known}")))
+            }
             Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
             Self::Team(error) => ("team", EXIT_FAILED, error.hint.clone()),
             Self::NoHome => ("no-home", EXIT_USAGE, some_hint("set HOME to an absolute path")),
-            Self::NoLog(_) => {
-                ("not-found", EXIT_NONE, some_hint("`memo status` starts the daemon, which writes the log"))
-            }
+            Self::NoLog(_) => (
+                "not-found",
+                EXIT_NOTHING_FOUND,
+                some_hint("`memo status` starts the daemon, which writes the log"),
+            ),
         };
-        ErrorReport { code, message: self.to_string(), hint, exit }
+        ErrorReport { code, message: self.to_string(), hint, exit_status: exit }
     }
 
     /// Like [`Self::to_report`]. A hint that refers to `memo VERB --help` gets this verb in place of VERB.
@@ -145,13 +149,13 @@ impl CliError {
 }
 
 /// A code, an exit status and a hint.
-type ErrorAdvice = (&'static str, u8, Option<String>);
+type CodeExitHint = (&'static str, u8, Option<String>);
 
 fn some_hint(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn describe_locate_error(error: &LocateError) -> ErrorAdvice {
+fn classify_locate_error(error: &LocateError) -> CodeExitHint {
     match error {
         LocateError::Io(error) if error.is_absent() => {
             let directory = "name an existing directory with -C";
@@ -161,7 +165,7 @@ fn describe_locate_error(error: &LocateError) -> ErrorAdvice {
                 lines.map(|n| format!("{directory}; `--context {n}` prints {n} lines around each match"));
             ("no-such-directory", EXIT_USAGE, Some(lines.unwrap_or_else(|| directory.to_owned())))
         }
-        LocateError::Io(error) => describe_path_error(error),
+        LocateError::Io(error) => classify_path_error(error),
         LocateError::NotADirectory(_) => {
             ("not-a-directory", EXIT_USAGE, some_hint("name the directory around it with -C"))
         }
@@ -183,28 +187,28 @@ fn describe_locate_error(error: &LocateError) -> ErrorAdvice {
         LocateError::NotIndexed(_) => {
             ("not-indexed", EXIT_USAGE, some_hint("`memo init` indexes this directory; -C DIR names another"))
         }
-        LocateError::Foreign(_) => (
+        LocateError::ForeignStateDir(_) => (
             "foreign-state",
             EXIT_USAGE,
             some_hint("move it away if nothing else needs it, or run `git init` here"),
         ),
-        LocateError::TooWide(_) => {
+        LocateError::HomeOrRoot(_) => {
             ("too-wide", EXIT_USAGE, some_hint("name a smaller directory with -C, or run `git init` in it"))
         }
     }
 }
 
-fn describe_path_error(error: &PathError) -> ErrorAdvice {
+fn classify_path_error(error: &PathError) -> CodeExitHint {
     ("io", EXIT_FAILED, error.hint().and_then(some_hint))
 }
 
-fn describe_config_error(error: &ConfigError) -> ErrorAdvice {
+fn classify_config_error(error: &ConfigError) -> CodeExitHint {
     match error {
-        ConfigError::Io(error) => describe_path_error(error),
+        ConfigError::Io(error) => classify_path_error(error),
         ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
             ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
         }
-        ConfigError::UserOnly { key, .. } | ConfigError::OnlyOff { key, .. } => {
+        ConfigError::UserOnly { key, .. } | ConfigError::OnlyFalseAllowed { key, .. } => {
             let text = format!(
                 "`memo config set --user {key} VALUE` sets it in your own settings; remove {key} from all others"
             );
@@ -214,9 +218,9 @@ fn describe_config_error(error: &ConfigError) -> ErrorAdvice {
     }
 }
 
-fn describe_client_error(error: &ClientError) -> ErrorAdvice {
+fn classify_client_error(error: &ClientError) -> CodeExitHint {
     match error {
-        ClientError::Path(error) => describe_path_error(error),
+        ClientError::Path(error) => classify_path_error(error),
         ClientError::NotRunning { .. } => {
             ("not-running", EXIT_FAILED, some_hint("`memo status` starts a daemon"))
         }
@@ -226,25 +230,25 @@ fn describe_client_error(error: &ClientError) -> ErrorAdvice {
             Some(format!("another user created it: check {}", socket.display())),
         ),
         ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn_hint(source)),
-        ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
+        ClientError::StartRefused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
         ClientError::NotFetched { hint, .. } => ("not-fetched", EXIT_FAILED, hint.clone()),
-        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see_log(log)),
-        ClientError::SpawnLock { .. } => (
+        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see_log_hint(log)),
+        ClientError::SpawnLockTimeout { .. } => (
             "daemon-not-ready",
             EXIT_FAILED,
             some_hint("end the other client, if it is stuck, and try again"),
         ),
         // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
-        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see_log(log)),
-        ClientError::Hung { pid, log, .. } => {
+        ClientError::NoAnswer { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see_log_hint(log)),
+        ClientError::NoAnswer { pid, log, .. } => {
             let text = format!(
                 "`kill -CONT {pid}` resumes a stopped daemon, `kill {pid}` ends a hung one; see {}",
                 log.display()
             );
             ("daemon-hung", EXIT_FAILED, Some(text))
         }
-        ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see_log(log)),
-        ClientError::Garbage { socket, .. } => {
+        ClientError::ConnectionClosed { log, .. } => ("daemon-gone", EXIT_FAILED, see_log_hint(log)),
+        ClientError::InvalidAnswer { socket, .. } => {
             let text =
                 format!("another program may use the socket: remove {} and try again", socket.display());
             ("daemon-garbage", EXIT_FAILED, Some(text))
@@ -252,22 +256,22 @@ fn describe_client_error(error: &ClientError) -> ErrorAdvice {
         ClientError::NewerDaemon { daemon, .. } => {
             ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or a later version")))
         }
-        ClientError::Unreachable { lock, .. } => {
+        ClientError::NotListening { lock, .. } => {
             let lock = lock.display();
             let text = format!(
                 "if the daemon runs in another container, stop it there; `fuser {lock}` finds it on this machine"
             );
             ("daemon-unreachable", EXIT_FAILED, Some(text))
         }
-        ClientError::Stays { source, .. } => describe_client_error(source),
-        ClientError::Lingers { pid, .. } => {
+        ClientError::NotReplaced { source, .. } => classify_client_error(source),
+        ClientError::NotStopped { pid, .. } => {
             ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))
         }
-        ClientError::Rpc(error) => describe_rpc_error(error),
+        ClientError::Rpc(error) => classify_rpc_error(error),
     }
 }
 
-fn see_log(log: &Path) -> Option<String> {
+fn see_log_hint(log: &Path) -> Option<String> {
     Some(format!("see {}", log.display()))
 }
 
@@ -283,14 +287,14 @@ fn spawn_hint(error: &io::Error) -> Option<String> {
         io::ErrorKind::WouldBlock => some_hint(
             "too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`",
         ),
-        _ => io_hint(error).and_then(some_hint),
+        _ => io_error_hint(error).and_then(some_hint),
     }
 }
 
-fn describe_rpc_error(error: &RpcError) -> ErrorAdvice {
+fn classify_rpc_error(error: &RpcError) -> CodeExitHint {
     let daemon_hint = error.data.as_ref().and_then(|data| data.hint.clone());
     let (word, exit, usual) = match error.code {
-        code::NOT_FOUND => ("not-found", EXIT_NONE, None),
+        code::NOT_FOUND => ("not-found", EXIT_NOTHING_FOUND, None),
         code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists the arguments")),
         code::WRONG_REPOSITORY => {
             ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
@@ -324,7 +328,7 @@ mod tests {
     #[test]
     fn every_error_has_a_word_and_an_exit_status() {
         let cases = [
-            (code::NOT_FOUND, "not-found", EXIT_NONE),
+            (code::NOT_FOUND, "not-found", EXIT_NOTHING_FOUND),
             (code::INVALID_PARAMS, "usage", EXIT_USAGE),
             (code::WRONG_REPOSITORY, "wrong-repository", EXIT_USAGE),
             (code::STORE, "store", EXIT_FAILED),
@@ -335,7 +339,7 @@ mod tests {
         ];
         for (code, word, exit) in cases {
             let shown = report_of_rpc(code, None);
-            assert_eq!((shown.code, shown.exit, shown.message.as_str()), (word, exit, "it failed"));
+            assert_eq!((shown.code, shown.exit_status, shown.message.as_str()), (word, exit, "it failed"));
         }
     }
 
@@ -345,7 +349,7 @@ mod tests {
         let file = |kind: io::ErrorKind| PathError { action: "write", path: path(), source: kind.into() };
         let spawn = |kind: io::ErrorKind| ClientError::Spawn { program: path(), source: kind.into() };
         let refused =
-            |hint: &str| ClientError::Refused { message: String::new(), hint: Some(hint.to_owned()) };
+            |hint: &str| ClientError::StartRefused { message: String::new(), hint: Some(hint.to_owned()) };
         let cases: [(CliError, &str); 13] = [
             (file(io::ErrorKind::PermissionDenied).into(), "permissions"),
             (file(io::ErrorKind::StorageFull).into(), "free some space"),
@@ -355,7 +359,7 @@ mod tests {
             (LocateError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
             (ConfigError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
             (spawn(io::ErrorKind::NotFound).into(), "install memod"),
-            (spawn(io::ErrorKind::PermissionDenied).into(), "may be run"),
+            (spawn(io::ErrorKind::PermissionDenied).into(), "may run it"),
             (spawn(io::ErrorKind::WouldBlock).into(), "ulimit -u"),
             (spawn(io::ErrorKind::OutOfMemory).into(), "memory"),
             (spawn(io::ErrorKind::Other).into(), ""),

@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Returns whether stdout is a terminal that supports links.
-pub(crate) fn has_links() -> bool {
+pub(crate) fn stdout_supports_links() -> bool {
     cfg!(unix) && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout)
 }
 

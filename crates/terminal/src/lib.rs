@@ -16,9 +16,9 @@ pub mod rows;
 mod rows_args;
 pub mod text;
 
-pub use common_args::{ColorMode, GlobalArgs, JsonForm, ModeArg};
+pub use common_args::{ColorMode, GlobalArgs, JsonForm, SearchModeArg};
 pub use context::CommandContext;
-pub use error::{CliError, CliResult, EXIT_FAILED, EXIT_NONE, EXIT_USAGE, ErrorReport};
+pub use error::{CliError, CliResult, EXIT_FAILED, EXIT_NOTHING_FOUND, EXIT_USAGE, ErrorReport};
 pub use output::{CapturedOutput, Output, write_message};
-pub use part_file::{PartFile, remove_left_parts};
+pub use part_file::{PartFile, remove_stale_part_files};
 pub use rows_args::{RowFormat, RowsArgs};

@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::common_args::{ColorMode, GlobalArgs, JsonForm};
 use crate::error::{CliError, ErrorReport};
 use crate::escaping_writer::EscapingWriter;
-use crate::file_link::{has_links, link_to_file};
+use crate::file_link::{link_to_file, stdout_supports_links};
 use crate::pager::{PagedWriter, PostponedLines};
 use crate::rows::{self, OutputShape, RowListing};
-use crate::text::{TextStyles, behind_message, escape, escape_lines, paint};
+use crate::text::{TextStyles, escape_for_display, escape_lines, not_up_to_date_message, paint};
 
 /// Returns a value as JSON text. Every result is serialized here, because each further serializer would be compiled once for
 /// every type of result.
@@ -32,7 +32,7 @@ pub struct Output {
     out: BufWriter<Box<dyn Write>>,
     shape: OutputShape,
     /// Whether the output is one JSON object.
-    pub json: bool,
+    pub write_json: bool,
     /// Write only errors and warnings to stderr.
     pub quiet: bool,
     /// Whether a person reads the answer on a terminal.
@@ -90,10 +90,10 @@ impl Output {
         };
         Self {
             out: BufWriter::new(out),
-            json: shape.is_object(),
+            write_json: shape.is_json_object(),
             quiet: global.quiet,
             is_on_terminal: is_text && stdout.is_terminal(),
-            has_links: data_has_colour && has_links(),
+            has_links: data_has_colour && stdout_supports_links(),
             styles: TextStyles::with_colour(data_has_colour),
             now_ms: now_ms(),
             shape,
@@ -118,7 +118,7 @@ impl Output {
         let bytes = SharedBytes::default();
         let mut output = Self {
             out: BufWriter::new(Box::new(bytes.clone())),
-            json: shape.is_object(),
+            write_json: shape.is_json_object(),
             // A progress bar would go to stderr.
             quiet: true,
             is_on_terminal: false,
@@ -139,7 +139,7 @@ impl Output {
     }
 
     /// Stores the whole result as JSON for a caller in this process; does nothing for a command line.
-    pub fn keep_result<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
+    pub fn capture_result<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
         if let Some(captured) = &self.captured {
             let json = to_json(value)?;
             captured.borrow_mut().json = Some(serde_json::from_slice(&json).map_err(io::Error::from)?);
@@ -148,19 +148,19 @@ impl Output {
     }
 
     /// Writes bytes to stdout unchanged.
-    pub fn raw(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         Ok(self.out.write_all(bytes)?)
     }
 
     /// Writes a line of text to stdout. The caller has escaped untrusted parts.
-    pub fn line(&mut self, text: &str) -> Result<(), CliError> {
-        self.raw(text.as_bytes())?;
-        self.raw(b"\n")
+    pub fn write_line(&mut self, text: &str) -> Result<(), CliError> {
+        self.write_bytes(text.as_bytes())?;
+        self.write_bytes(b"\n")
     }
 
     /// Writes a value as one line of JSON, lean or full as requested.
-    pub fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
-        self.keep_result(value)?;
+    pub fn is_json_object<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
+        self.capture_result(value)?;
         self.write_json_line(value)
     }
 
@@ -168,42 +168,42 @@ impl Output {
         if matches!(self.shape, OutputShape::Json(JsonForm::Full)) {
             return self.write_full_json_line(value);
         }
-        self.write_full_json_line(&OrderedJson::from_result(value, &[]).map_err(io::Error::from)?)
+        self.write_full_json_line(&OrderedJson::without_internal_keys(value, &[]).map_err(io::Error::from)?)
     }
 
     fn write_full_json_line<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         let line = to_json(value)?;
-        self.raw(&line)?;
-        self.raw(b"\n")
+        self.write_bytes(&line)?;
+        self.write_bytes(b"\n")
     }
 
     /// Writes a value in full, also where lean JSON is requested, or with `text` for people.
-    pub fn write_full_value<T: Serialize>(
+    pub fn write_full_result<T: Serialize>(
         &mut self,
         value: &T,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.keep_result(value)?;
-        if self.json { self.write_full_json_line(value) } else { text(self) }
+        self.capture_result(value)?;
+        if self.write_json { self.write_full_json_line(value) } else { text(self) }
     }
 
     /// Writes a result in the requested format, or with `text` for people.
-    pub fn value<T: Serialize>(
+    pub fn write_result<T: Serialize>(
         &mut self,
         value: &T,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.keep_result(value)?;
-        if self.json { self.write_json_line(value) } else { text(self) }
+        self.capture_result(value)?;
+        if self.write_json { self.write_json_line(value) } else { text(self) }
     }
 
     /// Writes a list in the requested format, or with `text` for people.
-    pub fn list<L: RowListing>(
+    pub fn write_list<L: RowListing>(
         &mut self,
         list: &L,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.keep_result(list)?;
+        self.capture_result(list)?;
         match &self.shape {
             OutputShape::Text => text(self),
             OutputShape::Json(_) => self.write_json_line(list),
@@ -214,7 +214,7 @@ impl Output {
 
     /// Returns the path of a file for people; on a terminal with links, as a link to the file.
     pub fn styled_path(&self, shown: &str, file: &Path) -> String {
-        let shown = paint(self.styles.path, &escape(shown));
+        let shown = paint(self.styles.path, &escape_for_display(shown));
         if self.has_links { link_to_file(&shown, file) } else { shown }
     }
 
@@ -226,7 +226,7 @@ impl Output {
     ) -> usize {
         let (_, captured) = Self::capture(self.shape.clone(), |output| {
             output.is_on_terminal = self.is_on_terminal; // a terminal shows the numbers of the hits
-            output.list(list, text)
+            output.write_list(list, text)
         });
         captured.text.chars().count()
     }
@@ -242,8 +242,8 @@ impl Output {
     }
 
     /// Writes a line of data at once and returns whether that succeeded; after a failure, all further data is dropped.
-    pub fn line_if_possible(&mut self, text: &str) -> bool {
-        let is_written = self.line(text).and_then(|()| self.flush()).is_ok();
+    pub fn try_write_line(&mut self, text: &str) -> bool {
+        let is_written = self.write_line(text).and_then(|()| self.flush()).is_ok();
         if !is_written {
             self.out = BufWriter::new(Box::new(io::sink()));
         }
@@ -251,25 +251,29 @@ impl Output {
     }
 
     /// Writes a sentence to stderr unless `--quiet` is given. The text may be untrusted.
-    pub fn say(&self, text: &str) {
+    pub fn write_note(&self, text: &str) {
         if let Some(captured) = &self.captured {
-            captured.borrow_mut().notes.push(escape(text));
+            captured.borrow_mut().notes.push(escape_for_display(text));
         } else if !self.quiet {
-            self.message_line(format!("memo: {}", escape(text)));
+            self.write_message_line(format!("memo: {}", escape_for_display(text)));
         }
     }
 
     /// Writes a hint on the last message to stderr, unless `--quiet` is given.
-    pub fn hint(&self, text: &str) {
+    pub fn write_hint(&self, text: &str) {
         if let Some(captured) = &self.captured {
-            captured.borrow_mut().notes.push(format!("hint: {}", escape(text)));
+            captured.borrow_mut().notes.push(format!("hint: {}", escape_for_display(text)));
         } else if !self.quiet {
-            self.message_line(format!("{} {}", paint(self.message_styles.title, "hint:"), escape(text)));
+            self.write_message_line(format!(
+                "{} {}",
+                paint(self.message_styles.title, "hint:"),
+                escape_for_display(text)
+            ));
         }
     }
 
     /// Writes a line to stderr, after the end of a pager.
-    fn message_line(&self, line: String) {
+    fn write_message_line(&self, line: String) {
         match self.postponed.borrow_mut().as_mut() {
             Some(postponed) => postponed.push(line),
             // A closed stderr cannot be reported.
@@ -278,35 +282,39 @@ impl Output {
     }
 
     /// Writes a warning to stderr, even with `--quiet`.
-    pub fn warn(&self, text: &str) {
+    pub fn write_warning(&self, text: &str) {
         if let Some(captured) = &self.captured {
-            captured.borrow_mut().notes.push(escape(text));
+            captured.borrow_mut().notes.push(escape_for_display(text));
             return;
         }
-        self.message_line(format!("{} {}", paint(self.message_styles.bad, "memo:"), escape(text)));
+        self.write_message_line(format!(
+            "{} {}",
+            paint(self.message_styles.bad, "memo:"),
+            escape_for_display(text)
+        ));
     }
 
     /// Writes the caveats of an answer to stderr, even with `--quiet`. The reason why an answer is not fresh is left out where the
     /// output is JSON, which has it as a field.
-    pub fn say_caveats(&self, caveats: &Caveats) {
-        if !caveats.fresh && !self.json {
-            self.warn(&behind_message(caveats.reason.as_deref()));
+    pub fn write_caveats(&self, caveats: &Caveats) {
+        if !caveats.fresh && !self.write_json {
+            self.write_warning(&not_up_to_date_message(caveats.reason.as_deref()));
         }
-        caveats.notice.iter().for_each(|notice| self.warn(notice));
+        caveats.notice.iter().for_each(|notice| self.write_warning(notice));
     }
 
-    /// Fails if no user can answer [`Self::ask`]. The error says that `action` needs a confirmation, and `hint` names the flags to
-    /// type instead.
+    /// Fails if no user can answer [`Self::ask_for_confirmation`]. The error says that `action` needs a confirmation, and `hint`
+    /// names the flags to type instead.
     pub fn require_terminal(&self, action: &str, hint: &'static str) -> Result<(), CliError> {
-        if self.captured.is_none() && !self.json && io::stdin().is_terminal() {
+        if self.captured.is_none() && !self.write_json && io::stdin().is_terminal() {
             return Ok(());
         }
         Err(CliError::Usage { message: format!("{action} needs a confirmation"), hint })
     }
 
     /// Asks a question on stderr; only `y` or `yes` on stdin confirms.
-    pub fn ask(&self, question: &str) -> Result<bool, CliError> {
-        let _ = write!(io::stderr(), "memo: {} [y/N] ", escape(question));
+    pub fn ask_for_confirmation(&self, question: &str) -> Result<bool, CliError> {
+        let _ = write!(io::stderr(), "memo: {} [y/N] ", escape_for_display(question));
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
@@ -321,21 +329,21 @@ impl Output {
         let shown = error.to_report_for(verb);
         // Flush what was printed before the error. If stdout fails as well, the error is reported already.
         let _ = self.flush();
-        let _ = self.show_error(&shown);
-        shown.exit
+        let _ = self.write_error(&shown);
+        shown.exit_status
     }
 
     /// Shows an error: JSON on stdout, else message and hint on stderr.
-    pub fn show_error(&mut self, shown: &ErrorReport) -> Result<(), CliError> {
+    pub fn write_error(&mut self, shown: &ErrorReport) -> Result<(), CliError> {
         if self.shape.is_json() {
             self.write_full_json_line(&JsonError { error: shown })?;
             return self.flush();
         }
         let (bad, title) = (self.message_styles.bad, self.message_styles.title);
         let message = escape_lines(&shown.message);
-        self.message_line(format!("{} {}", paint(bad, "memo:"), message.trim_end()));
+        self.write_message_line(format!("{} {}", paint(bad, "memo:"), message.trim_end()));
         if let Some(hint) = &shown.hint {
-            self.message_line(format!("{} {}", paint(title, "hint:"), escape(hint)));
+            self.write_message_line(format!("{} {}", paint(title, "hint:"), escape_for_display(hint)));
         }
         Ok(())
     }

@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use memod_client::child::{clear_git_env, first_line};
+use memod_client::child::{clear_git_env, read_first_line};
 
 /// Time limit for `git var GIT_PAGER`.
-const GIT_PATIENCE: Duration = Duration::from_secs(2);
+const GIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The size of a terminal in characters.
 #[derive(Clone, Copy)]
@@ -20,9 +20,9 @@ struct TerminalSize {
 }
 
 /// Size that is assumed for a terminal that does not report its own.
-const USUAL_SIZE: TerminalSize = TerminalSize { rows: 24, columns: 80 };
+const DEFAULT_SIZE: TerminalSize = TerminalSize { rows: 24, columns: 80 };
 /// Exit statuses of a shell that cannot run a program: not executable, or not found.
-const EXITS_NOT_RUN: [i32; 2] = [126, 127];
+const NOT_RUN_STATUSES: [i32; 2] = [126, 127];
 
 /// Lines for stderr that are written after the pager has ended, because its screen would hide them; `None` while no pager runs.
 pub(crate) type PostponedLines = Rc<RefCell<Option<Vec<String>>>>;
@@ -45,7 +45,7 @@ enum PagerState {
     Plain,
     Paged(Child, ChildStdin),
     /// The reader has left the pager: further text is dropped.
-    Left,
+    ReaderLeft,
 }
 
 impl PagedWriter {
@@ -91,7 +91,7 @@ impl PagedWriter {
 
     /// Waits for the end of the pager, if one runs, and returns its exit status.
     fn end_pager(&mut self) -> Option<ExitStatus> {
-        match std::mem::replace(&mut self.state, PagerState::Left) {
+        match std::mem::replace(&mut self.state, PagerState::ReaderLeft) {
             PagerState::Paged(mut child, stdin) => {
                 drop(stdin); // the pager may wait for the end of the text
                 child.wait().ok()
@@ -106,7 +106,7 @@ impl PagedWriter {
 
 /// Returns whether a shell could not run the pager, so that no text was shown.
 fn pager_did_not_run(status: ExitStatus) -> bool {
-    status.code().is_some_and(|code| EXITS_NOT_RUN.contains(&code))
+    status.code().is_some_and(|code| NOT_RUN_STATUSES.contains(&code))
 }
 
 impl Write for PagedWriter {
@@ -118,7 +118,7 @@ impl Write for PagedWriter {
                 self.text.extend_from_slice(bytes);
                 self.send_to_pager(from)?;
             }
-            PagerState::Left => {}
+            PagerState::ReaderLeft => {}
             PagerState::Held => {
                 self.text.extend_from_slice(bytes);
                 if !fits_terminal(&self.text, terminal_size()) {
@@ -135,7 +135,7 @@ impl Write for PagedWriter {
             PagerState::Held => self.show_text(false)?,
             PagerState::Plain => {}
             PagerState::Paged(_, stdin) => return stdin.flush(),
-            PagerState::Left => return Ok(()),
+            PagerState::ReaderLeft => return Ok(()),
         }
         io::stdout().flush()
     }
@@ -172,11 +172,11 @@ fn count_rows(line: &[u8], columns: usize) -> usize {
 fn terminal_size() -> TerminalSize {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout()) {
-        let rows = if size.ws_row == 0 { USUAL_SIZE.rows } else { usize::from(size.ws_row) };
-        let columns = if size.ws_col == 0 { USUAL_SIZE.columns } else { usize::from(size.ws_col) };
+        let rows = if size.ws_row == 0 { DEFAULT_SIZE.rows } else { usize::from(size.ws_row) };
+        let columns = if size.ws_col == 0 { DEFAULT_SIZE.columns } else { usize::from(size.ws_col) };
         return TerminalSize { rows, columns };
     }
-    USUAL_SIZE
+    DEFAULT_SIZE
 }
 
 /// Starts the pager; returns `None` where none is wanted or it cannot be started.
@@ -225,7 +225,7 @@ fn ask_git_for_pager() -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     clear_git_env(&mut command);
     let mut child = command.spawn().ok()?;
-    let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
+    let line = child.stdout.take().and_then(|stdout| read_first_line(stdout, GIT_TIMEOUT));
     let _ = child.kill(); // the line has been read, or the time is over
     let _ = child.wait();
     let line = String::from_utf8(line?.ok()?).ok()?;

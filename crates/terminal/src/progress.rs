@@ -21,10 +21,10 @@ const POLL_MS: u64 = 200;
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Time without progress after which waiting for the index ends.
-const PATIENCE: Duration = Duration::from_secs(60);
+const NO_PROGRESS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Time for which the daemon may report the same failure before waiting for the index ends.
-const FAILURE_PATIENCE: Duration = Duration::from_millis(500);
+/// Time after which nobody waits for the index any more, if the daemon reports the same failure all the time.
+const FAILURE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Time after which the speed of a step is taken as known.
 const ESTIMATE_AFTER: Duration = Duration::from_secs(3);
@@ -35,7 +35,7 @@ const TICK_INTERVAL: Duration = Duration::from_millis(100);
 /// The times of the milestones of indexing.
 pub struct IndexingMilestones {
     /// Result of the last poll.
-    pub last: SyncResult,
+    pub last_poll: SyncResult,
     /// Time until every file was searchable by its words, ms; `None` if waiting ended before.
     pub lexical_ms: Option<u64>,
     /// Time until every chunk had its vector, ms; `None` if waiting ended before.
@@ -50,10 +50,11 @@ pub fn wait_until_indexed(
     output: &Output,
 ) -> Result<IndexingMilestones, CliError> {
     let mut line = IndexingLine::new(output.quiet);
-    let mut milestones = IndexingMilestones { last: SyncResult::default(), lexical_ms: None, full_ms: None };
+    let mut milestones =
+        IndexingMilestones { last_poll: SyncResult::default(), lexical_ms: None, full_ms: None };
     for level in [FreshnessLevel::Fs, FreshnessLevel::Full] {
-        milestones.last = poll_until_fresh(client, cwd, level, &mut line)?;
-        if !milestones.last.fresh {
+        milestones.last_poll = poll_until_fresh(client, cwd, level, &mut line)?;
+        if !milestones.last_poll.fresh {
             break;
         }
         let took = Some(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
@@ -78,20 +79,20 @@ fn poll_until_fresh(
     loop {
         let asked_at = Instant::now();
         let result: SyncResult = client.call("sync", &params)?;
-        line.show(result.progress.as_ref());
+        line.show_progress(result.progress.as_ref());
         let now = (result.pending, result.progress);
         if now != last_seen {
             (last_seen, progressed_at) = (now, Instant::now());
         }
         let is_hopeless = match (&result.failed, &failing) {
-            (Some(why), Some((same, since))) if why == same => since.elapsed() > FAILURE_PATIENCE,
+            (Some(why), Some((same, since))) if why == same => since.elapsed() > FAILURE_TIMEOUT,
             (Some(why), _) => {
                 failing = Some((why.clone(), Instant::now()));
                 false
             }
             (None, _) => false, // no failure, or the daemon is trying again
         };
-        if result.fresh || is_hopeless || progressed_at.elapsed() > PATIENCE {
+        if result.fresh || is_hopeless || progressed_at.elapsed() > NO_PROGRESS_TIMEOUT {
             return Ok(result);
         }
         // Counting a large index takes long; without a pause, the daemon would count most of the time.
@@ -101,7 +102,11 @@ fn poll_until_fresh(
 }
 
 /// Makes a call that waits for the index, and shows the progress on a terminal.
-pub fn show_while_calling<T>(context: &CommandContext, output: &Output, call: impl FnOnce() -> T) -> T {
+pub fn show_progress_while_calling<T>(
+    context: &CommandContext,
+    output: &Output,
+    call: impl FnOnce() -> T,
+) -> T {
     let mut line = IndexingLine::new(output.quiet);
     if line.bar.is_hidden() {
         return call();
@@ -117,7 +122,7 @@ pub fn show_while_calling<T>(context: &CommandContext, output: &Output, call: im
             while end.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let asked_at = Instant::now();
                 let Ok(SyncResult { progress, .. }) = client.call("sync", &params) else { return };
-                line.show(progress.as_ref());
+                line.show_progress(progress.as_ref());
                 wait = Duration::from_millis(POLL_MS).max(4 * asked_at.elapsed());
             }
         });
@@ -137,7 +142,7 @@ struct IndexingLine {
 struct ShownStep {
     step: IndexStep,
     /// Whether the total amount is known.
-    has_end: bool,
+    has_total: bool,
     since: Instant,
     /// The amount that was done when the step was first seen.
     done_before: u64,
@@ -145,17 +150,17 @@ struct ShownStep {
 
 impl IndexingLine {
     fn new(quiet: bool) -> Self {
-        Self { bar: new_line(quiet), step: None }
+        Self { bar: new_progress_line(quiet), step: None }
     }
 
     /// Shows the progress of a step. Does nothing if there is no progress to show, or if the line is hidden.
-    fn show(&mut self, progress: Option<&IndexProgress>) {
+    fn show_progress(&mut self, progress: Option<&IndexProgress>) {
         let Some(progress) = progress.filter(|_| !self.bar.is_hidden()) else { return };
         let (done, total) = bar_amounts(progress);
         match &self.step {
-            Some(now) if (now.step, now.has_end) == (progress.step, progress.total.is_some()) => {
-                let left =
-                    estimate_left_s(now.since.elapsed(), (now.done_before, done, total)).map(remaining_time);
+            Some(now) if (now.step, now.has_total) == (progress.step, progress.total.is_some()) => {
+                let left = estimate_left_s(now.since.elapsed(), (now.done_before, done, total))
+                    .map(format_remaining_time);
                 self.bar.set_message(format!("{}{}", describe_amounts(progress), left.unwrap_or_default()));
                 self.bar.set_length(total);
                 self.bar.set_position(done);
@@ -163,11 +168,13 @@ impl IndexingLine {
             _ => {
                 self.bar.finish_and_clear();
                 // Set the position and the message before the first tick draws the line.
-                self.bar =
-                    step_line(progress, total).with_position(done).with_message(describe_amounts(progress));
+                self.bar = build_step_line(progress, total)
+                    .with_position(done)
+                    .with_message(describe_amounts(progress));
                 self.bar.enable_steady_tick(TICK_INTERVAL);
                 let (since, has_end) = (Instant::now(), progress.total.is_some());
-                self.step = Some(ShownStep { step: progress.step, has_end, since, done_before: done });
+                self.step =
+                    Some(ShownStep { step: progress.step, has_total: has_end, since, done_before: done });
             }
         }
     }
@@ -192,7 +199,7 @@ fn estimate_left_s(elapsed: Duration, (done_before, done, total): (u64, u64, u64
 }
 
 /// Returns the remaining time of a step for people; an empty text for less than a second.
-fn remaining_time(left_s: u64) -> String {
+fn format_remaining_time(left_s: u64) -> String {
     match left_s {
         0 => String::new(),
         1..60 => format!(", {left_s} s left"),
@@ -201,7 +208,7 @@ fn remaining_time(left_s: u64) -> String {
 }
 
 /// Returns the number of a step, of four, and its name.
-fn step_name(step: IndexStep) -> (u8, &'static str) {
+fn step_number_and_name(step: IndexStep) -> (u8, &'static str) {
     match step {
         IndexStep::Listing => (1, "listing"),
         IndexStep::Reading => (2, "reading"),
@@ -229,35 +236,35 @@ fn describe_amounts(progress: &IndexProgress) -> String {
 
 /// Describes a step of indexing and its progress in words: `step 2 of 4, reading: 1,200 of 5,000 files`.
 pub fn describe_step(progress: &IndexProgress) -> String {
-    let (number, name) = step_name(progress.step);
+    let (number, name) = step_number_and_name(progress.step);
     format!("step {number} of 4, {name}: {}", describe_amounts(progress))
 }
 
 /// Returns the progress line of a step, with a bar if the total is known and with a spinner otherwise.
-fn step_line(progress: &IndexProgress, total: u64) -> ProgressBar {
+fn build_step_line(progress: &IndexProgress, total: u64) -> ProgressBar {
     let template = match progress.total {
         None => "{prefix:13} {spinner} {msg}, {elapsed}",
         Some(_) => "{prefix:13} [{bar:20}] {msg}",
     };
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
-    let (number, name) = step_name(progress.step);
+    let (number, name) = step_number_and_name(progress.step);
     let target = ProgressDrawTarget::stderr();
     let line = ProgressBar::with_draw_target(Some(total), target).with_finish(ProgressFinish::AndClear);
     line.with_style(style.progress_chars("=> ")).with_prefix(format!("{number}/4 {name}"))
 }
 
 /// Returns a progress bar for `total` questions, files or other countable things.
-pub fn new_bar(quiet: bool, total: u64) -> ProgressBar {
+pub fn new_progress_bar(quiet: bool, total: u64) -> ProgressBar {
     let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
-    let bar = new_line(quiet).with_style(style.progress_chars("=> "));
+    let bar = new_progress_line(quiet).with_style(style.progress_chars("=> "));
     bar.set_length(total);
     bar
 }
 
 /// Returns a progress line without a total. It is hidden with `quiet`, or if stderr is not a terminal. It has no colour, so
 /// `--color` does not apply.
-fn new_line(quiet: bool) -> ProgressBar {
+fn new_progress_line(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     ProgressBar::with_draw_target(None, target).with_finish(ProgressFinish::AndClear)
 }

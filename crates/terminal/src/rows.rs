@@ -16,7 +16,7 @@ use crate::common_args::JsonForm;
 use crate::error::CliError;
 use crate::rows_args::{RowFormat, RowsArgs};
 pub use row_tables::{
-    CHANGED_FILES, COMMITS, HITS, MEMORIES, MEMORY_CHANGES, MEMORY_LINKS, NAMES, OUTLINE_ITEMS,
+    CHANGED_FILES, COMMITS, HITS, MEMORIES, MEMORY_CHANGES, MEMORY_LINKS, NAME_COUNTS, OUTLINE_ITEMS,
     RELATED_DEFINITIONS, RELATED_MEMORIES, USES,
 };
 
@@ -31,17 +31,17 @@ pub type Column = (&'static str, &'static str);
 #[derive(Debug)]
 pub struct RowSchema {
     /// Name of the list of rows, which is the key of the array in JSON.
-    rows: &'static str,
+    rows_name: &'static str,
     /// Name of one row, in XML.
-    row: &'static str,
+    row_name: &'static str,
     /// Every field.
     columns: &'static [Column],
     /// Fields of a Markdown table.
-    md: &'static [&'static str],
+    md_fields: &'static [&'static str],
     /// Fields in TOON.
-    toon: &'static [&'static str],
+    toon_fields: &'static [&'static str],
     /// Fields in compact TOON.
-    compact: &'static [&'static str],
+    compact_fields: &'static [&'static str],
     /// Fields that have another name or pointer in TOON; `--fields` accepts these names too.
     aliases: &'static [Column],
     /// Fields that have another pointer in compact TOON only.
@@ -72,7 +72,7 @@ pub enum OutputShape {
 #[derive(Clone, Debug)]
 pub struct RowSelection {
     format: RowFormat,
-    table: &'static RowSchema,
+    schema: &'static RowSchema,
     columns: Vec<Column>,
 }
 
@@ -103,51 +103,51 @@ impl RowsArgs {
     ) -> Result<OutputShape, CliError> {
         let format = json.map_or(self.format.unwrap_or(RowFormat::Text), |_| RowFormat::Json);
         if !self.fields.is_empty() {
-            let columns = table.columns_named(&self.fields)?;
-            return Ok(OutputShape::Rows(RowSelection { format, table, columns }));
+            let columns = table.find_columns(&self.fields)?;
+            return Ok(OutputShape::Rows(RowSelection { format, schema: table, columns }));
         }
         let columns = match format {
             RowFormat::Text => return Ok(OutputShape::Text),
             RowFormat::Json => return Ok(OutputShape::Json(json.unwrap_or(JsonForm::Lean))),
             RowFormat::Jsonl => return Ok(OutputShape::JsonLines),
             RowFormat::Csv | RowFormat::Xml => table.columns.to_vec(),
-            RowFormat::Md => pick_columns(table.md, &[table.columns, table.aliases]),
-            RowFormat::Toon => pick_columns(table.toon, &[table.aliases, table.columns]),
+            RowFormat::Md => pick_columns(table.md_fields, &[table.columns, table.aliases]),
+            RowFormat::Toon => pick_columns(table.toon_fields, &[table.aliases, table.columns]),
             RowFormat::ToonCompact => {
-                pick_columns(table.compact, &[table.compact_aliases, table.aliases, table.columns])
+                pick_columns(table.compact_fields, &[table.compact_aliases, table.aliases, table.columns])
             }
         };
-        Ok(OutputShape::Rows(RowSelection { format, table, columns }))
+        Ok(OutputShape::Rows(RowSelection { format, schema: table, columns }))
     }
 }
 
 impl OutputShape {
     /// Returns the format of errors, and of results that are not lists.
-    pub fn without_rows(json: Option<JsonForm>) -> Self {
+    pub fn for_single_result(json: Option<JsonForm>) -> Self {
         json.map_or(Self::Text, Self::Json)
     }
 
     /// Returns whether the answer is one object of JSON.
-    pub fn is_object(&self) -> bool {
+    pub fn is_json_object(&self) -> bool {
         matches!(self, Self::Json(_) | Self::Rows(RowSelection { format: RowFormat::Json, .. }))
     }
 
     /// Returns whether the output is JSON.
     pub fn is_json(&self) -> bool {
-        self.is_object()
+        self.is_json_object()
             || matches!(self, Self::JsonLines | Self::Rows(RowSelection { format: RowFormat::Jsonl, .. }))
     }
 }
 
 impl RowSchema {
     /// Returns the columns with these names, without repetition.
-    fn columns_named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
+    fn find_columns(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
         let mut columns = Vec::new();
         for name in names {
             let Some(column) = find_column(name.trim(), &[self.columns, self.aliases]) else {
                 let known: Vec<_> = self.columns.iter().map(|column| column.0).collect();
-                let message = format!("--fields: {} have no field {name:?}", self.rows);
-                return Err(CliError::Field { message, known: known.join(", ") });
+                let message = format!("--fields: {} have no field {name:?}", self.rows_name);
+                return Err(CliError::UnknownField { message, known_fields: known.join(", ") });
             };
             if !columns.contains(&column) {
                 columns.push(column);
@@ -175,12 +175,17 @@ pub fn print_rows<L: RowListing>(
     selection: &RowSelection,
     out: &mut dyn Write,
 ) -> Result<(), CliError> {
-    let RowSelection { format, table, columns } = selection;
+    let RowSelection { format, schema: table, columns } = selection;
     let names: Vec<_> = columns.iter().map(|column| column.0).collect();
     let count = ("count", Value::from(result.list_rows().len()));
     let scalars = iter::once(count).chain(result.scalar_fields()).filter(|scalar| !scalar.1.is_null());
     let scalars: Vec<_> = scalars.collect();
-    let head = row_formats::RowHeader { rows: table.rows, row: table.row, names: &names, scalars: &scalars };
+    let head = row_formats::RowHeader {
+        rows_name: table.rows_name,
+        row_name: table.row_name,
+        field_names: &names,
+        scalars: &scalars,
+    };
     let mut rows = result.list_rows().iter().map(|row| row_values(row, columns, *format));
     Ok(row_formats::write_rows(*format, &head, &mut rows, out)?)
 }

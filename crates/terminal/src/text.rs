@@ -7,7 +7,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
 use jiff::Timestamp;
-pub use memod_base::types::escape;
+pub use memod_base::types::escape_for_display;
 use memod_proto::CommitInfo;
 use memod_proto::memory::Tier;
 
@@ -96,12 +96,12 @@ pub fn is_plain_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c))
 }
 
-/// Escapes each line of `text` as [`escape`] does, and keeps the line breaks.
+/// Escapes each line of `text` as [`escape_for_display`] does, and keeps the line breaks.
 pub fn escape_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let body = line.strip_suffix('\n').unwrap_or(line);
-        out.push_str(&escape(body.strip_suffix('\r').unwrap_or(body)));
+        out.push_str(&escape_for_display(body.strip_suffix('\r').unwrap_or(body)));
         if line.ends_with('\n') {
             out.push('\n');
         }
@@ -110,12 +110,13 @@ pub fn escape_lines(text: &str) -> String {
 }
 
 /// Returns a commit in one line: short id, day, author, subject.
-pub fn commit_head(commit: &CommitInfo, subject: &str, styles: TextStyles) -> String {
+pub fn format_commit_line(commit: &CommitInfo, subject: &str, styles: TextStyles) -> String {
     let oid: String = commit.oid.chars().take(SHORT_OID_DIGITS).collect();
     let day: String = commit.date.chars().take_while(|c| *c != 'T').collect();
     let name = commit.author.split(" <").next().unwrap_or_default();
-    let (oid, subject) = (paint(styles.path, &escape(&oid)), paint(styles.title, &escape(subject)));
-    format!("{oid} {} {}  {subject}", paint(styles.line, &escape(&day)), escape(name))
+    let (oid, subject) =
+        (paint(styles.path, &escape_for_display(&oid)), paint(styles.title, &escape_for_display(subject)));
+    format!("{oid} {} {}  {subject}", paint(styles.line, &escape_for_display(&day)), escape_for_display(name))
 }
 
 /// Returns the words of a query to highlight, in lower case and longest first, without operators and single characters.
@@ -169,16 +170,16 @@ pub fn highlight_terms(line: &str, terms: &[String], style: Style) -> String {
     let mut out = String::with_capacity(line.len());
     let mut done = 0;
     for span in find_matches(line, terms) {
-        out.push_str(&escape(&line[done..span.start]));
-        out.push_str(&paint(style, &escape(&line[span.clone()])));
+        out.push_str(&escape_for_display(&line[done..span.start]));
+        out.push_str(&paint(style, &escape_for_display(&line[span.clone()])));
         done = span.end;
     }
-    out.push_str(&escape(&line[done..]));
+    out.push_str(&escape_for_display(&line[done..]));
     out
 }
 
 /// Returns the message for a result that may lack something written before the request.
-pub fn behind_message(reason: Option<&str>) -> String {
+pub fn not_up_to_date_message(reason: Option<&str>) -> String {
     format!("not up to date: {}", reason.unwrap_or("the index is behind"))
 }
 
@@ -201,7 +202,7 @@ pub fn format_duration(ms: u64) -> String {
 
 /// Returns the age of an RFC 3339 time: `just now`, `5m ago`, `2h ago`, `3d ago`, `2y ago`.
 pub fn format_age(time: &str, now_ms: i64) -> String {
-    let Ok(then) = time.parse::<Timestamp>() else { return escape(time) };
+    let Ok(then) = time.parse::<Timestamp>() else { return escape_for_display(time) };
     let min = now_ms.saturating_sub(then.as_millisecond()) / 60_000;
     match min {
         ..1 => "just now".to_owned(),
@@ -213,7 +214,7 @@ pub fn format_age(time: &str, now_ms: i64) -> String {
 }
 
 /// Returns HEAD in short: the name of a branch, or the first twelve digits of a commit id.
-pub fn short_head(head: &str) -> &str {
+pub fn shorten_head(head: &str) -> &str {
     let head = head.trim().trim_start_matches("ref: ");
     match head.strip_prefix("refs/heads/") {
         Some(branch) => branch,
@@ -247,7 +248,7 @@ mod tests {
             ("25b2d2209c25b2d2209c25b2d2209c25b2d2209c", "25b2d2209c25"),
         ];
         for (head, expected) in cases {
-            assert_eq!(short_head(head), expected);
+            assert_eq!(shorten_head(head), expected);
         }
     }
 
@@ -263,7 +264,7 @@ mod tests {
             ("\u{e0041}", "\\u{e0041}"),
         ];
         for (text, expected) in cases {
-            assert_eq!(escape(text), expected);
+            assert_eq!(escape_for_display(text), expected);
         }
         assert_eq!(escape_lines("a\r\n\x07b\nc"), "a\n\\u{7}b\nc");
     }
@@ -286,14 +287,14 @@ mod tests {
             let mut shown = String::new();
             let mut done = 0;
             for span in find_matches(line, &terms) {
-                shown += &format!("{}[{}]", escape(&line[done..span.start]), &line[span.clone()]);
+                shown += &format!("{}[{}]", escape_for_display(&line[done..span.start]), &line[span.clone()]);
                 done = span.end;
             }
-            shown += &escape(&line[done..]);
+            shown += &escape_for_display(&line[done..]);
             assert_eq!(shown, expected, "{query}");
             assert_eq!(
                 highlight_terms(line, &terms, Style::new()),
-                escape(line),
+                escape_for_display(line),
                 "plain style changes nothing"
             );
         }

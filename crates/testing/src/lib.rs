@@ -25,7 +25,7 @@ impl RandomNumbers {
 }
 
 /// Returns a text of at most `max_pieces` pieces: syntax of queries, names, unusual Unicode and random characters.
-pub fn hostile_text(random: &mut RandomNumbers, max_pieces: usize) -> String {
+pub fn random_hostile_text(random: &mut RandomNumbers, max_pieces: usize) -> String {
     const PIECES: [&str; 48] = [
         "\"",
         "'",

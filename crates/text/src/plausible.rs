@@ -38,7 +38,7 @@ fn is_placeholder(value: &str) -> bool {
 }
 
 /// Returns the number of different bytes in a value.
-fn n_distinct(value: &str) -> u32 {
+fn count_distinct_bytes(value: &str) -> u32 {
     let seen = value.bytes().fold(0_u128, |seen, byte| seen | 1 << (byte & 0x7f));
     seen.count_ones()
 }
@@ -47,7 +47,7 @@ fn n_distinct(value: &str) -> u32 {
 pub(super) fn is_varied(value: &str) -> bool {
     let value = value.strip_prefix("AGE-SECRET-KEY-").unwrap_or(value);
     let is_key_block = value.starts_with("-----BEGIN");
-    is_key_block || !is_placeholder(value) && n_distinct(value) >= 10
+    is_key_block || !is_placeholder(value) && count_distinct_bytes(value) >= 10
 }
 
 /// Returns whether the password in a URL seems real: it is neither a word of examples, nor a variable, nor a number.
@@ -74,7 +74,7 @@ pub(super) fn is_random(value: &str) -> bool {
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     let is_location = value.contains("://") || value.starts_with(['/', '.', '#', '@', '~', ':']);
     let enough_classes = n_classes >= if value.len() < 16 { 3 } else { 2 };
-    let enough_distinct = n_distinct(value) >= if value.len() < 16 { 7 } else { 9 };
+    let enough_distinct = count_distinct_bytes(value) >= if value.len() < 16 { 7 } else { 9 };
     n_digits > 0
         && has_letter
         && enough_classes

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::secrets::{Syntax, find_in, find_secret_spans};
+use super::secrets::{Syntax, find_secret_spans, find_secrets_in};
 
 /// The text that replaces a credential.
 pub const REDACTED: &str = "[REDACTED]";
@@ -73,7 +73,7 @@ fn replace_secrets<'a>(
 
 /// The credentials that a search of the beginning of a text has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SearchedSecrets {
+pub struct SecretsFoundSoFar {
     /// The credentials that begin before `to`.
     secrets: Vec<Range<usize>>,
     /// The offset up to which the text was searched.
@@ -86,32 +86,32 @@ pub struct SearchedSecrets {
 pub struct RedactedText {
     text: String,
     syntax: Syntax,
-    searched: SearchedSecrets,
+    searched: SecretsFoundSoFar,
 }
 
 impl RedactedText {
     /// Wraps a text that has not been searched yet.
     pub fn new(text: String, syntax: Syntax) -> Self {
-        Self { text, syntax, searched: SearchedSecrets::default() }
+        Self { text, syntax, searched: SecretsFoundSoFar::default() }
     }
 
     /// Sets the result of an earlier search of the same text, which then continues.
-    pub fn with_searched(self, searched: SearchedSecrets) -> Self {
+    pub fn with_searched(self, searched: SecretsFoundSoFar) -> Self {
         Self { searched, ..self }
     }
 
     /// Returns the result of the search so far.
-    pub fn into_searched(self) -> SearchedSecrets {
+    pub fn into_searched(self) -> SecretsFoundSoFar {
         self.searched
     }
 
     /// Returns a byte span with its credentials replaced; `None` if the span is not in the text, or not on character boundaries.
     pub fn span(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         self.text.get(bytes.clone())?;
-        let SearchedSecrets { secrets, to } = &mut self.searched;
+        let SecretsFoundSoFar { secrets, to } = &mut self.searched;
         if *to < bytes.end {
             let known_to = secrets.last().map_or(0, |last| last.end);
-            let (found, searched_to) = find_in(&self.text, self.syntax, *to..bytes.end, known_to);
+            let (found, searched_to) = find_secrets_in(&self.text, self.syntax, *to..bytes.end, known_to);
             secrets.extend(found.into_iter().map(|secret| secret.bytes));
             *to = searched_to;
         }

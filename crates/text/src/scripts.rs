@@ -3,7 +3,7 @@
 /// Returns whether the words of the index leave out `c`, because it only marks a letter: diacritics of Latin, Greek and Cyrillic,
 /// points of Hebrew and Arabic, variation selectors. The voicing marks of kana and the signs of Indic scripts are not left out,
 /// because they make other letters.
-pub(super) fn is_folded_away(c: char) -> bool {
+pub(super) fn is_dropped_mark(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'

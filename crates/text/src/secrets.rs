@@ -33,12 +33,12 @@ pub fn find_secret_spans(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
 
 /// Returns likely credentials, ascending and disjoint. Takes time linear in the length of the text.
 pub fn find_secrets(text: &str, syntax: Syntax) -> Vec<Secret> {
-    find_in(text, syntax, 0..text.len(), 0).0
+    find_secrets_in(text, syntax, 0..text.len(), 0).0
 }
 
 /// Returns the credentials whose anchors begin in `range`, and the offset at which the search can continue. `known_to` is the end
 /// of the last known credential; anchors before it are ignored.
-pub(super) fn find_in(
+pub(super) fn find_secrets_in(
     text: &str,
     syntax: Syntax,
     range: Range<usize>,

@@ -21,7 +21,7 @@ thread_local! {
 
 /// Returns the stem of a token of the index, with its mark; `None` for numbers, names with digits, words of other scripts, and very
 /// short words.
-pub fn stem(token: &str) -> Option<String> {
+pub fn marked_stem(token: &str) -> Option<String> {
     let is_word = token.len() >= MIN_BYTES && token.bytes().all(|byte| byte.is_ascii_lowercase());
     is_word.then(|| STEMMER.with(|stemmer| format!("{MARK}{}", stemmer.stem(token))))
 }
@@ -38,7 +38,7 @@ pub fn strip_stem_mark(token: &str) -> &str {
 
 /// Appends the stems of all tokens of a stream to the stream. Stems are in the order of their words, so that they form phrases too.
 pub fn add_stems(stream: &mut String) {
-    let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(stem).collect();
+    let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(marked_stem).collect();
     for stem in stems {
         stream.push(' ');
         stream.push_str(&stem);
@@ -52,11 +52,11 @@ mod tests {
     #[test]
     fn forms_share_a_stem_and_names_have_none() {
         for words in [&["hash", "hashed", "hashes", "hashing"][..], &["retry", "retries", "retried"]] {
-            assert!(words.iter().all(|word| stem(word) == stem(words[0])), "{words:?}");
+            assert!(words.iter().all(|word| marked_stem(word) == marked_stem(words[0])), "{words:?}");
         }
-        assert_ne!(stem("general"), stem("generate"));
+        assert_ne!(marked_stem("general"), marked_stem("generate"));
         for token in ["id", "sha256", "größe", "日本語", ""] {
-            assert_eq!(stem(token), None, "{token}");
+            assert_eq!(marked_stem(token), None, "{token}");
         }
     }
 

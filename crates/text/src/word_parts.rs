@@ -7,13 +7,13 @@ pub(super) struct WordParts<'a> {
     /// The rest of the current segment. Segments are separated by underscores.
     segment: &'a str,
     /// Whether the segment looks like a hash or an abbreviation, which is not split.
-    is_code: bool,
+    is_indivisible: bool,
 }
 
 impl<'a> WordParts<'a> {
     /// Splits a word, which consists of letters, digits and underscores.
     pub(super) fn new(word: &'a str) -> Self {
-        Self { rest: word, segment: "", is_code: false }
+        Self { rest: word, segment: "", is_indivisible: false }
     }
 }
 
@@ -25,9 +25,9 @@ impl<'a> Iterator for WordParts<'a> {
             self.rest = self.rest.trim_start_matches('_');
             let end = self.rest.find('_').unwrap_or(self.rest.len());
             (self.segment, self.rest) = self.rest.split_at(end);
-            self.is_code = looks_like_code(self.segment);
+            self.is_indivisible = has_useless_parts(self.segment);
         }
-        let len = if self.is_code { self.segment.len() } else { part_len(self.segment) };
+        let len = if self.is_indivisible { self.segment.len() } else { part_len(self.segment) };
         let (part, segment) = self.segment.split_at(len);
         self.segment = segment;
         (len > 0).then_some(part)
@@ -37,7 +37,7 @@ impl<'a> Iterator for WordParts<'a> {
 /// Returns whether the parts of `segment` would be too short to be useful, as in hashes, base64, `i18n` and `x1`.
 ///
 /// Random hexadecimal digits change between letters and digits about every second character.
-fn looks_like_code(segment: &str) -> bool {
+fn has_useless_parts(segment: &str) -> bool {
     let mut n_parts = 0;
     let mut rest = segment;
     while !rest.is_empty() {

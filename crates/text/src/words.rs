@@ -23,7 +23,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::scripts::{is_folded_away, is_unspaced};
+use super::scripts::{is_dropped_mark, is_unspaced};
 use super::word_parts::WordParts;
 
 /// Longest token, in bytes. Longer words are cut.
@@ -34,7 +34,7 @@ pub const GRAM_CHARS: usize = 3;
 
 /// Which tokens of a name are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TokenForm {
     /// The whole and, if there are several, the parts, as the index contains them.
     Both,
     /// Only the whole; of a run in a script without spaces, the full trigrams, or the only token of a shorter run.
@@ -44,31 +44,31 @@ pub enum Form {
 }
 
 /// Appends to `out` the tokens that the index contains for `text`.
-pub fn index_words(text: &str, out: &mut String) {
-    write_words(text, Form::Both, out);
+pub fn write_index_words(text: &str, out: &mut String) {
+    write_words(text, TokenForm::Both, out);
 }
 
 /// Appends to `out` the tokens that the index contains for a path with `/`: the words of its directories, file name and extension.
 /// In a path, a hyphen joins the parts of a name as an underscore does.
-pub fn path_words(path: &str, out: &mut String) {
+pub fn write_path_words(path: &str, out: &mut String) {
     if path.contains('-') {
-        write_words(&path.replace('-', "_"), Form::Both, out);
+        write_words(&path.replace('-', "_"), TokenForm::Both, out);
     } else {
-        write_words(path, Form::Both, out);
+        write_words(path, TokenForm::Both, out);
     }
 }
 
 /// Returns a name in lower case, without diacritics, separators and punctuation. The result is equal for all spellings of a name
 /// (`maxRetry`, `MAX_RETRY`, `max-retry`).
-pub fn joined(name: &str) -> String {
+pub fn joined_name(name: &str) -> String {
     let mut words = String::new();
-    write_words(name, Form::Parts, &mut words);
+    write_words(name, TokenForm::Parts, &mut words);
     words.retain(|c| c != ' ');
     words
 }
 
 /// Appends to `out` the tokens of `text` in one form, separated by spaces.
-pub fn write_words(text: &str, form: Form, out: &mut String) {
+pub fn write_words(text: &str, form: TokenForm, out: &mut String) {
     let bytes = text.as_bytes();
     let mut folded = String::new();
     let mut start = 0;
@@ -92,7 +92,7 @@ pub fn write_words(text: &str, form: Form, out: &mut String) {
 /// Calls `see` with the byte range in `text` and the token in the index of each word, each part of a word, and each trigram.
 ///
 /// Ranges ascend by their start, and a whole word precedes its parts.
-pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
+pub fn each_token_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
     let mut start = 0;
     let mut folded = String::new();
     let mut token = String::new();
@@ -158,7 +158,7 @@ fn is_run_byte(byte: u8) -> bool {
 /// Appends `run` without diacritics and compatibility forms. The case stays. Characters that belong to no word become spaces.
 fn fold_run(run: &str, folded: &mut String) {
     let mut in_word = false;
-    for c in run.nfkd().filter(|&c| !is_folded_away(c)).nfc() {
+    for c in run.nfkd().filter(|&c| !is_dropped_mark(c)).nfc() {
         // Signs of Indic and other scripts are marks without being letters; they end no word.
         in_word = c.is_alphanumeric() || c == '_' || (in_word && is_combining_mark(c));
         folded.push(if in_word { c } else { ' ' });
@@ -166,7 +166,7 @@ fn fold_run(run: &str, folded: &mut String) {
 }
 
 /// Writes the tokens of a folded word, of which parts may be in a script without spaces.
-fn write_mixed(mut word: &str, form: Form, out: &mut String) {
+fn write_mixed(mut word: &str, form: TokenForm, out: &mut String) {
     while let Some(first) = word.chars().next() {
         let unspaced = is_unspaced(first);
         let len = word.find(|c| is_unspaced(c) != unspaced).unwrap_or(word.len());
@@ -181,10 +181,10 @@ fn write_mixed(mut word: &str, form: Form, out: &mut String) {
 }
 
 /// Writes the trigrams of a run in a script without spaces.
-fn write_grams(run: &str, form: Form, out: &mut String) {
+fn write_grams(run: &str, form: TokenForm, out: &mut String) {
     for gram in gram_ranges(run) {
         let is_short = run[gram.clone()].chars().nth(GRAM_CHARS - 1).is_none();
-        if is_short && form == Form::Whole && gram.start > 0 {
+        if is_short && form == TokenForm::Whole && gram.start > 0 {
             return;
         }
         push_token(&run[gram], out);
@@ -192,17 +192,17 @@ fn write_grams(run: &str, form: Form, out: &mut String) {
 }
 
 /// Writes the tokens of a word, which consists of letters, digits and underscores.
-fn write_word(word: &str, form: Form, out: &mut String) {
+fn write_word(word: &str, form: TokenForm, out: &mut String) {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return push_token(word, out); // most words are of this kind, and take half the time here
     }
     let mut parts = WordParts::new(word);
     let (first, second) = (parts.next(), parts.next());
     let is_compound = second.is_some();
-    if form != Form::Parts || !is_compound {
+    if form != TokenForm::Parts || !is_compound {
         push_token(word, out);
     }
-    if form != Form::Whole && is_compound {
+    if form != TokenForm::Whole && is_compound {
         first.into_iter().chain(second).chain(parts).for_each(|part| push_token(part, out));
     }
 }
@@ -217,7 +217,7 @@ fn push_token(word: &str, out: &mut String) {
     if word.len() <= MAX_TOKEN_BYTES && word.is_ascii() {
         out.extend(word.bytes().filter(|&b| b != b'_').map(|b| char::from(b.to_ascii_lowercase())));
     } else {
-        push_lower(word, start + MAX_TOKEN_BYTES, out);
+        push_folded_word(word, start + MAX_TOKEN_BYTES, out);
     }
     if out.len() == start {
         out.truncate(space);
@@ -225,7 +225,7 @@ fn push_token(word: &str, out: &mut String) {
 }
 
 /// Appends a word in lower case without underscores, cut when `out` reaches `end` bytes.
-fn push_lower(word: &str, end: usize, out: &mut String) {
+fn push_folded_word(word: &str, end: usize, out: &mut String) {
     for c in word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase) {
         // The final form of sigma is the same letter.
         let c = if c == 'ς' { 'σ' } else { c };
@@ -242,7 +242,7 @@ mod tests {
 
     fn index(text: &str) -> String {
         let mut out = String::new();
-        index_words(text, &mut out);
+        write_index_words(text, &mut out);
         out
     }
 
@@ -286,18 +286,18 @@ mod tests {
             write_words(text, form, &mut out);
             assert_eq!(out, expected, "{text}");
         };
-        check(Form::Whole, "getUser a-b", "getuser a b");
-        check(Form::Parts, "getUser word", "get user word");
-        check(Form::Whole, "日本語処 日本", "日本語 本語処 日本");
-        check(Form::Parts, "日本語 x", "日本語 本語 語 x");
-        check(Form::Whole, "日", "日");
+        check(TokenForm::Whole, "getUser a-b", "getuser a b");
+        check(TokenForm::Parts, "getUser word", "get user word");
+        check(TokenForm::Whole, "日本語処 日本", "日本語 本語処 日本");
+        check(TokenForm::Parts, "日本語 x", "日本語 本語 語 x");
+        check(TokenForm::Whole, "日", "日");
     }
 
     #[test]
     fn spans_are_those_of_the_tokens() {
         let check = |text: &str, expected: &[(&str, &str)]| {
             let mut found = Vec::new();
-            each_span(text, &mut |range, token| found.push((text[range].to_owned(), token.to_owned())));
+            each_token_span(text, &mut |range, token| found.push((text[range].to_owned(), token.to_owned())));
             let found: Vec<_> = found.iter().map(|(span, token)| (span.as_str(), token.as_str())).collect();
             assert_eq!(found, expected, "{text}");
         };
@@ -310,7 +310,7 @@ mod tests {
     fn words_of_paths() {
         let check = |path: &str, expected: &str| {
             let mut out = String::new();
-            path_words(path, &mut out);
+            write_path_words(path, &mut out);
             assert_eq!(out, expected, "{path}");
         };
         check("src/auth/sessionStore.rs", "src auth sessionstore session store rs");
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn spellings_of_one_name_are_joined_alike() {
         for name in ["maxRetry", "MAX_RETRY", "max-retry", "MaxRetry", "max retry"] {
-            assert_eq!(joined(name), "maxretry", "{name}");
+            assert_eq!(joined_name(name), "maxretry", "{name}");
         }
     }
 

@@ -52,11 +52,11 @@ impl Tokenizer {
     /// Returns the token ids that determine the vector of a text, in their order: the ids of the known tokens among the first 256,
     /// without punctuation.
     pub fn token_ids(&self, text: &str) -> Vec<u32> {
-        self.first_ids(text, MAX_TOKENS)
+        self.first_token_ids(text, MAX_TOKENS)
     }
 
     /// Returns the ids of the known tokens among the first `n_tokens` tokens of a text, without punctuation.
-    pub fn first_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
+    pub fn first_token_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
         let mut words = TokenCollector {
             tokenizer: self,
             ids: Vec::new(),
@@ -186,8 +186,8 @@ impl TokenCollector<'_> {
             '_' => self.end_word(),
             _ if c.is_whitespace() => self.end_word(),
             _ if c.is_control() || c == '\u{fffd}' || is_format(c) => {}
-            _ if c.is_ascii() => self.push_mark(),
-            _ if is_cjk(c) => self.push_mark(),
+            _ if c.is_ascii() => self.count_mark(),
+            _ if is_cjk(c) => self.count_mark(),
             _ => decompose_canonical(c, |part| self.push_decomposed(part)),
         }
     }
@@ -198,7 +198,7 @@ impl TokenCollector<'_> {
             return;
         }
         if !part.is_alphanumeric() {
-            return self.push_mark();
+            return self.count_mark();
         }
         part.to_lowercase().for_each(|c| self.push_letter(c));
     }
@@ -213,7 +213,7 @@ impl TokenCollector<'_> {
 
     /// Ends the current word, and counts a token of one character: punctuation or an ideograph. No id is collected, because these
     /// have no weight.
-    fn push_mark(&mut self) {
+    fn count_mark(&mut self) {
         self.end_word();
         self.n_tokens += 1;
     }

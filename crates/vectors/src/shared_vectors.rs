@@ -15,7 +15,7 @@ use crate::vector_index::{IdSet, NearestVectors, VectorIndex};
 enum VectorState {
     /// Nowhere: the vectors have not been loaded.
     #[default]
-    Unknown,
+    NotLoaded,
     /// In copies in memory. The first copy belongs to the current model; the second, if any, to the model that the daemon switches
     /// to.
     InMemory(Vec<VectorsOfModel>),
@@ -31,7 +31,7 @@ struct VectorsOfModel {
 
 /// Why no vectors can be compared with a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoVectors {
+pub enum VectorsUnavailable {
     /// The vectors are not in memory, and the table of the snapshot is not complete.
     NotLoaded,
     /// The vectors belong to another model than the query, because the daemon has just switched models.
@@ -68,7 +68,7 @@ impl SharedVectors {
     /// Adds vectors to the copy in memory of the current model, if there is one.
     pub fn add_vectors(&self, added: &[(ChunkId, Vec<i8>)]) -> AddedVectors {
         match &mut *self.lock_exclusive() {
-            VectorState::Unknown => AddedVectors::NotLoaded,
+            VectorState::NotLoaded => AddedVectors::NotLoaded,
             VectorState::InTable => AddedVectors::InTable,
             VectorState::InMemory(copies) => {
                 let Some(VectorsOfModel { vectors, .. }) = copies.first_mut() else {
@@ -98,7 +98,7 @@ impl SharedVectors {
 
     /// Adds a copy for the model to which the database is about to switch, if the current model has a copy. From then on
     /// [`Self::find_nearest`] finds vectors of both models.
-    pub fn prepare_switch(&self, model: &str, vectors: VectorIndex) {
+    pub fn add_next_copy(&self, model: &str, vectors: VectorIndex) {
         if let VectorState::InMemory(copies) = &mut *self.lock_exclusive() {
             copies.truncate(1);
             copies.push(VectorsOfModel { model: model.to_owned(), vectors });
@@ -106,13 +106,13 @@ impl SharedVectors {
     }
 
     /// Removes the copies of all other models. Returns whether there is a copy of this model.
-    pub fn keep_only(&self, model: &str) -> bool {
+    pub fn keep_only_model(&self, model: &str) -> bool {
         let mut state = self.lock_exclusive();
         let VectorState::InMemory(copies) = &mut *state else { return false };
         copies.retain(|copy| copy.model == model);
         let is_any = !copies.is_empty();
         if !is_any {
-            *state = VectorState::Unknown;
+            *state = VectorState::NotLoaded;
         }
         is_any
     }
@@ -124,7 +124,7 @@ impl SharedVectors {
 
     /// Removes all copies in memory, which may be wrong. Vectors count as not loaded until [`Self::replace_copies`] is called.
     pub fn forget_copies(&self) {
-        *self.lock_exclusive() = VectorState::Unknown;
+        *self.lock_exclusive() = VectorState::NotLoaded;
     }
 
     /// Returns whether a copy is in memory.
@@ -143,19 +143,20 @@ impl SharedVectors {
         query: &QueryVector,
         k: usize,
         among: Option<&IdSet>,
-    ) -> Result<Result<Vec<(ChunkId, f64)>, NoVectors>, DatabaseError> {
+    ) -> Result<Result<Vec<(ChunkId, f64)>, VectorsUnavailable>, DatabaseError> {
         if let VectorState::InMemory(copies) = &*self.lock_shared() {
-            let own = copies.iter().find_map(|copy| Some((&copy.vectors, query.for_model(&copy.model)?)));
-            let Some((vectors, query)) = own else { return Ok(Err(NoVectors::OtherModel)) };
+            let own =
+                copies.iter().find_map(|copy| Some((&copy.vectors, query.values_for_model(&copy.model)?)));
+            let Some((vectors, query)) = own else { return Ok(Err(VectorsUnavailable::OtherModel)) };
             return NearestVectors::find_nearest(vectors, query, k, among).map(Ok);
         }
         // The table is checked even if the state is `Unknown`, because the snapshot may be older than the last change of the state.
-        if !reader.has_vector_table()? {
-            return Ok(Err(NoVectors::NotLoaded));
+        if !reader.is_vector_table_complete()? {
+            return Ok(Err(VectorsUnavailable::NotLoaded));
         }
-        match query.for_model(&reader.model_id()?) {
+        match query.values_for_model(&reader.model_id()?) {
             Some(query) => StoredVectors(reader).find_nearest(query, k, among).map(Ok),
-            None => Ok(Err(NoVectors::OtherModel)),
+            None => Ok(Err(VectorsUnavailable::OtherModel)),
         }
     }
 }

@@ -6,7 +6,7 @@ use memod_index_db::IndexReader;
 
 use crate::vector_index::{IdSet, NearestRows, NearestVectors};
 
-/// The vectors in the table of a snapshot. The table must be complete ([`IndexReader::has_vector_table`]).
+/// The vectors in the table of a snapshot. The table must be complete ([`IndexReader::is_vector_table_complete`]).
 pub struct StoredVectors<'a>(pub &'a IndexReader);
 
 impl NearestVectors for StoredVectors<'_> {

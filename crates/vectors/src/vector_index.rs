@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use memod_base::types::ChunkId;
-use memod_embed::{QueryVector, Scale, cosine_i8, dot_i8};
+use memod_embed::{CosineScale, QueryVector, cosine_i8, dot_i8};
 
 pub use memod_base::types::IdSet;
 use memod_database::DatabaseError;
@@ -160,7 +160,7 @@ impl<'a, Id: Copy + Ord> NearestRows<'a, Id> {
 pub struct MutableVectorIndex<Id> {
     /// Identity of the model.
     model: String,
-    scale: Scale,
+    scale: CosineScale,
     /// All vectors.
     all: VectorIndex<Id>,
     /// Position of each id's vector in `all`.
@@ -169,17 +169,17 @@ pub struct MutableVectorIndex<Id> {
 
 impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     /// Creates an empty index for the vectors of a model. The first vector determines the number of dimensions.
-    pub fn new(model: &str, scale: Scale) -> Self {
+    pub fn new(model: &str, scale: CosineScale) -> Self {
         Self { model: model.to_owned(), scale, all: VectorIndex::new(0), places: HashMap::new() }
     }
 
     /// Returns the identity of the model.
-    pub fn model(&self) -> &str {
+    pub fn model_id(&self) -> &str {
         &self.model
     }
 
     /// Sets the vector of an id. `None`, or a vector of another length, removes the vector.
-    pub fn put(&mut self, id: Id, vector: Option<&[i8]>) {
+    pub fn set_vector(&mut self, id: Id, vector: Option<&[i8]>) {
         let VectorIndex { dims, ids, rows } = &mut self.all;
         if let (0, Some(vector)) = (ids.len(), vector) {
             *dims = vector.len();
@@ -207,14 +207,14 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     }
 
     /// Returns the vector of an id as a query, to find vectors that are near it.
-    pub fn stored_query(&self, id: Id) -> Option<QueryVector> {
+    pub fn vector_as_query(&self, id: Id) -> Option<QueryVector> {
         Some(QueryVector::from_stored(&self.model, self.scale, self.get(id)?.to_vec()))
     }
 
     /// Like [`VectorIndex::find_nearest`], but with cosines on the scale of the builtin model. Returns nothing if the query belongs
     /// to another model.
     pub fn find_nearest(&self, query: &QueryVector, k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
-        let values = query.for_model(&self.model).filter(|_| !self.all.is_empty());
+        let values = query.values_for_model(&self.model).filter(|_| !self.all.is_empty());
         let Some(values) = values else { return Vec::new() };
         let top = self.all.find_nearest(values, k, admits).into_iter();
         top.map(|(id, cosine)| (id, query.scale_cosine(cosine))).collect()
@@ -223,7 +223,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     /// Returns the cosine of an id's vector with a query, on the scale of the builtin model; `None` if the id has no vector, or the
     /// query belongs to another model.
     pub fn cosine(&self, query: &QueryVector, id: Id) -> Option<f64> {
-        let (values, own) = (query.for_model(&self.model)?, self.get(id)?);
+        let (values, own) = (query.values_for_model(&self.model)?, self.get(id)?);
         Some(query.scale_cosine(f64::from(cosine_i8(values, own))))
     }
 }
@@ -282,11 +282,11 @@ mod tests {
 
     #[test]
     fn vectors_come_change_and_go() {
-        let mut changing = MutableVectorIndex::new("one", Scale::default());
-        let query = |model| QueryVector::from_stored(model, Scale::default(), vec![127, 0]);
+        let mut changing = MutableVectorIndex::new("one", CosineScale::default());
+        let query = |model| QueryVector::from_stored(model, CosineScale::default(), vec![127, 0]);
         assert!(changing.find_nearest(&query("one"), 9, |_| true).is_empty());
         for (id, vector) in [(1, [127, 0]), (2, [0, 127]), (3, [90, 90])] {
-            changing.put(MemoryRow(id), Some(&vector));
+            changing.set_vector(MemoryRow(id), Some(&vector));
         }
         let ids = |changing: &MutableVectorIndex<MemoryRow>| -> Vec<i64> {
             changing.find_nearest(&query("one"), 9, |_| true).into_iter().map(|(id, _)| id.0).collect()
@@ -295,13 +295,13 @@ mod tests {
         assert!(changing.find_nearest(&query("two"), 9, |_| true).is_empty(), "of another model");
         assert_eq!(changing.cosine(&query("two"), MemoryRow(1)), None);
         assert_eq!(changing.cosine(&query("one"), MemoryRow(1)), Some(1.0));
-        changing.put(MemoryRow(1), None);
+        changing.set_vector(MemoryRow(1), None);
         assert_eq!(ids(&changing), [3, 2]);
-        changing.put(MemoryRow(2), Some(&[120, 0]));
+        changing.set_vector(MemoryRow(2), Some(&[120, 0]));
         assert_eq!(ids(&changing), [2, 3]);
         assert_eq!(changing.get(MemoryRow(3)), Some(&[90_i8, 90][..]));
-        changing.put(MemoryRow(3), Some(&[1]));
-        changing.put(MemoryRow(2), None);
+        changing.set_vector(MemoryRow(3), Some(&[1]));
+        changing.set_vector(MemoryRow(2), None);
         assert_eq!(ids(&changing), [0_i64; 0]);
         assert_eq!(changing.get(MemoryRow(2)), None);
     }

@@ -17,13 +17,13 @@ impl Debouncer {
     }
 
     /// Records a change.
-    pub fn note_change(&mut self, now: Instant) {
+    pub fn record_change(&mut self, now: Instant) {
         let first = self.burst.map_or(now, |(first, _)| first);
         self.burst = Some((first, now));
     }
 
     /// Forgets the burst, after it was handled.
-    pub fn clear(&mut self) {
+    pub fn end_burst(&mut self) {
         self.burst = None;
     }
 
@@ -43,13 +43,13 @@ mod tests {
         let start = Instant::now();
         let mut settle = Debouncer::new(ms(50), ms(500));
         assert_eq!(settle.due(), None);
-        settle.note_change(start);
+        settle.record_change(start);
         assert_eq!(settle.due(), Some(start + ms(50)));
         for step in 1..=20 {
-            settle.note_change(start + ms(40) * step);
+            settle.record_change(start + ms(40) * step);
         }
         assert_eq!(settle.due(), Some(start + ms(500)));
-        settle.clear();
+        settle.end_burst();
         assert_eq!(settle.due(), None);
     }
 }

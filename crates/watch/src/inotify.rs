@@ -36,7 +36,7 @@ struct WatchTable {
 }
 
 struct WatchedDir {
-    view: WorktreeId,
+    worktree: WorktreeId,
     role: Role,
     path: PathBuf,
 }
@@ -103,7 +103,7 @@ impl Watch {
             if lock(&self.state).add_owner(
                 descriptor,
                 n_removed,
-                WatchedDir { view, role, path: path.to_owned() },
+                WatchedDir { worktree: view, role, path: path.to_owned() },
             ) {
                 return Ok(());
             }
@@ -111,8 +111,8 @@ impl Watch {
     }
 
     /// Stops watching every directory of a worktree.
-    pub fn remove_view(&self, view: WorktreeId) {
-        lock(&self.state).remove_where(|dir| dir.view == view);
+    pub fn remove_worktree(&self, view: WorktreeId) {
+        lock(&self.state).remove_where(|dir| dir.worktree == view);
     }
 
     /// Returns how many directories are watched.
@@ -134,7 +134,7 @@ impl WatchTable {
             return false;
         }
         let owners = self.owners.entry(descriptor).or_default();
-        match owners.iter_mut().find(|known| (known.view, known.role) == (dir.view, dir.role)) {
+        match owners.iter_mut().find(|known| (known.worktree, known.role) == (dir.worktree, dir.role)) {
             Some(known) => known.path = dir.path, // the directory may have been renamed
             None => owners.push(dir),
         }
@@ -164,7 +164,7 @@ impl WatchTable {
         }
         let change = |dir: &WatchedDir| {
             let path = event.name.map_or_else(|| dir.path.clone(), |name| dir.path.join(name));
-            FsChange { view: dir.view, role: dir.role, path }
+            FsChange { worktree: dir.worktree, role: dir.role, path }
         };
         let mut changes: Vec<FsChange> =
             self.owners.get(&event.wd).into_iter().flatten().map(change).collect();
@@ -174,8 +174,12 @@ impl WatchTable {
             for left in changes.clone() {
                 self.remove_where(|dir| {
                     let is_gone = dir.path.starts_with(&left.path);
-                    if is_gone && (dir.view, dir.role) != (left.view, left.role) {
-                        changes.push(FsChange { view: dir.view, role: dir.role, path: dir.path.clone() });
+                    if is_gone && (dir.worktree, dir.role) != (left.worktree, left.role) {
+                        changes.push(FsChange {
+                            worktree: dir.worktree,
+                            role: dir.role,
+                            path: dir.path.clone(),
+                        });
                     }
                     is_gone
                 });
@@ -282,12 +286,12 @@ mod tests {
                     panic!("nothing was lost")
                 };
                 let named = changes.into_iter().filter(|change| change.path.ends_with(name));
-                seen.extend(named.map(|change| (change.view, change.role)));
+                seen.extend(named.map(|change| (change.worktree, change.role)));
             }
             seen
         };
         assert_eq!(told("a", 3).len(), 3);
-        watch.remove_view(two);
+        watch.remove_worktree(two);
         assert_eq!(told("b", 1).into_iter().collect::<Vec<_>>(), [(one, Role::Git)]);
     }
 
@@ -295,14 +299,15 @@ mod tests {
     fn a_descriptor_that_was_given_back_meanwhile_is_not_believed() {
         let (temp, (sender, receiver)) = (tempfile::tempdir().unwrap(), channel());
         let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
-        let dir = || WatchedDir { view: WorktreeId(1), role: Role::Worktree, path: temp.path().to_owned() };
+        let dir =
+            || WatchedDir { worktree: WorktreeId(1), role: Role::Worktree, path: temp.path().to_owned() };
         let (mut watches, n_removed) = {
             let state = lock(&watch.state);
             (state.watches.clone().unwrap(), state.n_removed)
         };
         let stale = watches.add(temp.path(), WatchMask::CREATE).unwrap();
         watch.add_dir(WorktreeId(1), Role::Worktree, temp.path()).unwrap();
-        watch.remove_view(WorktreeId(1));
+        watch.remove_worktree(WorktreeId(1));
         assert!(!lock(&watch.state).add_owner(stale, n_removed, dir()), "nothing would come of it any more");
         watch.add_dir(WorktreeId(1), Role::Worktree, temp.path()).unwrap();
         fs::write(temp.path().join("a"), "").unwrap();
@@ -314,7 +319,7 @@ mod tests {
         let (watch, temp) = (Watch::without_inotify(), tempfile::tempdir().unwrap());
         let error = watch.add_dir(WorktreeId(1), Role::Worktree, temp.path()).unwrap_err();
         assert!(matches!(error, WatchError::Exhausted { .. }), "{error}");
-        watch.remove_view(WorktreeId(1));
+        watch.remove_worktree(WorktreeId(1));
         assert_eq!((watch.n_dirs(), watch.backend()), (0, "none"));
     }
 

@@ -55,7 +55,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsChange {
     /// The worktree for which the directory is watched.
-    pub view: WorktreeId,
+    pub worktree: WorktreeId,
     /// Why that directory is watched.
     pub role: Role,
     /// The changed path, absolute.
@@ -87,7 +87,7 @@ pub enum WatchError {
     Gone(PathBuf),
     /// The directory is not accessible; events of its parents show when it is.
     #[error("{}: cannot be listed", .0.display())]
-    Closed(PathBuf),
+    NotAccessible(PathBuf),
     /// Anything else.
     #[error("cannot watch {}: {source}", path.display())]
     Io {
@@ -109,8 +109,8 @@ impl WatchError {
                 Some("raise the limit with `sysctl fs.inotify.max_user_watches=524288`")
             }
             Self::Gone(_) => None,
-            Self::Closed(_) => Some("check the owner and the permissions of that path"),
-            Self::Io { source, .. } => paths::io_hint(source),
+            Self::NotAccessible(_) => Some("check the owner and the permissions of that path"),
+            Self::Io { source, .. } => paths::io_error_hint(source),
         }
     }
 
@@ -119,7 +119,7 @@ impl WatchError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Gone(path),
-            io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename => Self::Closed(path),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename => Self::NotAccessible(path),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Exhausted { path, source },
             _ => Self::Io { path, source },
         }
@@ -129,9 +129,12 @@ impl WatchError {
 /// Returns the name of the directory's file system if it does not report every change; `None` if it does. Changes on another
 /// machine, or below an overlay, cause no events, so such a worktree is compared with the index at each query.
 #[cfg(target_os = "linux")]
-pub fn silent_file_system(dir: &Path) -> Option<&'static str> {
+pub fn unreliable_file_system(dir: &Path) -> Option<&'static str> {
     let magic = rustix::fs::statfs(dir).ok()?.f_type;
-    SILENT.iter().find(|(known, _)| i128::from(*known) == i128::from(magic)).map(|(_, name)| *name)
+    UNRELIABLE_FILE_SYSTEMS
+        .iter()
+        .find(|(known, _)| i128::from(*known) == i128::from(magic))
+        .map(|(_, name)| *name)
 }
 
 /// Returns `None`: on this platform the watcher of the operating system is trusted.
@@ -142,7 +145,7 @@ pub fn silent_file_system(_: &Path) -> Option<&'static str> {
 
 /// File systems that do not report every change: `f_type` of statfs(2), from linux/magic.h and their sources, and a name.
 #[cfg(target_os = "linux")]
-const SILENT: [(u32, &str); 7] = [
+const UNRELIABLE_FILE_SYSTEMS: [(u32, &str); 7] = [
     (0x6969, "nfs"),
     (0x517b, "smb"),
     (0xff53_4d42, "cifs"),

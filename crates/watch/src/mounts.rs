@@ -29,7 +29,7 @@ impl MountTable {
     }
 
     /// Returns the mount points that were added or removed since the last call.
-    pub fn take_changes(&mut self) -> Vec<PathBuf> {
+    pub fn take_changed_mount_points(&mut self) -> Vec<PathBuf> {
         let Some(table) = &self.table else { return Vec::new() };
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         if poll(&mut [PollFd::new(table, PollFlags::PRI)], Some(&at_once)) == Ok(0) {
@@ -105,7 +105,7 @@ mod tests {
         mounts.known.insert((b"x".to_vec(), "/nowhere".into()));
         assert_eq!(mounts.mount_point_of(Path::new("/nowhere/a")), Some(Path::new("/nowhere")));
         assert_eq!(mounts.mount_point_of(Path::new("/nowhere-else")), Some(Path::new("/")));
-        let since = mounts.take_changes();
+        let since = mounts.take_changed_mount_points();
         assert!(since.is_empty() || since.contains(&"/nowhere".into()), "{since:?}");
     }
 }

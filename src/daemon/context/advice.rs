@@ -35,15 +35,15 @@ const BUDGET: usize = 400;
 /// Default budget at the start of a session, tokens.
 const BRIEF_BUDGET: usize = 1_200;
 /// Default time limit of a call.
-const WITHIN: Duration = Duration::from_secs(1);
+const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(1);
 /// Time that remains for the rest of a brief after the deadline of its map.
-const AFTER_MAP: Duration = Duration::from_millis(60);
+const TIME_AFTER_MAP: Duration = Duration::from_millis(60);
 /// Maximum number of files of one edit that are examined.
 const MOST_PATHS: usize = 32;
 /// Longest name of a session, bytes.
 const MAX_SESSION: usize = 256;
 /// Codes of errors that mean that something could not be read; the answer is then a note about that.
-const UNREADABLE: [i64; 4] = [code::STORE, code::IO, code::GIT, code::INTERNAL];
+const UNREADABLE_CODES: [i64; 4] = [code::STORE, code::IO, code::GIT, code::INTERNAL];
 
 /// One call of `advise`.
 struct AdviseCall {
@@ -61,11 +61,11 @@ pub(in crate::daemon) async fn answer_advise(
     let began = Instant::now();
     let default_budget = if params.occasion == Occasion::SessionStart { BRIEF_BUDGET } else { BUDGET };
     let budget = params.budget.unwrap_or(default_budget);
-    let within = params.within_ms.map_or(WITHIN, Duration::from_millis);
+    let within = params.within_ms.map_or(DEFAULT_TIME_LIMIT, Duration::from_millis);
     let session = session_key(&params)?;
-    let call = AdviseCall { until: began + within.min(10 * WITHIN), budget, session, params };
+    let call = AdviseCall { until: began + within.min(10 * DEFAULT_TIME_LIMIT), budget, session, params };
     if let Some(receipt) = call.params.receipt.clone() {
-        return call.take_receipt(request, receipt).await;
+        return call.record_receipt(request, receipt).await;
     }
     let result = match call.params.occasion {
         Occasion::SessionStart => call.answer_session_start(request).await,
@@ -73,7 +73,7 @@ pub(in crate::daemon) async fn answer_advise(
         Occasion::BeforeEdit => call.answer_before_edit(request).await,
     };
     let result = match result {
-        Err(error) if UNREADABLE.contains(&error.code) => {
+        Err(error) if UNREADABLE_CODES.contains(&error.code) => {
             match request.caveats.find_caveat(AnswerPart::Memories) {
                 Some(why) => call.deliver_unread_note(request, UnreadPart::Memories(why)).await?,
                 None => call.deliver_unread_note(request, UnreadPart::Other(error.message)).await?,
@@ -105,9 +105,9 @@ impl AdviseCall {
             return Ok(silent_result("this session has the brief already"));
         }
         let unread = request.caveats.find_caveat(AnswerPart::Memories);
-        let budget = Some(advice_note::room_for_brief(self.budget, unread.as_deref()));
+        let budget = Some(advice_note::compute_brief_budget(self.budget, unread.as_deref()));
         let params = BriefParams { cwd: self.params.cwd.clone(), budget, sync: FreshnessLevel::Fs };
-        let map_until = self.until.checked_sub(AFTER_MAP).unwrap_or_else(Instant::now);
+        let map_until = self.until.checked_sub(TIME_AFTER_MAP).unwrap_or_else(Instant::now);
         let wanted =
             BriefOptions { until: self.until, map_until: Some(map_until), memories: unread.is_none() };
         let brief = briefing::build_brief(request, params, wanted).await?;
@@ -133,10 +133,14 @@ impl AdviseCall {
     }
 
     /// Records an answer as delivered: a receipt means that the caller has passed the answer on to the agent.
-    async fn take_receipt(&self, request: &Arc<RequestContext>, receipt: String) -> RpcResult<AdviseResult> {
+    async fn record_receipt(
+        &self,
+        request: &Arc<RequestContext>,
+        receipt: String,
+    ) -> RpcResult<AdviseResult> {
         locate_worktree(request, &self.params.cwd, self.until).await?;
         run_blocking(request, move |request| {
-            request.shared.delivered_advice.take_receipt(&receipt);
+            request.shared.delivered_advice.record_receipt(&receipt);
             Ok(())
         })
         .await?;
@@ -203,9 +207,12 @@ impl AdviseCall {
             .all(|part| request.caveats.find_caveat(part).is_none());
         run_blocking(request, move |request| {
             if are_read {
-                request.shared.delivered_advice.forget_ids(session, |id| id.starts_with(advice_note::UNREAD));
+                request
+                    .shared
+                    .delivered_advice
+                    .forget_ids(session, |id| id.starts_with(advice_note::UNREAD_ID_PREFIX));
             }
-            Ok(request.shared.delivered_advice.list_ids(session))
+            Ok(request.shared.delivered_advice.list_delivered_ids(session))
         })
         .await
     }
@@ -220,28 +227,31 @@ impl AdviseCall {
     ) -> RpcResult<AdviseResult> {
         if note.text.is_empty() {
             let reason = note.why_empty();
-            return Ok(AdviseResult { items: self.visible_items(note.items), ..silent_result(&reason) });
+            return Ok(AdviseResult {
+                items: self.select_visible_items(note.items),
+                ..silent_result(&reason)
+            });
         }
         if Instant::now() >= self.until {
             return Ok(silent_result("the answer took too long"));
         }
         let session = self.session.filter(|_| !self.params.explain);
-        let (ids, gives_receipt) = (note.list_ids(), self.params.gives_receipt);
+        let (ids, gives_receipt) = (note.list_delivered_ids(), self.params.gives_receipt);
         let receipt = run_blocking(request, move |request| {
             let Some(session) = session else { return Ok(None) };
             if gives_receipt {
-                return Ok(Some(request.shared.delivered_advice.expect_receipt(session, ids, is_brief)));
+                return Ok(Some(request.shared.delivered_advice.issue_receipt(session, ids, is_brief)));
             }
             request.shared.delivered_advice.add_ids(session, ids, is_brief);
             Ok(None)
         })
         .await?;
-        let (tokens, items) = (advice_note::count_tokens(&note.text), self.visible_items(note.items));
+        let (tokens, items) = (advice_note::count_tokens(&note.text), self.select_visible_items(note.items));
         Ok(AdviseResult { text: note.text, tokens, items, receipt, ..AdviseResult::default() })
     }
 
     /// Returns all items if the caller asked for an explanation, else those that were delivered, without their evidence.
-    fn visible_items(&self, mut items: Vec<Advice>) -> Vec<Advice> {
+    fn select_visible_items(&self, mut items: Vec<Advice>) -> Vec<Advice> {
         if !self.params.explain {
             items.retain(|item| item.told);
             items.iter_mut().for_each(|item| item.evidence.clear());

@@ -20,17 +20,17 @@ use std::time::Instant;
 use brief_page::{BriefList, BriefPage};
 use manifests::ProjectFiles;
 use memod_base::paths::CallerDir;
-use memod_base::types::{SourceKey, escape};
+use memod_base::types::{SourceKey, escape_for_display};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
-use memod_git::Walk;
+use memod_git::CommitWalk;
 use memod_proto::anchor::AnchorState;
-use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, MemorySort, reader_marks};
+use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, MemorySort, build_reader_marks};
 use memod_proto::{
     AnswerPart, BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus,
     FreshnessLevel, MapParams, MapResult, RpcError, code,
 };
-use memod_scan::{Content, Read};
+use memod_scan::{Content, FileSnapshot};
 use memod_text::redact::mask;
 use memod_text::secrets::find_secret_spans;
 use serde_json::Value;
@@ -38,7 +38,7 @@ use tokio::join;
 use tokio::time::timeout_at;
 
 use crate::daemon::history::changed::answer_changed;
-use crate::daemon::memories::about_code::anchor_states::list_anchored;
+use crate::daemon::memories::about_code::anchor_states::list_memories_by_anchors;
 use crate::daemon::memories::finding::pinned_memories::list_pinned;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::CommitHistory;
@@ -116,7 +116,7 @@ pub(in crate::daemon) async fn build_brief(
         run_reading(request, &at.layout.root, move |request| read_project(&request.shared, &for_project));
     let view = at.worktree;
     let routes = run_blocking(request, move |request| {
-        Ok(request.shared.engine.read(|reader| reader.list_routes(view))?)
+        Ok(request.shared.engine.with_reader(|reader| reader.list_routes(view))?)
     });
     let (pinned, (mut to_check, mut n_to_check), changes, commits, project, routes) = join!(
         async { if memories { list_pinned(request).await } else { Ok(Vec::new()) } },
@@ -157,7 +157,7 @@ pub(in crate::daemon) async fn build_brief(
         BriefList::new("commits", "Last commits", COMMITS_UNTIL, &commits, String::clone, commits.len()),
     ];
     let mut page = BriefPage::new(budget);
-    page.fill(&lists);
+    page.add_sections(&lists);
     let params = MapParams {
         cwd: params.cwd,
         budget: Some(page.tokens_left(MAP)),
@@ -168,7 +168,7 @@ pub(in crate::daemon) async fn build_brief(
     let map = build_map_until(request, params, &at, map_until).await?;
     let mut page = page.refill(&lists, &format!("{MAP}{}", map.text));
     page.add_block("map", MAP, &map.text, (map.files, map.total_files));
-    let (text, tokens, sections) = page.finish();
+    let (text, tokens, sections) = page.into_text_and_sections();
     let took_ms = began.elapsed().as_secs_f64() * 1_000.0;
     let (fresh, reason, clock) = (map.fresh, map.reason, map.clock);
     Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })
@@ -193,9 +193,9 @@ async fn build_map_until(
 
 /// Returns the lines about the project from the indexed README and manifests of the worktree.
 fn read_project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
-    let survey = shared
-        .engine
-        .read(|reader| reader.read_snapshot(|reader| shared.surveys.current_survey(reader, at.worktree)))?;
+    let survey = shared.engine.with_reader(|reader| {
+        reader.read_snapshot(|reader| shared.surveys.current_survey(reader, at.worktree))
+    })?;
     let mut texts = BTreeMap::new();
     for (path, needs_text) in project_lines::select_files(&survey.manifests) {
         let text = if needs_text { read_manifest(&at.layout.root, path) } else { Some(String::new()) };
@@ -213,9 +213,9 @@ fn read_project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
 /// Returns the text of a file with possible credentials masked; `None` if the file cannot be read or is no text.
 fn read_manifest(root: &Path, path: &str) -> Option<String> {
     match memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST) {
-        Ok(Read { content: Content::Text(text), .. }) => {
-            Some(mask(&text, &find_secret_spans(&text, memod_extract::syntax_of(path, &text))).into_owned())
-        }
+        Ok(FileSnapshot { content: Content::Text(text), .. }) => Some(
+            mask(&text, &find_secret_spans(&text, memod_extract::bare_word_syntax(path, &text))).into_owned(),
+        ),
         _ => None,
     }
 }
@@ -228,7 +228,7 @@ async fn list_memories_to_check(request: &Arc<RequestContext>, cwd: &str) -> (Ve
         let caller = Caller { cwd: cwd.to_owned(), ..Caller::default() };
         let (limit, sort) = (Some(MOST_TO_CHECK), MemorySort::Priority);
         let params = ListParams { caller, state: vec![state], limit, sort, ..ListParams::default() };
-        let answer = list_anchored(request, params).await.unwrap_or_else(|error| {
+        let answer = list_memories_by_anchors(request, params).await.unwrap_or_else(|error| {
             request.caveats.note_caveat(AnswerPart::Memories, error.message);
             Value::Null
         });
@@ -245,7 +245,7 @@ async fn list_uncommitted(request: &Arc<RequestContext>, cwd: &str) -> ChangedRe
     let params =
         ChangedParams { cwd: cwd.to_owned(), limit, sync: FreshnessLevel::None, ..ChangedParams::default() };
     let result = answer_changed(request, params).await.unwrap_or_else(|error| {
-        note_unread(&request.caveats, &error);
+        note_unread_commits(&request.caveats, &error);
         ChangedResult::default()
     });
     // Before the first commit every file is new, which does not help an agent.
@@ -253,7 +253,7 @@ async fn list_uncommitted(request: &Arc<RequestContext>, cwd: &str) -> ChangedRe
 }
 
 /// Notes that commits could not be read. Notes nothing outside git and before the first commit, where there are no commits.
-fn note_unread(caveats: &NotedCaveats, error: &RpcError) {
+fn note_unread_commits(caveats: &NotedCaveats, error: &RpcError) {
     if [code::GIT, code::IO, code::INTERNAL].contains(&error.code) {
         caveats.note_caveat(AnswerPart::Commits, &*error.message);
     }
@@ -262,16 +262,16 @@ fn note_unread(caveats: &NotedCaveats, error: &RpcError) {
 /// Returns the newest commits, one line each; nothing outside git.
 fn list_commits(caveats: &NotedCaveats, at: &Freshness) -> Vec<String> {
     newest_commits(caveats, at).unwrap_or_else(|error| {
-        note_unread(caveats, &error);
+        note_unread_commits(caveats, &error);
         Vec::new()
     })
 }
 
 fn newest_commits(caveats: &NotedCaveats, at: &Freshness) -> RpcResult<Vec<String>> {
     let history = CommitHistory::open(at)?;
-    let Some(head) = history.refs.find("HEAD")? else { return Ok(Vec::new()) };
+    let Some(head) = history.refs.resolve_ref("HEAD")? else { return Ok(Vec::new()) };
     let known = HashMap::new();
-    let mut walk = Walk::new(&history.objects, &known, head);
+    let mut walk = CommitWalk::new(&history.objects, &known, head);
     // A merge repeats what the merged commits say.
     let own: Vec<_> = walk
         .by_ref()
@@ -279,11 +279,11 @@ fn newest_commits(caveats: &NotedCaveats, at: &Freshness) -> RpcResult<Vec<Strin
         .filter(|(_, node)| node.parents.len() < 2)
         .take(MOST_COMMITS)
         .collect();
-    if let Some(why) = walk.unread.take() {
+    if let Some(why) = walk.unreadable.take() {
         caveats.note_caveat(AnswerPart::Commits, why);
     }
     let described = own.into_iter().filter_map(|(id, _)| {
-        history.describe_commit(id).inspect_err(|error| note_unread(caveats, error)).ok()
+        history.describe_commit(id).inspect_err(|error| note_unread_commits(caveats, error)).ok()
     });
     Ok(described
         .map(|(info, subject, _)| {
@@ -294,7 +294,7 @@ fn newest_commits(caveats: &NotedCaveats, at: &Freshness) -> RpcResult<Vec<Strin
 }
 
 fn is_unconfirmed(memory: &Memory) -> bool {
-    memod_proto::memory::is_unconfirmed(&memory.trust)
+    memod_proto::memory::is_unconfirmed_trust(&memory.trust)
 }
 
 /// Returns a memory on one line, with its state, marks, id, priority, date and tags.
@@ -307,7 +307,7 @@ pub(in crate::daemon) fn memory_line(memory: &Memory) -> String {
         let about: Vec<String> = memory.anchors.iter().map(ToString::to_string).collect();
         format!("[{}: {}] ", state.as_str(), shorten_line(&about.join(", "), MOST_LINE))
     });
-    let marks: String = reader_marks(
+    let marks: String = build_reader_marks(
         &memory.trust,
         memory.scope,
         memory.repository.as_deref(),
@@ -339,7 +339,7 @@ fn file_line(file: &ChangedFile) -> String {
 
 /// Returns a text on one line, escaped for display and cut after `most` characters.
 fn shorten_line(text: &str, most: usize) -> String {
-    let line = escape(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let line = escape_for_display(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use indexmap::IndexMap;
-use memod_base::types::{ChunkId, ChunkKind, SourceKey, WorktreeId, own_part};
+use memod_base::types::{ChunkId, ChunkKind, SourceKey, WorktreeId, last_part};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_extract::{Chunk, EXTRACTOR_VERSION, Extracted};
+use memod_extract::{Chunk, EXTRACTOR_VERSION, Extraction};
 use memod_index_db::{ChunkLocation, IndexReader};
 use memod_indexing::Extractor;
 use memod_proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
@@ -28,14 +28,19 @@ pub(in crate::daemon) struct DefinitionComparer<'a> {
     extractor: Extractor,
     until: Instant,
     shared: &'a Shared,
-    view: WorktreeId,
+    worktree: WorktreeId,
 }
 
 impl<'a> DefinitionComparer<'a> {
     pub(in crate::daemon) fn new(shared: &'a Shared, view: WorktreeId, until: Instant) -> RpcResult<Self> {
         let program = program_path();
         let program = program.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
-        Ok(Self { extractor: Extractor::new(&program, &shared.engine.progress), until, shared, view })
+        Ok(Self {
+            extractor: Extractor::new(&program, &shared.engine.progress),
+            until,
+            shared,
+            worktree: view,
+        })
     }
 
     /// Returns the added, changed and removed definitions of a file; `None` if the file is not code, or a version cannot be read.
@@ -88,7 +93,7 @@ impl<'a> DefinitionComparer<'a> {
         if let Some(named) = known.find_version(path, text) {
             return Ok(named);
         }
-        let symbols = match hash.and_then(|hash| self.find_indexed(path, hash)) {
+        let symbols = match hash.and_then(|hash| self.find_indexed_chunks(path, hash)) {
             Some(symbols) => Some(symbols),
             None => self.extract_chunks(path, text)?,
         };
@@ -99,11 +104,13 @@ impl<'a> DefinitionComparer<'a> {
     }
 
     /// Returns the indexed chunks with definitions of a path; `None` if the index has a different content for the path.
-    fn find_indexed(&self, path: &str, hash: [u8; 32]) -> Option<Vec<DefinitionChunk>> {
+    fn find_indexed_chunks(&self, path: &str, hash: [u8; 32]) -> Option<Vec<DefinitionChunk>> {
         let places = self
             .shared
             .engine
-            .read(|reader| reader.read_snapshot(|reader| self.read_places(reader, path, hash)))
+            .with_reader(|reader| {
+                reader.read_snapshot(|reader| self.read_chunk_locations(reader, path, hash))
+            })
             .unwrap_or_else(|error: DatabaseError| {
                 tracing::warn!(%error, path, "the definitions of a file cannot be read from the index");
                 None
@@ -117,24 +124,24 @@ impl<'a> DefinitionComparer<'a> {
     }
 
     /// Reads the chunks with definitions of a path from the snapshot of `reader`; `None` if the index has a different content.
-    fn read_places(
+    fn read_chunk_locations(
         &self,
         reader: &IndexReader,
         path: &str,
         hash: [u8; 32],
     ) -> Result<Option<Vec<ChunkLocation>>, DatabaseError> {
         let key = SourceKey::new(path);
-        let entry = reader.find_entry(self.view, &key)?;
+        let entry = reader.find_entry(self.worktree, &key)?;
         let Some(first) = entry
             .filter(|entry| entry.hash == Some(hash) && entry.extractor_version == EXTRACTOR_VERSION)
-            .and(reader.first_chunk(self.view, &key)?)
+            .and(reader.first_chunk(self.worktree, &key)?)
         else {
             return Ok(None);
         };
         let chunks =
-            reader.read_content(first)?.chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
+            reader.read_content(first)?.chunks.into_iter().filter(|chunk| may_contain_definition(chunk.kind));
         let ids: Vec<ChunkId> = chunks.map(|chunk| chunk.id).collect();
-        let places = self.shared.rows.chunk_places(reader, &ids)?;
+        let places = self.shared.rows.chunk_locations(reader, &ids)?;
         Ok(places.into_iter().collect())
     }
 
@@ -145,7 +152,7 @@ impl<'a> DefinitionComparer<'a> {
         text: &str,
     ) -> Result<Option<Vec<DefinitionChunk>>, TimeLimitReached> {
         let extracted = self.extractor.extract(path, text).map_err(|_| TimeLimitReached)?;
-        Ok(extracted.ok().map(|Extracted { chunks, .. }| list_definition_chunks(chunks)))
+        Ok(extracted.ok().map(|Extraction { chunks, .. }| list_definition_chunks(chunks)))
     }
 }
 
@@ -153,7 +160,7 @@ impl<'a> DefinitionComparer<'a> {
 type DefinitionChunk = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
 
 /// Separates the name of a type from the name of its attribute, field or variant.
-const MEMBER: char = '\0';
+const MEMBER_SEPARATOR: char = '\0';
 
 /// Returns each definition with the hash of its text; if a chunk has several short ones, with the hash of the line that names the
 /// definition. Attributes and fields of a type are separate entries.
@@ -181,14 +188,15 @@ fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHash
     let mut all: IndexMap<String, String> = IndexMap::new();
     // Definitions with the same name, such as `#[cfg]` variants, are compared as one text.
     for (name, text) in &named {
-        let own = own_part(name);
-        let parts = split_type(text, own)
-            .filter(|parts| !parts.members.iter().any(|(member, _)| has_definition(&named, name, member)));
+        let own = last_part(name);
+        let parts = split_type(text, own).filter(|parts| {
+            !parts.members.iter().any(|(member, _)| has_own_definition(&named, name, member))
+        });
         match parts {
             Some(TypeParts { rest, members }) => {
                 all.entry(name.clone()).or_default().push_str(&rest);
                 for (member, text) in members {
-                    all.entry(format!("{name}{MEMBER}{member}")).or_default().push_str(&text);
+                    all.entry(format!("{name}{MEMBER_SEPARATOR}{member}")).or_default().push_str(&text);
                 }
             }
             None => all.entry(name.clone()).or_default().push_str(text),
@@ -198,7 +206,7 @@ fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHash
 }
 
 /// Returns whether a member of a type has a definition of its own: the type, up to two separators, and the member.
-fn has_definition(named: &[(String, String)], owner: &str, member: &str) -> bool {
+fn has_own_definition(named: &[(String, String)], owner: &str, member: &str) -> bool {
     named.iter().any(|(title, _)| {
         let between = title.strip_prefix(owner).and_then(|rest| rest.strip_suffix(member));
         between.is_some_and(|between| between.len() < 3)
@@ -206,12 +214,12 @@ fn has_definition(named: &[(String, String)], owner: &str, member: &str) -> bool
 }
 
 /// Returns whether a chunk of a kind may contain a part of a definition: the rest of a type after its first method is a text chunk.
-fn is_of_definition(kind: ChunkKind) -> bool {
+fn may_contain_definition(kind: ChunkKind) -> bool {
     matches!(kind, ChunkKind::Symbol | ChunkKind::Text)
 }
 
 fn list_definition_chunks(chunks: Vec<Chunk>) -> Vec<DefinitionChunk> {
-    let symbols = chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
+    let symbols = chunks.into_iter().filter(|chunk| may_contain_definition(chunk.kind));
     symbols
         .map(|Chunk { bytes, symbol, title, .. }| {
             ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
@@ -238,11 +246,11 @@ fn diff_definitions(old: &DefinitionHashes, new: &DefinitionHashes) -> ChangedSy
 
 /// Returns whether an added or removed definition is listed: a member is not if the other version lacks its whole type.
 fn is_listed(name: &str, other: &HashMap<String, [u8; 32]>) -> bool {
-    name.split_once(MEMBER).is_none_or(|(owner, _)| other.contains_key(owner))
+    name.split_once(MEMBER_SEPARATOR).is_none_or(|(owner, _)| other.contains_key(owner))
 }
 
 fn display_name(name: &str) -> String {
-    name.replace(MEMBER, if name.contains("::") { "::" } else { "." })
+    name.replace(MEMBER_SEPARATOR, if name.contains("::") { "::" } else { "." })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{
-    Definition, ReadRefusal, SourceKey, WorktreeId, own_part, typed_own_part, typed_parts, with_dots,
+    Definition, ReadRefusal, SourceKey, WorktreeId, last_part, last_typed_part, to_dotted_name, typed_parts,
 };
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
@@ -14,7 +14,7 @@ use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, code};
 
 use crate::daemon::request::caveats::NotedCaveats;
-use crate::daemon::request::path_spec::{find_named, list_defined_names};
+use crate::daemon::request::path_spec::{find_definitions_named, list_defined_names};
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
@@ -33,7 +33,7 @@ pub(in crate::daemon) fn find_definitions(
     name: &str,
 ) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
     let chunks = shared.chunks.current_chunks(reader, view)?;
-    let found = reader.definitions_named(typed_own_part(name))?.into_iter();
+    let found = reader.find_definitions_named(last_typed_part(name))?.into_iter();
     let contents = found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content);
     let contents: BTreeSet<u32> = contents.chain(chunks.cut_contents()).collect();
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
@@ -43,7 +43,7 @@ pub(in crate::daemon) fn find_definitions(
         .into_iter()
         .map(|key| Ok((reader.list_definitions(view, &key)?, key)))
         .collect::<Result<Vec<_>, DatabaseError>>()?;
-    let all: Vec<_> = defined.iter().flat_map(|of_file| find_named_in(of_file, name)).collect();
+    let all: Vec<_> = defined.iter().flat_map(|of_file| filter_by_name(of_file, name)).collect();
     if !all.is_empty() {
         return Ok(all);
     }
@@ -53,8 +53,8 @@ pub(in crate::daemon) fn find_definitions(
     for (module, rest) in (1..parts.len()).map(|n_module| parts.split_at(n_module)) {
         let title = rest.join(".");
         for of_file in &defined {
-            let mut found = find_named_in(of_file, &title);
-            found.retain(|(_, found)| with_dots(&found.title) == title);
+            let mut found = filter_by_name(of_file, &title);
+            found.retain(|(_, found)| to_dotted_name(&found.title) == title);
             // Checked last, because it may have to read the structure of the file.
             if !found.is_empty() && is_in_module(reader, view, &of_file.1, module)? {
                 of_module.extend(found);
@@ -65,11 +65,11 @@ pub(in crate::daemon) fn find_definitions(
 }
 
 /// Returns the definitions of a file that match a name, with the path of the file.
-fn find_named_in(
+fn filter_by_name(
     (definitions, key): &(Vec<Definition>, SourceKey),
     name: &str,
 ) -> Vec<(SourceKey, Definition)> {
-    find_named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
+    find_definitions_named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
 }
 
 /// Returns whether the path of a file or of its directory ends with these names, or the package of the file has the name, if there
@@ -89,7 +89,7 @@ fn is_in_module(
     let [only] = module else { return Ok(false) };
     // A package of Go may be named differently from its directory.
     let structure = reader.read_structure(view, key)?;
-    Ok(structure.is_some_and(|structure| own_part(&structure.package) == *only))
+    Ok(structure.is_some_and(|structure| last_part(&structure.package) == *only))
 }
 
 /// Returns the error for a target that is neither a path nor a name.

@@ -37,7 +37,7 @@ pub(in crate::daemon) fn split_type(text: &str, name: &str) -> Option<TypeParts>
         body.clone().filter(|line| !line.trim().is_empty()).map(indent_of).filter(|indent| *indent > 0);
     let mut cut = MemberSplitter { margin: indents.min()?, ..MemberSplitter::default() };
     cut.parts.rest = head.join("\n");
-    body.for_each(|line| cut.add(line));
+    body.for_each(|line| cut.add_line(line));
     cut.parts.rest += &cut.pending;
     Some(cut.parts)
 }
@@ -88,13 +88,13 @@ struct MemberSplitter {
 }
 
 impl MemberSplitter {
-    fn add(&mut self, line: &str) {
+    fn add_line(&mut self, line: &str) {
         let (start, indent) = (line.trim_start(), indent_of(line));
         let is_at_margin = !start.is_empty() && indent == self.margin && !self.is_quoted;
         let n_marks = ["\"\"\"", "'''"].iter().map(|mark| line.matches(mark).count()).sum::<usize>();
         self.is_quoted ^= n_marks % 2 == 1;
         let is_above = ["#", "//", "/*", "* ", "*/", "@", "--"].iter().any(|mark| start.starts_with(mark));
-        if is_at_margin && is_above && !is_private(start) {
+        if is_at_margin && is_above && !is_private_member(start) {
             self.pending += line;
             return;
         }
@@ -123,7 +123,7 @@ impl MemberSplitter {
 }
 
 /// Returns whether a line declares a private member of a JavaScript class: `#count = 0;`.
-fn is_private(line: &str) -> bool {
+fn is_private_member(line: &str) -> bool {
     line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
         && (line.ends_with(';') || line.contains(" = "))
 }

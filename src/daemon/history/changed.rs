@@ -19,12 +19,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use compared_sides::{ComparedSides, is_below};
-use conversions::Uncompared;
+use conversions::UncomparedFile;
 use memod_base::paths::CallerDir;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_proto::{AnswerPart, ChangedParams, ChangedResult};
-use version_texts::VersionTexts;
+use version_texts::VersionTextReader;
 
 use crate::daemon::definitions::definition_diff::DefinitionComparer;
 use crate::daemon::request::caveats::NotedCaveats;
@@ -56,7 +56,7 @@ pub(in crate::daemon) async fn answer_changed(
 }
 
 /// Notes which unreadable files the answer needs: none if two commits are compared, else those at or below the requested paths.
-fn note_needed(caveats: &NotedCaveats, sides: &ComparedSides) {
+fn note_needed_files(caveats: &NotedCaveats, sides: &ComparedSides) {
     let (is_past, paths) = (sides.until.is_some(), sides.paths.clone());
     if is_past || !paths.is_empty() {
         caveats.note_needed_files(move |file| {
@@ -67,7 +67,7 @@ fn note_needed(caveats: &NotedCaveats, sides: &ComparedSides) {
 }
 
 /// Notes that files were not compared because only git can convert their contents.
-fn note_uncompared(caveats: &NotedCaveats, files: &[&Uncompared]) {
+fn note_uncompared_files(caveats: &NotedCaveats, files: &[&UncomparedFile]) {
     let Some((first, why)) = files.first() else { return };
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
     caveats.note_caveat(AnswerPart::Code, format!("{first}{more}: not compared: {why}"));
@@ -91,8 +91,8 @@ fn build_changed_result(
     }
     let history = CommitHistory::open(at)?;
     let sides = ComparedSides::from_params(params, &history, at)?;
-    note_needed(&request.caveats, &sides);
-    let texts = VersionTexts::new(
+    note_needed_files(&request.caveats, &sides);
+    let texts = VersionTextReader::new(
         at,
         &history,
         request.shared.engine.config.index.max_file_bytes,
@@ -108,9 +108,9 @@ fn build_changed_result(
             (list, 0, converted)
         }
     };
-    let converted: Vec<&Uncompared> =
+    let converted: Vec<&UncomparedFile> =
         converted.iter().filter(|(path, _)| sides.includes_path(path)).collect();
-    note_uncompared(&request.caveats, &converted);
+    note_uncompared_files(&request.caveats, &converted);
     let changes: Vec<&ContentChange> = changes.iter().filter(|change| is_requested(&sides, change)).collect();
     let mut definitions = DefinitionComparer::new(&request.shared, at.worktree, until)?;
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
@@ -123,7 +123,7 @@ fn build_changed_result(
         match definitions.compare_versions(
             &change.file,
             change.hash,
-            || texts.past_text(change.old?),
+            || texts.read_object_text(change.old?),
             || texts.new_text(&file.path, change.hash, change.new?),
         ) {
             Ok(symbols) => file.symbols = symbols,

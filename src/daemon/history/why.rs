@@ -10,9 +10,9 @@ use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
-use memod_git::{Attributes, Blame, LineMove, Log, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_git::{Attributes, Blame, GitIndex, LineMove, ObjectId, OutsideAttributes, PathLog, UserDirs};
 use memod_proto::{AnswerPart, FreshnessLevel, RpcError, WhyCommit, WhyMove, WhyParams, WhyResult, code};
-use memod_scan::{Content, Read, ReadError};
+use memod_scan::{Content, FileSnapshot, ReadError};
 
 use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
@@ -22,7 +22,7 @@ use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::{CommitHistory, group_into_spans, parse_source_key};
 use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
-use crate::daemon::request::path_spec::{PathPart, find_named, parse_target, why_beyond_end};
+use crate::daemon::request::path_spec::{PathPart, find_definitions_named, parse_target, why_beyond_end};
 use crate::daemon::request::reader_threads::run_reading_files;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -74,7 +74,7 @@ fn build_why_result(
     }
     let history = CommitHistory::open(at)?;
     let head = history.resolve_revision(&at.layout, "HEAD")?;
-    let tree = history.objects.node(head)?.tree;
+    let tree = history.objects.read_commit_node(head)?.tree;
     let mut parse = parse_target(&params.target).into_iter();
     let found = parse.find_map(|(path, part)| {
         let key = parse_source_key(path, &params.cwd, &at.layout)?;
@@ -87,7 +87,7 @@ fn build_why_result(
         } else {
             find_former_name((&request.shared, at), &history, tree, &key, until)
         };
-        WhyQuestion { request, at, history: &history, head, key, former, dir, limit, until }
+        WhyQuestion { request, at, history: &history, head, key, former_path: former, dir, limit, until }
     };
     if let Some((key, _)) = &found {
         let needed = key.clone();
@@ -114,7 +114,7 @@ fn may_exist(at: &Freshness, key: &SourceKey) -> bool {
 }
 
 fn is_in_tree(history: &CommitHistory, tree: ObjectId, key: &SourceKey) -> bool {
-    matches!(history.objects.entry(tree, key.as_str()), Ok(Some(_)))
+    matches!(history.objects.find_tree_entry(tree, key.as_str()), Ok(Some(_)))
 }
 
 /// A definition: its title, and the lines of its parts.
@@ -130,9 +130,9 @@ fn find_only_definition(
     name: &str,
     dir: &CallerDir,
 ) -> RpcResult<Option<(SourceKey, NamedLines)>> {
-    let found = shared
-        .engine
-        .read(|reader| reader.read_snapshot(|reader| find_definitions(shared, reader, at.worktree, name)))?;
+    let found = shared.engine.with_reader(|reader| {
+        reader.read_snapshot(|reader| find_definitions(shared, reader, at.worktree, name))
+    })?;
     let Some((key, first)) = found.first() else { return Ok(None) };
     if found.iter().any(|(path, other)| path != key || other.title != first.title) {
         return Err(ambiguous_name_error(name, &found, dir));
@@ -153,7 +153,7 @@ fn answer_past_path(
 ) -> RpcResult<WhyResult> {
     let target = &params.target;
     if let Some(key) = parse_source_key(target, &params.cwd, &at.layout) {
-        let log = history.objects.log(head, key.as_str(), limit, until)?;
+        let log = history.objects.list_path_commits(head, key.as_str(), limit, until)?;
         if !log.touches.is_empty() {
             caveats.note_needed_files(|_| false);
             return build_log_result(history, log, &key);
@@ -173,7 +173,7 @@ struct WhyQuestion<'a> {
     head: ObjectId,
     key: SourceKey,
     /// Path of the file in `head`, if the file was renamed since.
-    former: Option<String>,
+    former_path: Option<String>,
     dir: CallerDir,
     limit: usize,
     until: Instant,
@@ -188,14 +188,14 @@ fn find_former_name(
     until: Instant,
 ) -> Option<String> {
     let root = &at.layout.root;
-    let Ok(Read { content: Content::Text(text), .. }) =
+    let Ok(FileSnapshot { content: Content::Text(text), .. }) =
         at.disk.read(root, key, shared.engine.config.index.max_file_bytes)
     else {
         return None;
     };
     history
         .objects
-        .name_in_tree(
+        .find_former_name_in_tree(
             tree,
             (key.as_str(), text.as_bytes()),
             |path| {
@@ -208,17 +208,18 @@ fn find_former_name(
 }
 
 impl WhyQuestion<'_> {
-    fn name_in_head(&self) -> &str {
-        self.former.as_deref().unwrap_or(self.key.as_str())
+    fn path_in_head(&self) -> &str {
+        self.former_path.as_deref().unwrap_or(self.key.as_str())
     }
 
     fn answer_file(&self) -> RpcResult<WhyResult> {
-        let log = self.history.objects.log(self.head, self.name_in_head(), self.limit, self.until);
+        let log =
+            self.history.objects.list_path_commits(self.head, self.path_in_head(), self.limit, self.until);
         let mut result = build_log_result(self.history, log?, &self.key)?;
         // Only a text has uncommitted lines; a directory and a binary file have none.
         if let Ok(text) = self.read_stored_text() {
             let lines =
-                self.history.objects.uncommitted_lines(self.head, self.name_in_head(), text.as_bytes());
+                self.history.objects.uncommitted_lines(self.head, self.path_in_head(), text.as_bytes());
             result.uncommitted = group_into_spans(&lines?);
         }
         Ok(result)
@@ -237,12 +238,12 @@ impl WhyQuestion<'_> {
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
         let blamed = self.history.objects.blame(
             self.head,
-            self.name_in_head(),
+            self.path_in_head(),
             text.as_bytes(),
             &wanted_lines,
             self.until,
         );
-        let Blame { commits, moves, uncommitted, unknown, late, gaps } = blamed?;
+        let Blame { commits, moves, uncommitted, unknown, timed_out: late, gaps } = blamed?;
         let more = commits.len() > self.limit;
         let mut result = WhyResult {
             path: self.key.to_string(),
@@ -275,18 +276,19 @@ impl WhyQuestion<'_> {
         let (layout, settings) = (&self.at.layout, &self.history.settings);
         let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
         let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
-        let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
+        let tracked = GitIndex::read(&index, settings.object_hash, settings.ignore_case)?;
         let from = (&tracked, Some(&self.history.objects));
         let attributes = Attributes::new(&layout.root, settings, &outside, from);
-        let conversion = attributes.conversion(self.key.as_str());
-        if conversion.is_none() {
+        let conversion = attributes.find_conversion(self.key.as_str());
+        if conversion.stores_unchanged() {
             return self.read_text();
         }
         let most = self.request.shared.engine.config.index.max_file_bytes;
         let bytes = self.at.disk.read_bytes(&layout.root, &self.key, most).ok().flatten();
-        let stored = bytes.as_deref().and_then(|bytes| conversion.stored(bytes)).map(Cow::into_owned);
+        let stored =
+            bytes.as_deref().and_then(|bytes| conversion.convert_for_storage(bytes)).map(Cow::into_owned);
         stored.and_then(|stored| String::from_utf8(stored).ok()).ok_or_else(|| {
-            let why = "git converts it (.gitattributes), so its lines differ from those in commits";
+            let why = "git converts the file (.gitattributes), so its lines differ from those in commits";
             self.no_lines_error(why)
         })
     }
@@ -299,8 +301,8 @@ impl WhyQuestion<'_> {
     fn read_text(&self) -> RpcResult<String> {
         let most = self.request.shared.engine.config.index.max_file_bytes;
         match self.at.disk.read(&self.at.layout.root, &self.key, most) {
-            Ok(Read { content: Content::Text(text), .. }) => Ok(text),
-            Ok(Read { content: Content::Refused(refusal), .. }) => {
+            Ok(FileSnapshot { content: Content::Text(text), .. }) => Ok(text),
+            Ok(FileSnapshot { content: Content::Refused(refusal), .. }) => {
                 Err(self.no_lines_error(&format!("{}, so it has no lines", refusal.as_str())))
             }
             Err(ReadError::Transient(error) | ReadError::Unreadable(error)) => {
@@ -312,10 +314,15 @@ impl WhyQuestion<'_> {
 
     /// Returns the lines of the definitions that match a name.
     fn find_symbol_lines(&self, name: &str) -> RpcResult<Vec<(u32, u32)>> {
-        let definitions =
-            self.request.shared.engine.read(|reader| reader.list_definitions(self.at.worktree, &self.key))?;
-        let mut lines: Vec<u32> =
-            find_named(&definitions, name).iter().flat_map(|found| found.lines.0..=found.lines.1).collect();
+        let definitions = self
+            .request
+            .shared
+            .engine
+            .with_reader(|reader| reader.list_definitions(self.at.worktree, &self.key))?;
+        let mut lines: Vec<u32> = find_definitions_named(&definitions, name)
+            .iter()
+            .flat_map(|found| found.lines.0..=found.lines.1)
+            .collect();
         lines.sort_unstable();
         if !lines.is_empty() {
             return Ok(group_into_spans(&lines));
@@ -330,8 +337,8 @@ impl WhyQuestion<'_> {
     }
 }
 
-fn build_log_result(history: &CommitHistory, log: Log, key: &SourceKey) -> RpcResult<WhyResult> {
-    let Log { touches, more, late, gaps } = log;
+fn build_log_result(history: &CommitHistory, log: PathLog, key: &SourceKey) -> RpcResult<WhyResult> {
+    let PathLog { touches, has_more: more, timed_out: late, gaps } = log;
     let mut commits = Vec::new();
     for touch in touches {
         let (commit, subject, body) = history.describe_commit(touch.id)?;

@@ -22,9 +22,9 @@ use memod_memory_db::AnchoredMemory;
 use memod_proto::anchor::{Anchor, AnchorState, Seen};
 use memod_proto::{FreshnessLevel, RpcError, code};
 
-pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_about, resolve_target};
+pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_anchor_at_target, resolve_target};
 use crate::daemon::request::caveats::add_unknown_part;
-use crate::daemon::request::fresh_snapshot::{SnapshotAsk, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, run_on_snapshot};
 use crate::daemon::request::request_context::RequestContext;
 
 /// A value that was computed from the states of anchors, and why it may be out of date.
@@ -40,7 +40,7 @@ impl<T> SnapshotResult<T> {
     ///
     /// # Errors
     /// When the states may be out of date.
-    pub(in crate::daemon) fn require_certain(self) -> RpcResult<T> {
+    pub(in crate::daemon) fn require_certain_value(self) -> RpcResult<T> {
         match self.reason {
             None => Ok(self.value),
             Some(why) => Err(RpcError::new(code::BUSY, format!("about: {why}"))
@@ -51,21 +51,21 @@ impl<T> SnapshotResult<T> {
 
 /// Waits until the index of the worktree of `cwd` is as fresh as requested, and runs a check of anchors on one snapshot of the
 /// index. Repeats the check if a file on the disk is newer than the snapshot.
-pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
+pub(in crate::daemon) async fn run_anchor_check<T: Send + 'static>(
     request: &Arc<RequestContext>,
     cwd: &str,
     level: FreshnessLevel,
     deadline: Instant,
     run: impl Fn(&mut AnchorChecker<'_>) -> RpcResult<T> + Send + std::marker::Sync + 'static,
 ) -> RpcResult<SnapshotResult<T>> {
-    let ask = SnapshotAsk { cwd: cwd.to_owned(), level, deadline, needs_commits: false };
+    let ask = SnapshotRequest { cwd: cwd.to_owned(), level, deadline, needs_commits: false };
     let ((value, reason), again) =
         run_on_snapshot(request, ask, move |request: &RequestContext, at: &Freshness, is_rerun: bool| {
-            request.shared.engine.read(|reader: &IndexReader| -> RpcResult<_> {
+            request.shared.engine.with_reader(|reader: &IndexReader| -> RpcResult<_> {
                 reader.read_snapshot(|reader| {
                     let mut checker = AnchorChecker::new(request, reader, at, is_rerun);
                     let value = run(&mut checker);
-                    Ok(((value, at.reason.clone().or(checker.closed)), checker.stale))
+                    Ok(((value, at.reason.clone().or(checker.unreadable_note)), checker.stale))
                 })
             })
         })
@@ -79,31 +79,35 @@ pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
 }
 
 /// Memories whose anchors were checked on one snapshot.
-pub(in crate::daemon) struct CheckedMemories {
-    pub(in crate::daemon) value: Vec<AnchoredMemory>,
+pub(in crate::daemon) struct CheckedAnchors {
+    pub(in crate::daemon) anchors_by_memory: Vec<AnchoredMemory>,
     /// Paths whose files differ between the disk and the snapshot.
     pub(in crate::daemon) stale: Vec<SourceKey>,
     /// Why some states are unknown: read permission for a file is missing.
-    pub(in crate::daemon) closed: Option<String>,
+    pub(in crate::daemon) unreadable_reason: Option<String>,
 }
 
 /// Checks the anchors of several memories. If the result has stale paths, the caller must repeat the check.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(in crate::daemon) fn check_all_anchors(
+pub(in crate::daemon) fn check_anchors_by_memory(
     request: &RequestContext,
     at: &Freshness,
     mut all: Vec<AnchoredMemory>,
-) -> Result<CheckedMemories, DatabaseError> {
-    request.shared.engine.read(|reader: &IndexReader| {
+) -> Result<CheckedAnchors, DatabaseError> {
+    request.shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| {
             // A file that exists but is not indexed must be ignored, because the caller has waited for the index.
             let mut checker = AnchorChecker::new(request, reader, at, true);
             for (_, anchors) in &mut all {
                 checker.check_all(anchors)?;
             }
-            Ok(CheckedMemories { value: all, stale: checker.stale, closed: checker.closed })
+            Ok(CheckedAnchors {
+                anchors_by_memory: all,
+                stale: checker.stale,
+                unreadable_reason: checker.unreadable_note,
+            })
         })
     })
 }
@@ -122,7 +126,7 @@ pub(in crate::daemon) struct AnchorChecker<'a> {
     /// Paths whose files differ between the disk and the snapshot.
     pub(in crate::daemon) stale: Vec<SourceKey>,
     /// A note on the first path for which read permission is missing.
-    closed: Option<String>,
+    unreadable_note: Option<String>,
 }
 
 /// The result of checking an anchor.
@@ -158,11 +162,11 @@ impl AnchorLocation {
 }
 
 impl AnchorFinding {
-    fn found_fresh(location: AnchorLocation) -> Self {
+    fn new_fresh(location: AnchorLocation) -> Self {
         Self { state: Some(AnchorState::Fresh), location: Some(location), note: None }
     }
 
-    fn found_drifted(location: Option<AnchorLocation>, note: Option<String>) -> Self {
+    fn new_drifted(location: Option<AnchorLocation>, note: Option<String>) -> Self {
         Self { state: Some(AnchorState::Drifted), location, note }
     }
 }
@@ -175,7 +179,7 @@ impl<'a> AnchorChecker<'a> {
         is_rerun: bool,
     ) -> Self {
         let (files, text, stale, closed) = Default::default();
-        Self { request, reader, at, is_rerun, files, text, stale, closed }
+        Self { request, reader, at, is_rerun, files, text, stale, unreadable_note: closed }
     }
 
     /// Sets the state of each anchor, and returns the state of the memory; `None` if it is unknown.
@@ -217,37 +221,37 @@ impl<'a> AnchorChecker<'a> {
             && let Some(closed) = self.find_unreadable(&key)?
         {
             let note = format!("{closed} cannot be read, so its state is unknown");
-            self.closed.get_or_insert_with(|| note.clone());
+            self.unreadable_note.get_or_insert_with(|| note.clone());
             return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }
-        let Some(entry) = entry else { return self.find_elsewhere(anchor, &key) };
+        let Some(entry) = entry else { return self.find_moved_text(anchor, &key) };
         let Some(hash) = entry.hash else {
             let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
-            return Ok(AnchorFinding::found_drifted(
+            return Ok(AnchorFinding::new_drifted(
                 None,
                 Some(format!("{key} is {why} now, so its text was not compared")),
             ));
         };
         if encode_hex(&hash) == anchor.seen.blob {
-            return Ok(AnchorFinding::found_fresh(AnchorLocation::from_anchor(anchor)));
+            return Ok(AnchorFinding::new_fresh(AnchorLocation::from_anchor(anchor)));
         }
         if let Some(title) = &anchor.symbol {
-            return self.find_symbol(anchor, &key, title);
+            return self.compare_symbol(anchor, &key, title);
         }
-        let Some(text) = self.read_text(&key)? else { return Ok(AnchorFinding::found_drifted(None, None)) };
+        let Some(text) = self.read_text(&key)? else { return Ok(AnchorFinding::new_drifted(None, None)) };
         let Some(lines) = anchor.lines else {
             let is_same = hash_text(&text).to_string() == anchor.seen.text;
             let location = AnchorLocation::from_anchor(anchor);
             return Ok(if is_same {
-                AnchorFinding::found_fresh(location)
+                AnchorFinding::new_fresh(location)
             } else {
-                AnchorFinding::found_drifted(Some(location), None)
+                AnchorFinding::new_drifted(Some(location), None)
             });
         };
-        let found = LineHashes::new(&text).find(lines, &anchor.seen.text, anchor.seen.nth);
+        let found = LineHashes::new(&text).find_moved_lines(lines, &anchor.seen.text, anchor.seen.nth);
         Ok(found.map_or_else(
-            || AnchorFinding::found_drifted(Some(AnchorLocation::from_anchor(anchor)), None),
-            |lines| AnchorFinding::found_fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
+            || AnchorFinding::new_drifted(Some(AnchorLocation::from_anchor(anchor)), None),
+            |lines| AnchorFinding::new_fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
         ))
     }
 
@@ -264,7 +268,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Compares an anchor for a definition with the definitions of its file, and then of the worktree.
-    fn find_symbol(
+    fn compare_symbol(
         &mut self,
         anchor: &Anchor,
         key: &SourceKey,
@@ -272,23 +276,23 @@ impl<'a> AnchorChecker<'a> {
     ) -> Result<AnchorFinding, DatabaseError> {
         let found = self.reader.find_definition(self.at.worktree, key, title)?;
         if let Some(found) = found.as_ref().filter(|found| found.text.to_string() == anchor.seen.text) {
-            return Ok(AnchorFinding::found_fresh(AnchorLocation::from_definition(key.clone(), found)));
+            return Ok(AnchorFinding::new_fresh(AnchorLocation::from_definition(key.clone(), found)));
         }
-        let is_parsed_well = self.reader.is_parsed_well(self.at.worktree, key)?;
+        let is_parsed_well = self.reader.is_fully_parsed(self.at.worktree, key)?;
         if !is_parsed_well && let Some(lines) = self.find_exact_lines(anchor, key)? {
             let location = AnchorLocation { lines: Some(lines), ..AnchorLocation::from_anchor(anchor) };
-            return Ok(AnchorFinding::found_fresh(location));
+            return Ok(AnchorFinding::new_fresh(location));
         }
         if let Some(found) = &found {
-            return Ok(AnchorFinding::found_drifted(
+            return Ok(AnchorFinding::new_drifted(
                 Some(AnchorLocation::from_definition(key.clone(), found)),
                 None,
             ));
         }
-        let elsewhere = self.find_elsewhere(anchor, key)?;
+        let elsewhere = self.find_moved_text(anchor, key)?;
         if !is_parsed_well && elsewhere.state == Some(AnchorState::Orphaned) {
             let note = format!("{key} has syntax errors, so some definitions are unknown");
-            return Ok(AnchorFinding::found_drifted(None, Some(note)));
+            return Ok(AnchorFinding::new_drifted(None, Some(note)));
         }
         Ok(elsewhere)
     }
@@ -302,19 +306,19 @@ impl<'a> AnchorChecker<'a> {
     ) -> Result<Option<(u32, u32)>, DatabaseError> {
         let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
         let text = self.read_text(key)?;
-        Ok(text.and_then(|text| LineHashes::new(&text).find(lines, run, None)))
+        Ok(text.and_then(|text| LineHashes::new(&text).find_moved_lines(lines, run, None)))
     }
 
     /// Searches the worktree for the text of an anchor that is gone from its location. The text has moved if it was unique when
     /// the anchor was made, and is now in exactly one other location.
-    fn find_elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<AnchorFinding, DatabaseError> {
+    fn find_moved_text(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<AnchorFinding, DatabaseError> {
         let mut locations = self.find_same_text(anchor)?;
         locations.retain(|location| location.symbol == anchor.symbol);
         let note = match locations.as_slice() {
             [location] if anchor.seen.alone => {
                 let location = location.clone();
                 self.find_entry(&location.key)?; // records the path as stale if the disk is newer
-                return Ok(AnchorFinding::found_fresh(location));
+                return Ok(AnchorFinding::new_fresh(location));
             }
             _ => self.explain_missing(anchor, key)?,
         };
@@ -327,14 +331,14 @@ impl<'a> AnchorChecker<'a> {
         let view = self.at.worktree;
         if anchor.symbol.is_some() {
             let Some(text) = decode_hex(&anchor.seen.text) else { return Ok(Vec::new()) };
-            let same = self.reader.same_definition(view, &TextHash(text), ENOUGH)?;
+            let same = self.reader.find_definitions_by_text(view, &TextHash(text), ENOUGH)?;
             return Ok(same
                 .into_iter()
                 .map(|(key, found)| AnchorLocation::from_definition(key, &found))
                 .collect());
         }
         let Some(hash) = decode_hex(&anchor.seen.blob) else { return Ok(Vec::new()) };
-        let same = self.reader.same_content(view, &hash, ENOUGH)?;
+        let same = self.reader.find_files_by_hash(view, &hash, ENOUGH)?;
         Ok(same.into_iter().map(|key| AnchorLocation { key, symbol: None, lines: anchor.lines }).collect())
     }
 
@@ -367,7 +371,9 @@ impl<'a> AnchorChecker<'a> {
             (None, None) => true,
             (None, Some(stat)) => self.is_rerun || stat.is_dir(),
             (Some(entry), Some(stat)) if entry.stat == stat && !entry.racy => true,
-            (Some(ManifestEntry { hash: Some(hash), .. }), Some(_)) => self.read_same(key, hash).is_some(),
+            (Some(ManifestEntry { hash: Some(hash), .. }), Some(_)) => {
+                self.read_unchanged_text(key, hash).is_some()
+            }
             _ => false,
         };
         if !is_same {
@@ -383,7 +389,7 @@ impl<'a> AnchorChecker<'a> {
             return Ok(text.clone());
         }
         let Some(hash) = self.find_entry(key)?.and_then(|entry| entry.hash) else { return Ok(None) };
-        let text: Option<Rc<str>> = self.read_same(key, &hash).map(Rc::from);
+        let text: Option<Rc<str>> = self.read_unchanged_text(key, &hash).map(Rc::from);
         if text.is_none() && !self.stale.contains(key) {
             self.stale.push(key.clone());
         }
@@ -392,10 +398,10 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Reads a file, and returns its text if it has this hash.
-    fn read_same(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
+    fn read_unchanged_text(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
         // An unreadable file counts as stale, so the request is repeated.
         let most = self.request.shared.engine.config.index.max_file_bytes;
-        self.at.disk.read_same(&self.at.layout.root, key, most, hash)
+        self.at.disk.read_if_unchanged(&self.at.layout.root, key, most, hash)
     }
 
     /// Returns an anchor for the present code at a location; `None` if the code is not there, or differs from the snapshot.
@@ -418,13 +424,13 @@ impl<'a> AnchorChecker<'a> {
                     return Ok(None);
                 };
                 anchor.lines = Some(found.lines);
-                let run = LineHashes::new(&text).run(found.lines).map(|run| run.to_string());
+                let run = LineHashes::new(&text).hash_lines(found.lines).map(|run| run.to_string());
                 let (text, shape) = (found.text.to_string(), Some(found.shape.to_string()));
                 Seen { blob, text, shape, run, ..Seen::default() }
             }
             (None, Some((first, last))) => {
                 let all = LineHashes::new(&text);
-                let Some(run) = all.run((*first, *last)) else { return Ok(None) };
+                let Some(run) = all.hash_lines((*first, *last)) else { return Ok(None) };
                 let text = run.to_string();
                 let locations = all.find_runs(last - first + 1, &text);
                 let nth = locations.iter().take_while(|location| *location <= first).count() as u32;

@@ -20,7 +20,7 @@ pub(in crate::daemon) struct DaemonLock {
 
 impl DaemonLock {
     /// Takes the lock; `None` when another daemon has it.
-    pub(in crate::daemon) fn take(layout: &RepoLayout) -> Result<Option<Self>, PathError> {
+    pub(in crate::daemon) fn acquire(layout: &RepoLayout) -> Result<Option<Self>, PathError> {
         let path = layout.daemon_lock_file();
         let file = open_private_file(&path).at("open", &path)?;
         let give_up = Instant::now() + PATIENCE;
@@ -38,7 +38,7 @@ impl DaemonLock {
 }
 
 /// Returns the path of the socket, and creates its directory, which only this user can enter. A pipe of Windows has no directory.
-pub(in crate::daemon) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, PathError> {
+pub(in crate::daemon) fn prepare_socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, PathError> {
     if cfg!(unix) {
         create_private_dir(&RepoLayout::socket_dir(env))?;
     }
@@ -58,14 +58,14 @@ pub(in crate::daemon) fn unpublish_socket(layout: &RepoLayout) {
 /// and clients try the default path of the socket.
 pub(in crate::daemon) fn publish_socket(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
     match write_endpoint(layout, socket) {
-        Err(error) if is_full(&error) => {}
+        Err(error) if is_disk_full(&error) => {}
         written => return written,
     }
     for path in [layout.endpoint_file().with_extension("new"), layout.endpoint_file()] {
         let _ = std::fs::remove_file(path); // the file may not exist
     }
     match write_endpoint(layout, socket) {
-        Err(error) if is_full(&error) => {
+        Err(error) if is_disk_full(&error) => {
             tracing::warn!(%error, "the path of the socket cannot be published");
             Ok(())
         }
@@ -73,7 +73,7 @@ pub(in crate::daemon) fn publish_socket(layout: &RepoLayout, socket: &Path) -> R
     }
 }
 
-fn is_full(error: &PathError) -> bool {
+fn is_disk_full(error: &PathError) -> bool {
     matches!(error.source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 

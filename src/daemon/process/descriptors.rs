@@ -26,11 +26,11 @@ const NEEDED: u64 = 40;
 /// The limit of open files is too low for the daemon to start.
 #[derive(Debug, thiserror::Error)]
 #[error("the limit of open files (`ulimit -n`, {limit}) is too low: the daemon needs {NEEDED}")]
-pub(in crate::daemon) struct TooFew {
+pub(in crate::daemon) struct DescriptorLimitTooLow {
     limit: u64,
 }
 
-impl TooFew {
+impl DescriptorLimitTooLow {
     /// Returns what the user can do about the limit.
     pub(in crate::daemon) fn hint(&self) -> &'static str {
         "raise the limit where the daemon is started, for example with `ulimit -n 1024`"
@@ -41,10 +41,10 @@ impl TooFew {
 ///
 /// # Errors
 /// When the limit is still too low to serve requests.
-pub(in crate::daemon) fn prepare_descriptors() -> Result<(), TooFew> {
+pub(in crate::daemon) fn raise_and_check_limit() -> Result<(), DescriptorLimitTooLow> {
     raise_limit();
     match read_limit().filter(|limit| *limit < NEEDED) {
-        Some(limit) => Err(TooFew { limit }),
+        Some(limit) => Err(DescriptorLimitTooLow { limit }),
         None => Ok(()),
     }
 }

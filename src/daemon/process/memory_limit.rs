@@ -23,7 +23,7 @@ const BYTES_PER_THREAD: u64 = 16 << 20;
 const FEWEST_THREADS: u64 = 16;
 
 /// Reason with which a daemon stops when the limit is reached.
-pub(in crate::daemon) const USED_UP: &str = "the memory that it may take is used up";
+pub(in crate::daemon) const MEMORY_USED_UP: &str = "the memory that it may take is used up";
 
 /// The limit of memory is too low for the daemon to start.
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +32,12 @@ pub(in crate::daemon) const USED_UP: &str = "the memory that it may take is used
     limit >> 10,
     needed >> 10
 )]
-pub(in crate::daemon) struct TooLow {
+pub(in crate::daemon) struct MemoryLimitTooLow {
     limit: u64,
     needed: u64,
 }
 
-impl TooLow {
+impl MemoryLimitTooLow {
     /// Returns what the user can do about the limit.
     pub(in crate::daemon) fn hint(&self) -> &'static str {
         "raise the limit where the daemon is started, for example with `ulimit -v unlimited`"
@@ -60,7 +60,7 @@ fn read_limit() -> Option<u64> {
 /// # Errors
 /// When the limit is too low to serve requests.
 #[expect(unsafe_code, reason = "the reserve must come from below the global allocator")]
-pub(in crate::daemon) fn prepare_reserve() -> Result<(), TooLow> {
+pub(in crate::daemon) fn prepare_reserve() -> Result<(), MemoryLimitTooLow> {
     let Some(limit) = read_limit() else { return Ok(()) };
     use_one_arena();
     check_limit(limit)?;
@@ -72,16 +72,16 @@ pub(in crate::daemon) fn prepare_reserve() -> Result<(), TooLow> {
 }
 
 #[cfg(target_os = "linux")]
-fn check_limit(limit: u64) -> Result<(), TooLow> {
+fn check_limit(limit: u64) -> Result<(), MemoryLimitTooLow> {
     // The first number is the size of the address space in pages: proc(5).
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let n_pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).unwrap_or_default();
     let needed = n_pages * rustix::param::page_size() as u64 + NEEDED_BYTES;
-    if limit < needed { Err(TooLow { limit, needed }) } else { Ok(()) }
+    if limit < needed { Err(MemoryLimitTooLow { limit, needed }) } else { Ok(()) }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn check_limit(_: u64) -> Result<(), TooLow> {
+fn check_limit(_: u64) -> Result<(), MemoryLimitTooLow> {
     Ok(())
 }
 
@@ -108,7 +108,7 @@ pub(in crate::daemon) fn max_threads(most: usize) -> usize {
 pub(in crate::daemon) fn stop_at_limit(stop: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
     let Some(limit) = read_limit() else { return Ok(()) };
     memod_engine::threads::spawn_thread("memory-limit", move || {
-        let _ = WAITING.set(thread::current()); // a process runs only one daemon
+        let _ = STOPPING_THREAD.set(thread::current()); // a process runs only one daemon
         while !RESERVE.is_given_back() {
             thread::park();
         }
@@ -124,7 +124,7 @@ pub(in crate::daemon) fn stop_at_limit(stop: impl FnOnce() + Send + 'static) -> 
 
 static RESERVE: MemoryReserve = MemoryReserve::new();
 /// The thread that stops the daemon, which waits until the reserve is freed.
-static WAITING: OnceLock<Thread> = OnceLock::new();
+static STOPPING_THREAD: OnceLock<Thread> = OnceLock::new();
 
 /// A block of memory that is freed once.
 struct MemoryReserve {
@@ -179,17 +179,17 @@ fn reserve_layout() -> Layout {
 fn give_back() -> bool {
     // SAFETY: `prepare_reserve` has allocated the block with this layout, and only one thread gets the block.
     let has_room = RESERVE.give_back(|reserve| unsafe { System.dealloc(reserve, reserve_layout()) });
-    if let Some(waiting) = WAITING.get().filter(|_| has_room) {
+    if let Some(waiting) = STOPPING_THREAD.get().filter(|_| has_room) {
         waiting.unpark();
     }
     has_room
 }
 
 /// The allocator of the system; if an allocation fails, it frees the reserve and tries again.
-pub struct WithReserve;
+pub struct ReserveAllocator;
 
 /// Calls `allocate`; if that fails, frees the reserve and calls it once more.
-fn allocate_or_give_back(allocate: impl Fn() -> *mut u8) -> *mut u8 {
+fn allocate_with_reserve(allocate: impl Fn() -> *mut u8) -> *mut u8 {
     let block = allocate();
     let is_fatal = || !MAY_FAIL.try_with(Cell::get).unwrap_or_default();
     if block.is_null() && is_fatal() && give_back() { allocate() } else { block }
@@ -217,20 +217,20 @@ pub(in crate::daemon) fn reserve_buffer(buffer: &mut Vec<u8>, n_bytes: usize) ->
 // SAFETY: all blocks come from the allocator of the system and are returned to it. A call that has failed has changed nothing, so
 // the call may be repeated. Nothing here allocates or unwinds.
 #[expect(unsafe_code, reason = "an allocator is unsafe to write")]
-unsafe impl GlobalAlloc for WithReserve {
+unsafe impl GlobalAlloc for ReserveAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        allocate_or_give_back(|| unsafe { System.alloc(layout) })
+        allocate_with_reserve(|| unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        allocate_or_give_back(|| unsafe { System.alloc_zeroed(layout) })
+        allocate_with_reserve(|| unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promises; a call that fails leaves the block unchanged.
-        allocate_or_give_back(|| unsafe { System.realloc(block, layout, size) })
+        allocate_with_reserve(|| unsafe { System.realloc(block, layout, size) })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use memod_base::threads::lock;
 use memod_base::types::{MEMORY_FILES_DIR, UnreadableEntry};
-use memod_proto::{AnswerDuty, AnswerPart, Check, Method, RpcError};
+use memod_proto::{AnswerPart, Check, Method, RequiredCaveats, RpcError};
 use serde_json::{Map, Value, json};
 
 /// The caveats of one request.
@@ -18,7 +18,7 @@ pub(in crate::daemon) struct NotedCaveats {
 }
 
 /// Returns whether an answer needs a file that may not be read.
-type Needs = Box<dyn Fn(&UnreadableEntry) -> bool + Send>;
+type NeedsFile = Box<dyn Fn(&UnreadableEntry) -> bool + Send>;
 
 /// Changes and files that the snapshot of an answer lacks.
 #[derive(Default)]
@@ -27,7 +27,7 @@ struct SnapshotGaps {
     behind: Option<String>,
     unreadable: Vec<UnreadableEntry>,
     /// Decides whether the answer needs a file; `None` if the answer needs every file.
-    needs: Option<Needs>,
+    needs: Option<NeedsFile>,
 }
 
 impl SnapshotGaps {
@@ -100,23 +100,23 @@ impl NotedCaveats {
     }
 
     /// Writes the caveats into the result of a method, as far as the method has to carry them.
-    pub(in crate::daemon) fn write_into(&self, method: &Method, result: &mut Value) {
-        let parts = method.owes.answer_parts();
+    pub(in crate::daemon) fn write_into_result(&self, method: &Method, result: &mut Value) {
+        let parts = method.required_caveats.answer_parts();
         let mut noted = lock(&self.parts).clone();
         let unread = lock(&self.snapshot).why_unread(&noted);
         noted.extend(unread.map(|why| (AnswerPart::Unreadable, why)));
         let owed: Vec<&(AnswerPart, String)> =
             noted.iter().filter(|(part, _)| parts.contains(part)).collect();
         let Value::Object(fields) = result else { return };
-        match method.owes {
-            AnswerDuty::Nothing => {}
-            AnswerDuty::Fresh(_) => {
+        match method.required_caveats {
+            RequiredCaveats::Nothing => {}
+            RequiredCaveats::Fresh(_) => {
                 write_freshness(fields, &owed);
-                add_lines(fields, "degraded", &owed, |part, why| json!(render_caveat(part, why)));
+                add_caveat_lines(fields, "degraded", &owed, |part, why| json!(render_caveat(part, why)));
             }
-            AnswerDuty::Report => {
-                add_lines(fields, "degraded", &owed, |part, why| json!(render_caveat(part, why)));
-                add_lines(fields, "checks", &owed, |part, why| json!(build_check(part, why)));
+            RequiredCaveats::Report => {
+                add_caveat_lines(fields, "degraded", &owed, |part, why| json!(render_caveat(part, why)));
+                add_caveat_lines(fields, "checks", &owed, |part, why| json!(build_check(part, why)));
             }
         }
     }
@@ -152,7 +152,7 @@ fn write_freshness(fields: &mut Map<String, Value>, owed: &[&(AnswerPart, String
 
 /// Adds a line for each caveat to the list `key` of a result, unless a line there contains the caveat already. Does nothing if the
 /// result has no such list.
-fn add_lines(
+fn add_caveat_lines(
     fields: &mut Map<String, Value>,
     key: &str,
     owed: &[&(AnswerPart, String)],
@@ -194,7 +194,7 @@ mod tests {
     fn written(method: &str, noted: &[(AnswerPart, &str)], mut result: Value) -> Value {
         let noted = noted.iter().map(|(part, why)| (*part, (*why).to_owned())).collect();
         let caveats = NotedCaveats { parts: Mutex::new(noted), ..NotedCaveats::default() };
-        caveats.write_into(Method::find_method(method).unwrap(), &mut result);
+        caveats.write_into_result(Method::find_method(method).unwrap(), &mut result);
         result
     }
 

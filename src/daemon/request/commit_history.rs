@@ -47,14 +47,14 @@ impl CommitHistory {
         layout: &RepoLayout,
         revision: &str,
     ) -> RpcResult<ObjectId> {
-        Ok(self.objects.resolve(&self.refs, revision, |branch| {
+        Ok(self.objects.resolve_revision(&self.refs, revision, |branch| {
             Settings::upstream_ref(layout, &UserDirs::read(), branch)
         })?)
     }
 
     /// Returns the author and date, the subject and the body of a commit, with credentials removed.
     pub(in crate::daemon) fn describe_commit(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
-        let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
+        let Commit { id, author, date, subject, body } = self.objects.read_commit(id)?;
         let (subject, body) = (redact(&subject, Syntax::Prose), redact(&body, Syntax::Prose));
         let info = CommitInfo { oid: id.to_string(), date, author };
         Ok((info, subject.into_owned(), body.into_owned()))

@@ -48,7 +48,7 @@ pub(in crate::daemon) async fn wait_until_fresh_with(
         .await?;
     let view = at.worktree;
     let unreadable = run_blocking(request, move |request| {
-        Ok(request.shared.engine.read(|reader| reader.list_unreadable(view))?)
+        Ok(request.shared.engine.with_reader(|reader| reader.list_unreadable(view))?)
     })
     .await;
     // An error is ignored here, because a caller that needs the index gets it again.
@@ -57,7 +57,7 @@ pub(in crate::daemon) async fn wait_until_fresh_with(
 }
 
 /// The snapshot that a request needs.
-pub(in crate::daemon) struct SnapshotAsk {
+pub(in crate::daemon) struct SnapshotRequest {
     pub(in crate::daemon) cwd: String,
     pub(in crate::daemon) level: FreshnessLevel,
     pub(in crate::daemon) deadline: Instant,
@@ -70,13 +70,13 @@ pub(in crate::daemon) struct SnapshotAsk {
 /// `run` gets whether it is repeated, and returns its value with the paths whose content on disk differs from the snapshot.
 pub(in crate::daemon) async fn run_on_snapshot<T: Send + 'static>(
     request: &Arc<RequestContext>,
-    ask: SnapshotAsk,
+    ask: SnapshotRequest,
     run: impl Fn(&RequestContext, &Freshness, bool) -> RpcResult<(T, Vec<SourceKey>)>
     + Send
     + std::marker::Sync
     + 'static,
 ) -> RpcResult<(T, Option<String>)> {
-    let SnapshotAsk { cwd, level, deadline, needs_commits } = ask;
+    let SnapshotRequest { cwd, level, deadline, needs_commits } = ask;
     let run = Arc::new(run);
     let (mut stale, mut reruns) = (Vec::new(), 0);
     loop {
@@ -117,6 +117,6 @@ pub(in crate::daemon) fn request_deadline(request: &RequestContext, wait_ms: Opt
 
 /// Returns the clock of a snapshot, `m1:<epoch>:<worktree>:<seq>`; empty if the worktree is not indexed.
 pub(in crate::daemon) fn format_clock(reader: &IndexReader, at: &Freshness) -> Result<String, DatabaseError> {
-    let row = reader.find_view(at.worktree)?;
+    let row = reader.find_worktree(at.worktree)?;
     Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memod_base::types::{Definition, with_dots};
+use memod_base::types::{Definition, to_dotted_name};
 
 /// Maximum number of names that a hint lists if a file does not define a symbol.
 const MOST_NAMES: usize = 8;
@@ -44,17 +44,20 @@ fn parse_lines(text: &str) -> Option<PathPart<'static>> {
 
 /// Returns the definitions that match a name: those with exactly that qualified name, or else those whose qualified names end with
 /// the name. Its parts may be joined in any style (`Type::method`, `Type.method`).
-pub(in crate::daemon) fn find_named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a Definition> {
-    let name = with_dots(name);
+pub(in crate::daemon) fn find_definitions_named<'a>(
+    definitions: &'a [Definition],
+    name: &str,
+) -> Vec<&'a Definition> {
+    let name = to_dotted_name(name);
     let exact: Vec<_> =
-        definitions.iter().filter(|definition| with_dots(&definition.title) == name).collect();
+        definitions.iter().filter(|definition| to_dotted_name(&definition.title) == name).collect();
     if !exact.is_empty() {
         return exact;
     }
     definitions
         .iter()
         .filter(|definition| {
-            let title = with_dots(&definition.title);
+            let title = to_dotted_name(&definition.title);
             let is_end = title.strip_suffix(&name).is_some_and(|before| before.ends_with('.'));
             is_end || definition.names.split_whitespace().any(|own| own == name)
         })
@@ -104,14 +107,15 @@ mod tests {
     #[test]
     fn a_name_or_the_end_of_a_qualified_one() {
         let definition = |title: &str| {
-            let names = memod_base::types::own_part(title).to_owned();
+            let names = memod_base::types::last_part(title).to_owned();
             Definition { title: title.to_owned(), names, ..Definition::default() }
         };
         let titles = ["login", "a::Session::login", "a::Key::login", "Web.relogin", "x, y"];
         let mut all = titles.map(definition).to_vec();
         all[4].names = "x y".to_owned();
         let check = |name: &str, expected: &[&str]| {
-            let found: Vec<_> = find_named(&all, name).iter().map(|found| found.title.as_str()).collect();
+            let found: Vec<_> =
+                find_definitions_named(&all, name).iter().map(|found| found.title.as_str()).collect();
             assert_eq!(found, expected, "{name}");
         };
         check("login", &["login"]);
@@ -122,7 +126,8 @@ mod tests {
         check("ession::login", &[]);
         check("y", &["x, y"]);
         all.remove(0);
-        let found: Vec<_> = find_named(&all, "login").iter().map(|found| found.title.as_str()).collect();
+        let found: Vec<_> =
+            find_definitions_named(&all, "login").iter().map(|found| found.title.as_str()).collect();
         assert_eq!(found, ["a::Session::login", "a::Key::login"]);
     }
 }

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use memod_base::threads::lock;
 use memod_engine::errors::RpcResult;
 use memod_engine::errors::busy_error;
-use memod_engine::file_access::disk_reads::{SLOW, TICK, unanswered_reason};
+use memod_engine::file_access::disk_reads::{
+    FILE_SYSTEM_CHECK_INTERVAL, FILE_SYSTEM_TIMEOUT, stuck_path_message,
+};
 use memod_engine::file_access::gates::{GateError, GatePass};
 use memod_engine::freshness::Freshness;
 use memod_proto::{AnswerPart, RpcError, code};
@@ -20,11 +22,11 @@ use crate::daemon::request::request_context::RequestContext;
 /// Minimum time that a file system gets to find the worktree around a directory.
 pub(super) const LOCATE_WAIT: Duration = Duration::from_secs(1);
 /// Time after which a request that reads a worktree no longer counts as working, because it probably waits for the file system.
-const TURN: Duration = Duration::from_millis(500);
+const TURN_LIMIT: Duration = Duration::from_millis(500);
 /// Time after which such a request fails; it is longer than the ten seconds for which history is searched.
 const READ_WAIT: Duration = Duration::from_secs(20);
 /// Number of files that do not answer, one after the other, after which a request fails.
-const MOST_STUCK: u32 = 4;
+const MAX_UNANSWERED_FILES: u32 = 4;
 /// The places in the gates that a reading thread holds until it ends, or until its request no longer waits for it.
 type ReaderPlaces = Arc<Mutex<Option<(GatePass, Option<GatePass>)>>>;
 
@@ -33,7 +35,7 @@ pub(in crate::daemon) async fn run_blocking<T: Send + 'static>(
     request: &Arc<RequestContext>,
     run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
-    let _turn = request.shared.gates.turns.acquire().await;
+    let _turn = request.shared.gates.thread_permits.acquire().await;
     let request = Arc::clone(request);
     spawn_blocking(move || run(&request)).await.map_err(|panic| panic_error(&panic))?
 }
@@ -49,14 +51,14 @@ async fn wait_for_places(
     let gates = &request.shared.gates;
     let behind = match request.is_of_socket() {
         true => None,
-        false => Some(gates.give_way(root, until).await.map_err(full)?),
+        false => Some(gates.enter_low_priority(root, until).await.map_err(full)?),
     };
     Ok((gates.enter_worktree(root, until).await.map_err(full)?, behind))
 }
 
 /// Runs code that examines files of a worktree on another thread. Such code mostly waits for the file system, so it does not count
 /// against the number of working threads, and examinations that hang in other worktrees do not delay it.
-pub(in crate::daemon) async fn run_look<T: Send + 'static>(
+pub(in crate::daemon) async fn run_examining<T: Send + 'static>(
     request: &Arc<RequestContext>,
     root: &Path,
     run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
@@ -90,21 +92,21 @@ pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
     run: impl Fn(&RequestContext, &Freshness) -> RpcResult<T> + Send + std::marker::Sync + 'static,
 ) -> RpcResult<T> {
     let (run, root) = (Arc::new(run), at.layout.root.clone());
-    for _ in 0..MOST_STUCK {
+    for _ in 0..MAX_UNANSWERED_FILES {
         at.disk = request.shared.disk_reads.begin_attempt(&root, &request.shared.gates);
         let (disk, run, at, places) =
             (Arc::clone(&at.disk), Arc::clone(&run), at.clone(), ReaderPlaces::default());
         let mut done = pin!(run_reading_in(request, &root, &places, move |request| run(request, &at)));
-        while disk.unanswered_for(SLOW).is_none() {
-            let Ok(done) = timeout(TICK, &mut done).await else { continue };
+        while disk.find_stuck_path(FILE_SYSTEM_TIMEOUT).is_none() {
+            let Ok(done) = timeout(FILE_SYSTEM_CHECK_INTERVAL, &mut done).await else { continue };
             if let Some(place) = disk.first_missed() {
-                request.caveats.note_caveat(AnswerPart::Code, unanswered_reason(&place));
+                request.caveats.note_caveat(AnswerPart::Code, stuck_path_message(&place));
             }
             return done;
         }
         lock(&places).take();
     }
-    Err(unanswered_error(&root, MOST_STUCK * SLOW))
+    Err(unanswered_error(&root, MAX_UNANSWERED_FILES * FILE_SYSTEM_TIMEOUT))
 }
 
 /// Like [`run_reading`]; puts the places that the thread holds into `places`, so that the caller can release them early.
@@ -117,7 +119,7 @@ async fn run_reading_in<T: Send + 'static>(
     let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
     let entered = wait_for_places(request, root, until).await?;
     *lock(places) = Some(entered);
-    let turn = timeout_at(until.into(), request.shared.gates.turns.acquire())
+    let turn = timeout_at(until.into(), request.shared.gates.thread_permits.acquire())
         .await
         .map_err(|_| admission_error(GateError::Busy, root, began.elapsed()))?;
     let (request, places) = (Arc::clone(request), Arc::clone(places));
@@ -126,11 +128,11 @@ async fn run_reading_in<T: Send + 'static>(
         lock(&places).take();
         done
     });
-    let done = match timeout(TURN, &mut done).await {
+    let done = match timeout(TURN_LIMIT, &mut done).await {
         Ok(done) => done,
         Err(_) => {
             drop(turn);
-            timeout(READ_WAIT - TURN, done).await.map_err(|_| unanswered_error(root, READ_WAIT))?
+            timeout(READ_WAIT - TURN_LIMIT, done).await.map_err(|_| unanswered_error(root, READ_WAIT))?
         }
     };
     done.map_err(|panic| panic_error(&panic))?
@@ -138,7 +140,7 @@ async fn run_reading_in<T: Send + 'static>(
 
 /// Runs code that examines a file system on another thread, and waits for the result until the deadline, but at least for
 /// [`LOCATE_WAIT`], because the request may have waited at the gates until now.
-pub(super) async fn run_on_disk<T: Send + 'static>(
+pub(super) async fn run_with_time_limit<T: Send + 'static>(
     path: &Path,
     until: Instant,
     examine: impl FnOnce() -> T + Send + 'static,

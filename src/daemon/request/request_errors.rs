@@ -6,8 +6,8 @@ use memod_base::paths::RepoLayout;
 use memod_engine::errors;
 use memod_proto::{METHODS, RpcError, code};
 
-use crate::daemon::process::descriptors::TooFew;
-use crate::daemon::process::memory_limit::TooLow;
+use crate::daemon::process::descriptors::DescriptorLimitTooLow;
+use crate::daemon::process::memory_limit::MemoryLimitTooLow;
 
 /// Returns the error for params that a method does not accept.
 pub(in crate::daemon) fn bad_params_error(message: impl Into<String>) -> RpcError {
@@ -29,12 +29,12 @@ pub(in crate::daemon) fn unknown_method_error(method: &str) -> RpcError {
 }
 
 /// Returns what the user can do about an error, if that is known for one of its causes.
-pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
+pub fn find_hint(error: &anyhow::Error) -> Option<&'static str> {
     let limit = error.chain().find_map(|cause| {
-        let memory = cause.downcast_ref().map(TooLow::hint);
-        memory.or_else(|| cause.downcast_ref().map(TooFew::hint))
+        let memory = cause.downcast_ref().map(MemoryLimitTooLow::hint);
+        memory.or_else(|| cause.downcast_ref().map(DescriptorLimitTooLow::hint))
     });
-    limit.or_else(|| errors::hint_of(error))
+    limit.or_else(|| errors::find_hint(error))
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
             "fs.file-max",
             "max_user_watches",
             "max_user_instances",
-            "disk; the log of the system",
+            "disk, and the system log",
             "another program",
         ];
         // The remedy has the words of this case and of no other.
@@ -115,7 +115,7 @@ mod tests {
             (libc::EROFS, &["writable"]),
             (libc::EMFILE, &["ulimit -n"]),
             (libc::ENFILE, &["fs.file-max"]),
-            (libc::EIO, &["disk; the log of the system"]),
+            (libc::EIO, &["disk, and the system log"]),
         ];
         for (errno, expected) in causes {
             let file = || path_error(os(errno));
@@ -130,8 +130,8 @@ mod tests {
                 of(DatabaseError::File { path: path(), source: os(errno) }.into()).as_deref(),
                 expected,
             );
-            check("start", hint_of(&anyhow::Error::from(file()).context("start")), expected);
-            check("bind", hint_of(&anyhow::Error::from(os(errno)).context("bind")), expected);
+            check("start", find_hint(&anyhow::Error::from(file()).context("start")), expected);
+            check("bind", find_hint(&anyhow::Error::from(os(errno)).context("bind")), expected);
             // ENOSPC and EMFILE report the limits of inotify.
             let watch: &[&str] = match errno {
                 libc::ENOSPC | libc::EDQUOT => &["max_user_watches"],
@@ -146,7 +146,7 @@ mod tests {
             (rusqlite::ffi::SQLITE_READONLY, &["permissions"]),
             (rusqlite::ffi::SQLITE_PERM, &["permissions"]),
             (rusqlite::ffi::SQLITE_BUSY, &["another program"]),
-            (rusqlite::ffi::SQLITE_IOERR, &["disk; the log of the system"]),
+            (rusqlite::ffi::SQLITE_IOERR, &["disk, and the system log"]),
             (rusqlite::ffi::SQLITE_MISUSE, &[]),
         ];
         for (code, expected) in codes {
@@ -158,6 +158,6 @@ mod tests {
             &["some space"],
         );
         check("index", IndexError::from(sqlite(rusqlite::ffi::SQLITE_CANTOPEN)).hint(), &["permissions"]);
-        check("damage", hint_of(&anyhow::anyhow!("of no known kind")), &[]);
+        check("damage", find_hint(&anyhow::anyhow!("of no known kind")), &[]);
     }
 }

@@ -9,7 +9,7 @@ use memod_engine::errors::{RpcResult, stopping_error};
 use memod_engine::file_access::gates::GateError;
 use memod_engine::own_files;
 
-use crate::daemon::request::reader_threads::{LOCATE_WAIT, admission_error, run_on_disk};
+use crate::daemon::request::reader_threads::{LOCATE_WAIT, admission_error, run_with_time_limit};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::{bad_params_error, wrong_repository_error};
 use crate::daemon::shared::Shared;
@@ -23,15 +23,16 @@ pub(in crate::daemon) async fn locate_worktree(
     cwd: &str,
     deadline: Instant,
 ) -> RpcResult<RepoLayout> {
-    let look =
-        async { RpcResult::Ok((cwd.to_owned(), look_for_worktree(&request.shared, cwd, deadline).await?)) };
+    let look = async {
+        RpcResult::Ok((cwd.to_owned(), find_worktree_on_disk(&request.shared, cwd, deadline).await?))
+    };
     match request.located.get_or_try_init(|| look).await? {
         (known, layout) if known == cwd => Ok(layout.clone()),
-        _ => look_for_worktree(&request.shared, cwd, deadline).await,
+        _ => find_worktree_on_disk(&request.shared, cwd, deadline).await,
     }
 }
 
-async fn look_for_worktree(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -> RpcResult<RepoLayout> {
+async fn find_worktree_on_disk(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -> RpcResult<RepoLayout> {
     let cwd = PathBuf::from(cwd);
     if !cwd.is_absolute() {
         return Err(bad_params_error("cwd: an absolute path is needed, which names the worktree"));
@@ -41,7 +42,7 @@ async fn look_for_worktree(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -
     let places = places.map_err(|full| admission_error(full, &cwd, began.elapsed()))?;
     let for_thread = Arc::clone(shared);
     let dir = cwd.clone();
-    run_on_disk(&cwd, until, move || {
+    run_with_time_limit(&cwd, until, move || {
         let _places = places; // held until the thread ends
         locate_in_repository(&for_thread, &dir)
     })
@@ -61,9 +62,9 @@ pub(in crate::daemon) async fn read_identity(
         Err(GateError::Busy) => return Err(admission_error(GateError::Busy, &layout.root, began.elapsed())),
     };
     let (root, layout) = (layout.root.clone(), layout.clone());
-    Ok(run_on_disk(&root, until, move || {
+    Ok(run_with_time_limit(&root, until, move || {
         let _place = place; // held until the thread ends
-        memod_git::identity(&layout, &memod_git::UserDirs::read())
+        memod_git::read_identity(&layout, &memod_git::UserDirs::read())
     })
     .await
     .unwrap_or_default())
@@ -76,7 +77,7 @@ fn locate_in_repository(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
     }
     // The repository was moved while this daemon runs, or its state dir is elsewhere now, where clients look for a daemon.
     if !shared.engine.is_reachable() {
-        shared.engine.stop(own_files::LOST);
+        shared.engine.stop(own_files::FILES_LOST_REASON);
         return Err(stopping_error());
     }
     found?;

@@ -44,16 +44,16 @@ impl WorktreeMemories<'_> {
         self,
         read: impl FnOnce(&MemoryRows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, DatabaseError>,
     ) -> Option<Result<T, DatabaseError>> {
-        self.thread.finder.read(now_ms(), self.worktree, read)
+        self.thread.finder.read_rows(now_ms(), self.worktree, read)
     }
 
     /// Returns the number of files in the directory of memories that are not listed one by one, because there are too many.
-    pub(in crate::daemon) fn n_unlisted(self) -> usize {
-        self.thread.files.n_unlisted(self.worktree)
+    pub(in crate::daemon) fn count_unlisted_files(self) -> usize {
+        self.thread.files.count_unlisted_files(self.worktree)
     }
 
     /// Returns the number of living memories, and notices for the user.
-    pub(in crate::daemon) async fn read_overview(self) -> (u64, Vec<String>) {
+    pub(in crate::daemon) async fn read_count_and_notices(self) -> (u64, Vec<String>) {
         let numbers = self.run_job(|store| {
             let now_ms = now_ms();
             let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.tallies().count_memories()?.living));
@@ -75,7 +75,7 @@ impl WorktreeMemories<'_> {
         let checked = self.run_job(|store| {
             let now_ms = now_ms();
             let result = store.check_integrity(now_ms).map_err(|error| error.to_string());
-            (result, store.describe_problems(), store.describe_places(), store.event_details(now_ms))
+            (result, store.describe_problems(), store.describe_databases(), store.event_details(now_ms))
         });
         let (result, problems, places, event) =
             checked.await.unwrap_or_else(|error| (Err(error.message), None, None, None));
@@ -86,7 +86,7 @@ impl WorktreeMemories<'_> {
         let detail = [Some(detail), places.map(|places| format!("kept in {places}")), problems, panic];
         let detail = detail.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let check = Check { name: "memory.db".to_owned(), ok, detail, hint: None };
-        [check].into_iter().chain(event.map(|event| repair_notice("memory.db", event))).collect()
+        [check].into_iter().chain(event.map(|event| build_repair_check("memory.db", event))).collect()
     }
 
     /// Acknowledges a repair of the database, which ends its notice, and returns its description.
@@ -98,16 +98,16 @@ impl WorktreeMemories<'_> {
 /// The words of the memories; no words while no database is open.
 impl Vocabulary for WorktreeMemories<'_> {
     fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
-        self.read_rows(|rows, _| rows.words().count_with_term(term)).unwrap_or(Ok(0))
+        self.read_rows(|rows, _| rows.words().count_memories_with_term(term)).unwrap_or(Ok(0))
     }
 
     fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
-        self.read_rows(|rows, _| rows.words().each_term(see)).unwrap_or(Ok(()))
+        self.read_rows(|rows, _| rows.words().visit_terms(see)).unwrap_or(Ok(()))
     }
 }
 
 /// Returns the notice about a repair of a database that nobody has acknowledged.
-pub(in crate::daemon) fn repair_notice(database: &str, event: String) -> Check {
+pub(in crate::daemon) fn build_repair_check(database: &str, event: String) -> Check {
     let hint = "if no memory is missing, you may delete the old file; `memo doctor --ack` ends this notice";
     Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
 }

@@ -11,10 +11,10 @@ use memod_proto::{Hit, Signal};
 use crate::daemon::shared::Shared;
 
 /// Number of first hits that are compared with the query.
-pub(in crate::daemon) const FIRST: usize = 20;
+pub(in crate::daemon) const N_RERANKED: usize = 20;
 
 /// Time limit of the comparison.
-const LIMIT: Duration = Duration::from_secs(3);
+const RERANK_TIME_LIMIT: Duration = Duration::from_secs(3);
 
 /// Reorders the first hits. A hit without a text in `texts` is compared by its snippet.
 ///
@@ -26,7 +26,7 @@ pub(in crate::daemon) fn rerank_hits(
     hits: &mut [Hit],
     texts: &[Option<String>],
 ) -> Result<(), String> {
-    let n_first = hits.len().min(FIRST);
+    let n_first = hits.len().min(N_RERANKED);
     let first = &mut hits[..n_first];
     if first.is_empty() || query.trim().is_empty() {
         return Ok(()); // a query of filters alone has nothing to compare with
@@ -37,7 +37,8 @@ pub(in crate::daemon) fn rerank_hits(
         .zip(texts.iter().map(Option::as_deref).chain(repeat(None)))
         .map(|(hit, text)| render_passage(hit, text))
         .collect();
-    let scores = reranker.score_texts(query, &passages, LIMIT).map_err(|why| format!("rerank: {why}"))?;
+    let scores =
+        reranker.score_texts(query, &passages, RERANK_TIME_LIMIT).map_err(|why| format!("rerank: {why}"))?;
     for (hit, score) in first.iter_mut().zip(scores) {
         hit.arms.rerank = Some(score);
     }

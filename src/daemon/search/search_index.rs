@@ -8,10 +8,10 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{Hit, Parsed, Pending, SearchMode, SearchResult};
-use memod_search::correction::{FEW, WorktreeVocabulary, correct_query};
+use memod_search::correction::{MIN_EXACT_HITS, WorktreeVocabulary, correct_query};
 use memod_search::filter::SearchFilter;
 use memod_search::query::Query;
-use memod_search::ranking::rare_word::wordless_factor;
+use memod_search::ranking::rare_word::factor_for_hits_without_word;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 
@@ -23,7 +23,7 @@ use crate::daemon::search::search_question::{SearchQuestion, SnapshotHits, has_c
 use crate::daemon::search::searched_memories::SearchedMemories;
 use crate::daemon::search::verify_hits::{VerifiedHits, verify_hits};
 use crate::daemon::shared::Shared;
-use crate::daemon::status::embed_failures;
+use crate::daemon::status::describe_embed_failures;
 
 /// A search counts pending embeddings only up to this number; `sync` and `status` count them exactly.
 const MOST_PENDING: u32 = 1_000;
@@ -61,15 +61,16 @@ fn search_snapshot(
         mode: params.mode,
         filter,
         conditions: &scope.conditions,
-        without: params.without.iter().copied().collect(),
+        disabled_parts: params.without.iter().copied().collect(),
         limit: *limit,
         min_cosine: shared.engine.config.search.min_cosine,
         embedder: embedder.as_deref().map_err(String::as_str),
-        vectors: &shared.engine.nearest,
+        vectors: &shared.engine.vectors,
         row_cache: &shared.rows,
     };
     let answer = search::run_search(reader, &ask)?;
-    let may_correct = params.mode != SearchMode::Vector && answer.exact_scores().count() + n_exact < FEW;
+    let may_correct =
+        params.mode != SearchMode::Vector && answer.exact_scores().count() + n_exact < MIN_EXACT_HITS;
     let corrected = if may_correct { correct_words(request, reader, &ask)? } else { None };
     let again =
         corrected.map(|query| search::run_search(reader, &search::SearchRequest { query: &query, ..ask }));
@@ -77,10 +78,10 @@ fn search_snapshot(
     Ok(IndexAnswer {
         answer,
         again: again.transpose()?,
-        n_unembedded: reader.pending_embeddings(at.worktree, MOST_PENDING)?,
-        why_not_embedded: if has_vectors { embed_failures(reader, at.worktree)? } else { None },
+        n_unembedded: reader.count_pending_embeddings(at.worktree, MOST_PENDING)?,
+        why_not_embedded: if has_vectors { describe_embed_failures(reader, at.worktree)? } else { None },
         clock: format_clock(reader, at)?,
-        is_whole: reader.find_view(at.worktree)?.is_some_and(|row| row.complete),
+        is_whole: reader.find_worktree(at.worktree)?.is_some_and(|row| row.complete),
         notes: list_notes(shared, scope, &chunks, at),
     })
 }
@@ -93,14 +94,14 @@ pub(super) fn search_index(
 ) -> RpcResult<SnapshotHits> {
     let (shared, SearchQuestion { params, scope, limit, .. }) = (&request.shared, question);
     let filter = scope.index.clone().unwrap_or_default();
-    let mut memories = SearchedMemories::from_ask(request, question.memories.as_ref(), Some(at));
+    let mut memories = SearchedMemories::search(request, question.memories.as_ref(), Some(at));
     let n_exact = memories.found.exact_scores().count();
     let read = |reader: &IndexReader| {
         reader.read_snapshot(|reader| search_snapshot(request, reader, question, (at, &filter), n_exact))
     };
-    let mut found = shared.engine.read(read)?;
+    let mut found = shared.engine.with_reader(read)?;
     if [Some(&found.answer), found.again.as_ref()].into_iter().flatten().any(|answer| answer.is_outdated) {
-        found = shared.engine.read(read)?; // that snapshot was taken before the switch to another model
+        found = shared.engine.with_reader(read)?; // that snapshot was taken before the switch to another model
     }
     let IndexAnswer { mut answer, again, n_unembedded, why_not_embedded, clock, is_whole, notes } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
@@ -114,7 +115,7 @@ pub(super) fn search_index(
         add_knn_notes(&mut degraded, at, why_not_embedded.as_deref());
     }
     add_source_notes(&mut degraded, at, &filter);
-    let unread = memories.error.take().map(|error| error.message).or(memories.unsure.take());
+    let unread = memories.error.take().map(|error| error.message).or(memories.unknown_states_reason.take());
     degraded.extend(question.memories.iter().flat_map(|_| list_memory_notes(request)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
@@ -123,7 +124,7 @@ pub(super) fn search_index(
     let (mut hits, texts) = merge_hits(remembered, hits, scope.query.is_one_word(), *limit);
     if params.rerank {
         let reranked = match stale.is_empty() {
-            true => reranking::rerank_hits(shared, scope.query.text(), &mut hits, &texts),
+            true => reranking::rerank_hits(shared, scope.query.text_to_embed(), &mut hits, &texts),
             // Most likely the search runs again.
             false => Err("rerank: files changed during the search".to_owned()),
         };
@@ -162,12 +163,12 @@ fn add_knn_notes(degraded: &mut Vec<String>, at: &Freshness, embed_failed: Optio
 /// Returns notes for the user: on globs that match nothing, and on requested commits that are not indexed.
 fn list_notes(shared: &Shared, scope: &SearchScope, chunks: &WorktreeChunks, at: &Freshness) -> Vec<String> {
     let are_asked = scope.index.as_ref().is_some_and(|filter| filter.kinds.contains(&ChunkKind::Commit));
-    let older = if are_asked { note_older_commits(shared, at) } else { None };
-    scope.unmatched_globs(chunks).chain(older).collect()
+    let older = if are_asked { build_older_commits_note(shared, at) } else { None };
+    scope.explain_unmatched_globs(chunks).chain(older).collect()
 }
 
 /// Returns a note on the commits that the index leaves out, if there are any.
-fn note_older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
+fn build_older_commits_note(shared: &Shared, at: &Freshness) -> Option<String> {
     let newest = match shared.engine.config.index.commits {
         0 => "no commit is indexed".to_owned(),
         n_newest => format!("only the newest {n_newest} commits are indexed"),
@@ -194,15 +195,16 @@ fn merge_hits(
     limit: usize,
 ) -> (Vec<Hit>, Vec<Option<String>>) {
     // A memory without the word that is ranked before a memory with the word supersedes that memory, and keeps its place.
-    let n_meant = memories.iter().rposition(|hit| hit.arms.has_word()).map_or(0, |last| last + 1);
+    let n_meant = memories.iter().rposition(|hit| hit.arms.has_query_word()).map_or(0, |last| last + 1);
     let memories = memories.into_iter().enumerate().map(|(nth, hit)| (hit, None, nth < n_meant));
     let files = hits.map(|(hit, text)| {
-        let has_word = hit.arms.has_word();
+        let has_word = hit.arms.has_query_word();
         (hit, text, has_word)
     });
     let mut all: Vec<_> = memories.chain(files).collect();
     if is_one_word
-        && let Some(times) = wordless_factor(all.iter().map(|(hit, _, has_word)| (hit.score, *has_word)))
+        && let Some(times) =
+            factor_for_hits_without_word(all.iter().map(|(hit, _, has_word)| (hit.score, *has_word)))
     {
         all.iter_mut().filter(|(.., has_word)| !has_word).for_each(|(hit, ..)| hit.score *= times);
     }

@@ -26,16 +26,17 @@ pub(super) struct SearchQuestion {
 impl SearchQuestion {
     /// Returns the question with other words added to its query; `None` if the query cannot be expanded.
     pub(super) fn with_words(&self, shared: &Shared, words: &[String]) -> Option<Self> {
-        let scope = SearchScope { query: self.scope.query.with_words(words)?, ..self.scope.clone() };
+        let scope = SearchScope { query: self.scope.query.with_added_words(words)?, ..self.scope.clone() };
         let params = SearchParams { rerank: false, ..self.params.clone() };
-        let memories = scope.memory_ask(&params, self.limit, shared.engine.config.search.min_cosine);
+        let memories =
+            scope.build_memory_request(&params, self.limit, shared.engine.config.search.min_cosine);
         Some(Self { params, layout: self.layout.clone(), scope, memories, limit: self.limit })
     }
 
     /// Returns the parts that each hit of the answer shows.
     pub(super) fn hit_options(&self) -> HitOptions {
         let SearchParams { explain, rerank, .. } = self.params;
-        let most_texts = if rerank { reranking::FIRST } else { 0 };
+        let most_texts = if rerank { reranking::N_RERANKED } else { 0 };
         HitOptions { explains: explain, extent: self.snippet_extent(), most_texts }
     }
 
@@ -58,7 +59,7 @@ pub(super) type SnapshotHits = ((SearchResult, Option<String>), Vec<SourceKey>);
 
 /// Returns notices about memories that may be out of date, or that need the attention of the user.
 pub(super) fn list_memory_notes(request: &RequestContext) -> impl Iterator<Item = String> {
-    request.memories().files_notice().into_iter().chain(request.shared.team.stale_notice())
+    request.memories().read_files_notice().into_iter().chain(request.shared.team.stale_notice())
 }
 
 /// Returns whether a filter allows commits as hits.

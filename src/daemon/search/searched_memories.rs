@@ -10,7 +10,7 @@ use memod_search::hits::snippet::{SnippetCutter, SnippetExtent};
 use memod_search::memory_search::{FoundMemories, MemorySearchRequest};
 use memod_search::ranking::correction_factor::correction_factor;
 
-use crate::daemon::memories::anchors::check_all_anchors;
+use crate::daemon::memories::anchors::check_anchors_by_memory;
 use crate::daemon::memories::finding::memory_hits as memories;
 use crate::daemon::request::request_context::RequestContext;
 
@@ -21,7 +21,7 @@ pub(in crate::daemon) struct SearchedMemories<'a> {
     pub(in crate::daemon) found: FoundMemories,
     pub(in crate::daemon) error: Option<RpcError>,
     /// Why the anchor states of some memories are not known.
-    pub(in crate::daemon) unsure: Option<String>,
+    pub(in crate::daemon) unknown_states_reason: Option<String>,
     /// The worktree that anchors are checked against; `None` if they are not checked.
     at: Option<&'a Freshness>,
     /// Paths whose content on disk differs from the snapshot.
@@ -30,14 +30,14 @@ pub(in crate::daemon) struct SearchedMemories<'a> {
 
 impl<'a> SearchedMemories<'a> {
     /// Searches the memories; finds none if `wanted` is `None`. Anchors are checked against `at`, if it is given.
-    pub(in crate::daemon) fn from_ask(
+    pub(in crate::daemon) fn search(
         request: &RequestContext,
         wanted: Option<&MemorySearchRequest>,
         at: Option<&'a Freshness>,
     ) -> Self {
         let Some(wanted) = wanted.cloned() else { return Self::default() };
         let mut memories = Self { wanted, at, ..Self::default() };
-        memories.run_ask(request);
+        memories.run_search(request);
         memories
     }
 
@@ -46,25 +46,26 @@ impl<'a> SearchedMemories<'a> {
         self.wanted.why_no_vector.as_deref()
     }
 
-    fn run_ask(&mut self, request: &RequestContext) {
+    fn run_search(&mut self, request: &RequestContext) {
         if self.wanted.mode != SearchMode::Keyword {
-            self.wanted
-                .set_query_vector(request.shared.memories.ready_model().as_deref().map_err(String::as_str));
+            self.wanted.set_query_vector(
+                request.shared.memories.load_ready_model().as_deref().map_err(String::as_str),
+            );
         }
-        if let Err(error) = self.try_ask(request) {
+        if let Err(error) = self.try_search(request) {
             self.error = Some(error);
         }
     }
 
     /// Searches, and searches again once the states of anchors are known, because some states lower the rank of memories.
-    fn try_ask(&mut self, request: &RequestContext) -> RpcResult<()> {
+    fn try_search(&mut self, request: &RequestContext) -> RpcResult<()> {
         self.found = request.memories().find_memories(&self.wanted)?;
-        let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
-        let unjudged = std::mem::take(&mut self.found.unjudged);
-        let judged = check_all_anchors(request, at, unjudged)?;
-        self.wanted.judged.extend(judged.value);
+        let Some(at) = self.at.filter(|_| !self.found.unchecked_anchors.is_empty()) else { return Ok(()) };
+        let unjudged = std::mem::take(&mut self.found.unchecked_anchors);
+        let judged = check_anchors_by_memory(request, at, unjudged)?;
+        self.wanted.checked_anchors.extend(judged.anchors_by_memory);
         self.stale.extend(judged.stale);
-        self.unsure = self.unsure.take().or(judged.closed);
+        self.unknown_states_reason = self.unknown_states_reason.take().or(judged.unreadable_reason);
         self.found = request.memories().find_memories(&self.wanted)?;
         Ok(())
     }
@@ -80,7 +81,7 @@ impl<'a> SearchedMemories<'a> {
         let exact = std::mem::take(&mut self.found);
         let typed = std::mem::replace(&mut self.wanted.query, again.query.clone());
         if self.wanted.limit > 0 {
-            self.run_ask(request);
+            self.run_search(request);
         }
         let corrected = std::mem::replace(&mut self.found, exact);
         if !answer.lacks_exact_hits_of(&again) && !self.found.lacks_exact_hits_of(&corrected) {

@@ -83,19 +83,19 @@ pub(in crate::daemon) fn verify_hits(
             }
             continue;
         }
-        let bare_path = translation::without_language(path);
+        let bare_path = translation::strip_language_marks(path);
         if is_full
             && !passages
                 .iter()
-                .any(|(_, shown)| shown.may_repeat(*kind, name_for_copies(found), path, &bare_path))
+                .any(|(_, shown)| shown.may_be_copy(*kind, name_for_copies(found), path, &bare_path))
         {
             continue;
         }
         let Some((text, position)) = files.read_span(found) else { continue };
         let passage = HitPassage::new(*kind, name_for_copies(found), (path, *classes), position, &text);
-        match passages.iter().find(|(_, shown)| passage.repeats_passage(shown)) {
+        match passages.iter().find(|(_, shown)| passage.is_copy_of(shown)) {
             Some((original, _)) => {
-                add_copies(&mut hits[*original], counted.entry(*original).or_default(), found);
+                count_copies(&mut hits[*original], counted.entry(*original).or_default(), found);
             }
             None if is_full => {}
             None => {
@@ -104,12 +104,12 @@ pub(in crate::daemon) fn verify_hits(
                 counted.insert(hits.len(), list_paths(found).collect());
                 keep(&text);
                 let text = text.into_owned();
-                let around = files.lines_around(found, snippets.lines_around());
+                let around = files.lines_around(found, snippets.context_line_counts());
                 hits.push(shown_as(found, &text, around, hits.len()));
             }
         }
     }
-    known.keep_texts(files.texts.into_values().flatten());
+    known.cache_facts(files.texts.into_values().flatten());
     VerifiedHits { hits, texts, stale: files.stale }
 }
 
@@ -129,10 +129,10 @@ fn list_paths(found: &FoundChunk) -> impl Iterator<Item = &str> {
 }
 
 /// Counts the files of a copy that are not in `counted` yet, because one file may contain the same text in several places.
-fn add_copies<'a>(original: &mut Hit, counted: &mut HashSet<&'a str>, copy: &'a FoundChunk) {
+fn count_copies<'a>(original: &mut Hit, counted: &mut HashSet<&'a str>, copy: &'a FoundChunk) {
     for path in list_paths(copy) {
         if counted.insert(path) {
-            original.copies.get_or_insert_default().add(path);
+            original.copies.get_or_insert_default().add_file(path);
         }
     }
 }
@@ -154,12 +154,13 @@ impl<'a> HitFiles<'a> {
         if !self.texts.contains_key(path.as_str()) {
             let key = SourceKey::new(path.as_str());
             // An unreadable file counts as stale, so the request is repeated.
-            let text = self.at.disk.read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash);
+            let text =
+                self.at.disk.read_if_unchanged(&self.at.layout.root, &key, self.max_file_bytes, &found.hash);
             self.stale.extend(text.is_none().then_some(key));
             let text = text.map(|text| {
                 let text = memod_extract::readable_text(path, text).into_owned();
-                let syntax = memod_extract::syntax_of(path, &text);
-                self.known.open_text(text, syntax, &found.hash)
+                let syntax = memod_extract::bare_word_syntax(path, &text);
+                self.known.with_known_facts(text, syntax, &found.hash)
             });
             self.texts.insert(path, text);
         }
@@ -222,7 +223,7 @@ fn build_hit(found: &FoundChunk, snippet: Snippet, at: &Freshness, text: &str, e
 /// Returns the other files with the same content as the file of a hit; `None` if there are none.
 fn list_copies(found: &FoundChunk) -> Option<Copies> {
     let mut copies = Copies::default();
-    found.other_paths.iter().for_each(|path| copies.add(path));
+    found.other_paths.iter().for_each(|path| copies.add_file(path));
     (copies.count > 0).then_some(copies)
 }
 

@@ -16,9 +16,9 @@ pub(in crate::daemon) const MAX_IN_FLIGHT: usize = 64;
 /// Maximum number of bytes in replies that wait for one peer, unless a single reply is longer.
 const MAX_UNREAD: usize = 4 << 20;
 /// Length up to which a reply fits next to those of all other requests in progress, bytes.
-const SHORT: usize = MAX_UNREAD / MAX_IN_FLIGHT;
+const SHORT_REPLY_BYTES: usize = MAX_UNREAD / MAX_IN_FLIGHT;
 /// Time limit for a peer to read one reply.
-const UNREAD: Duration = Duration::from_secs(10);
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The queue of replies of one connection.
 #[derive(Clone)]
@@ -48,17 +48,17 @@ impl ReplyQueue {
 
     /// Queues a reply once there is room for it.
     pub(in crate::daemon) async fn send(&self, response: &Response, place: Option<OwnedSemaphorePermit>) {
-        self.wait_for_room(render_reply(response), place).await;
+        self.queue_when_room(render_reply(response), place).await;
     }
 
     /// Like [`Self::send`], for a request that may be repeated: a long reply without room becomes `busy`, so that a peer
     /// that does not read cannot fill the memory.
     pub(in crate::daemon) async fn send_if_room(&self, response: Response, place: OwnedSemaphorePermit) {
         let line = render_reply(&response);
-        if line.len() <= SHORT {
-            return self.wait_for_room(line, Some(place)).await;
+        if line.len() <= SHORT_REPLY_BYTES {
+            return self.queue_when_room(line, Some(place)).await;
         }
-        match Arc::clone(&self.room).try_acquire_many_owned(line_weight(&line)) {
+        match Arc::clone(&self.room).try_acquire_many_owned(count_room(&line)) {
             Ok(room) => self.queue_line(line, room, Some(place)).await,
             Err(_) => {
                 let why = format!("no room for this reply: up to {MAX_UNREAD} bytes may be unread");
@@ -70,11 +70,11 @@ impl ReplyQueue {
     /// Queues an event once there is room for it. `place` is released when writing the event begins.
     pub(in crate::daemon) async fn send_event(&self, json: &str, place: OwnedSemaphorePermit) {
         let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{json}}}\n");
-        self.wait_for_room(line.into_bytes(), Some(place)).await;
+        self.queue_when_room(line.into_bytes(), Some(place)).await;
     }
 
-    async fn wait_for_room(&self, line: Vec<u8>, place: Option<OwnedSemaphorePermit>) {
-        let room = Arc::clone(&self.room).acquire_many_owned(line_weight(&line)).await;
+    async fn queue_when_room(&self, line: Vec<u8>, place: Option<OwnedSemaphorePermit>) {
+        let room = Arc::clone(&self.room).acquire_many_owned(count_room(&line)).await;
         self.queue_line(line, room.expect("nobody closes the semaphore"), place).await;
     }
 
@@ -99,7 +99,7 @@ async fn write_replies(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::R
 }
 
 /// Writes one reply to a peer that gets no other reply, and closes the connection; ignores failures.
-pub(in crate::daemon) async fn send_last(mut writer: impl AsyncWrite + Unpin, response: &Response) {
+pub(in crate::daemon) async fn send_only_reply(mut writer: impl AsyncWrite + Unpin, response: &Response) {
     if write_line(&mut writer, &render_reply(response)).await {
         shut_down(writer).await;
     }
@@ -107,12 +107,12 @@ pub(in crate::daemon) async fn send_last(mut writer: impl AsyncWrite + Unpin, re
 
 /// Closes the sending side of the connection. A pipe of Windows waits until the peer has read everything.
 async fn shut_down(mut writer: impl AsyncWrite + Unpin) {
-    let _ = timeout(UNREAD, writer.shutdown()).await;
+    let _ = timeout(UNREAD_TIMEOUT, writer.shutdown()).await;
 }
 
 /// Writes a line; returns whether the peer read it in time.
 async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> bool {
-    matches!(timeout(UNREAD, writer.write_all(line)).await, Ok(Ok(())))
+    matches!(timeout(UNREAD_TIMEOUT, writer.write_all(line)).await, Ok(Ok(())))
 }
 
 fn render_reply(response: &Response) -> Vec<u8> {
@@ -122,7 +122,7 @@ fn render_reply(response: &Response) -> Vec<u8> {
 }
 
 /// Returns the room that a line takes, bytes; a very long line takes all the room.
-fn line_weight(line: &[u8]) -> u32 {
+fn count_room(line: &[u8]) -> u32 {
     u32::try_from(line.len().min(MAX_UNREAD)).expect("the limit fits")
 }
 
@@ -176,7 +176,11 @@ mod tests {
     #[tokio::test]
     async fn a_peer_that_does_not_read_is_kept_few_bytes() {
         assert_eq!(sent(64, 1_000, true).await, (64, 0), "short ones all find room");
-        assert_eq!(sent(64, SHORT - 100, true).await, (64, 0), "also as many as may be under way");
+        assert_eq!(
+            sent(64, SHORT_REPLY_BYTES - 100, true).await,
+            (64, 0),
+            "also as many as may be under way"
+        );
         assert_eq!(sent(8, 1 << 20, true).await, (3, 5), "the fourth, with its frame, does not");
         assert_eq!(sent(3, 5 << 20, true).await, (1, 2), "one always does");
         assert_eq!(sent(8, 1 << 20, false).await, (8, 0), "what was changed is told");

@@ -18,9 +18,9 @@ pub(in crate::daemon) struct ChangeCache(WorktreeCache<Option<CachedChanges>>);
 /// The changes of a worktree, with the inputs from which they follow.
 #[derive(Clone)]
 pub(in crate::daemon) struct CachedChanges {
-    pub(in crate::daemon) source: ChangeInputs,
+    pub(in crate::daemon) inputs: ChangeInputs,
     /// Submodules and paths that the manifest does not list, so that the clock does not cover them.
-    pub(in crate::daemon) on_disk: Arc<[(String, OnDisk)]>,
+    pub(in crate::daemon) on_disk: Arc<[(String, PathOnDisk)]>,
     /// The attribute files that were read; the manifest need not list them.
     pub(in crate::daemon) attributes: Arc<[AttributeFile]>,
     pub(in crate::daemon) changes: Arc<[ContentChange]>,
@@ -41,7 +41,7 @@ pub(in crate::daemon) struct ChangeInputs {
 
 /// What is at a path in the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::daemon) enum OnDisk {
+pub(in crate::daemon) enum PathOnDisk {
     /// Nothing that git would see.
     Nothing,
     /// A directory; if it is a repository of its own, with the commit that is checked out there.
@@ -83,7 +83,7 @@ impl Default for ChangeCache {
 
 impl ChangeCache {
     /// Returns the cached changes of a worktree, if there are any.
-    pub(in crate::daemon) fn find_changes(&self, view: WorktreeId) -> Option<CachedChanges> {
+    pub(in crate::daemon) fn find_cached_changes(&self, view: WorktreeId) -> Option<CachedChanges> {
         let Ok(kept) = self.0.update_value(view, |former| Ok::<_, Infallible>(former.flatten()));
         kept
     }
@@ -95,6 +95,6 @@ impl ChangeCache {
 
     /// Forgets all changes.
     pub(in crate::daemon) fn clear(&self) {
-        self.0.retain(&[]);
+        self.0.retain_worktrees(&[]);
     }
 }

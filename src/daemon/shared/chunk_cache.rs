@@ -15,12 +15,12 @@ use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 const MOST_BYTES: usize = 256 << 20;
 
 /// Maximum number of paths in a change that are updated one by one, and of changes that are remembered for a worktree.
-const MOST_CHANGED: usize = 32;
-const MOST_CHANGES: usize = 16;
+const MAX_CHANGED_PATHS: usize = 32;
+const MAX_REMEMBERED_CHANGES: usize = 16;
 
 /// Caches the chunks of worktrees.
 pub(in crate::daemon) struct ChunkCache {
-    views: WorktreeCache<CachedChunks>,
+    worktrees: WorktreeCache<CachedChunks>,
     changes: Mutex<HashMap<WorktreeId, RecentChanges>>,
 }
 
@@ -39,20 +39,20 @@ struct CachedChunks {
 
 impl CacheValue for CachedChunks {
     fn size_bytes(&self) -> usize {
-        self.chunks.size()
+        self.chunks.size_bytes()
     }
 }
 
 impl Default for ChunkCache {
     fn default() -> Self {
-        Self { views: WorktreeCache::new(MOST_BYTES), changes: Mutex::default() }
+        Self { worktrees: WorktreeCache::new(MOST_BYTES), changes: Mutex::default() }
     }
 }
 
 impl ChunkCache {
     /// Forgets all chunks, and the paths that have changed.
     pub(in crate::daemon) fn clear(&self) {
-        self.views.retain(&[]);
+        self.worktrees.retain_worktrees(&[]);
         self.lock_changes().clear();
     }
 
@@ -63,20 +63,20 @@ impl ChunkCache {
     /// Notes the paths that a write to the index has changed, and the sequence number of the worktree after it. If a change is not
     /// noted, all paths are read again.
     pub(in crate::daemon) fn note_changes(&self, view: WorktreeId, seq: u64, changes: &[ManifestChange]) {
-        if changes.len() > MOST_CHANGED {
+        if changes.len() > MAX_CHANGED_PATHS {
             return;
         }
         let mut views = self.lock_changes();
         let noted = views.entry(view).or_default();
-        noted.truncate(MOST_CHANGES - 1);
+        noted.truncate(MAX_REMEMBERED_CHANGES - 1);
         noted.push_front((seq, changes.iter().map(|change| change.key().clone()).collect()));
     }
 
     /// Returns the paths that changed between two sequence numbers; `None` if a change between them was not noted.
-    fn changed_between(&self, view: WorktreeId, from: u64, to: u64) -> Option<BTreeSet<SourceKey>> {
+    fn list_changed_between(&self, view: WorktreeId, from: u64, to: u64) -> Option<BTreeSet<SourceKey>> {
         let views = self.lock_changes();
         let n_changes = usize::try_from(to.checked_sub(from)?).ok()?;
-        if n_changes > MOST_CHANGES {
+        if n_changes > MAX_REMEMBERED_CHANGES {
             return None;
         }
         let changes = (from + 1..=to)
@@ -100,16 +100,19 @@ impl ChunkCache {
         reader: &IndexReader,
         view: WorktreeId,
     ) -> Result<Arc<WorktreeChunks>, DatabaseError> {
-        let clock = reader.find_view(view)?.map(|row| (row.epoch, row.seq));
-        let n_replaced = reader.n_replaced()?;
-        let kept = self.views.update_value(view, |former| -> Result<_, DatabaseError> {
+        let clock = reader.find_worktree(view)?.map(|row| (row.epoch, row.seq));
+        let n_replaced = reader.n_extracted_again()?;
+        let kept = self.worktrees.update_value(view, |former| -> Result<_, DatabaseError> {
             let chunks = match former {
                 Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.chunks,
                 former => {
-                    let views = reader.list_views()?;
-                    self.views.retain(&views);
+                    let views = reader.list_worktrees()?;
+                    self.worktrees.retain_worktrees(&views);
                     self.lock_changes().retain(|view, _| views.contains(view));
-                    match former.as_ref().and_then(|kept| self.changed_since(view, kept, clock, n_replaced)) {
+                    match former
+                        .as_ref()
+                        .and_then(|kept| self.list_changed_since(view, kept, clock, n_replaced))
+                    {
                         Some(changed) => patch_chunks(reader, view, changed, former)?,
                         None => {
                             update_chunks(reader, view, former.map(|kept| kept.chunks).unwrap_or_default())?
@@ -123,7 +126,7 @@ impl ChunkCache {
     }
 
     /// Returns the paths that changed since the chunks were read; `None` if they are unknown or something else has changed too.
-    fn changed_since(
+    fn list_changed_since(
         &self,
         view: WorktreeId,
         kept: &CachedChunks,
@@ -132,7 +135,7 @@ impl ChunkCache {
     ) -> Option<BTreeSet<SourceKey>> {
         let ((epoch, seq), (former_epoch, former_seq)) = (clock?, kept.clock?);
         let is_same = epoch == former_epoch && n_replaced == kept.n_replaced;
-        self.changed_between(view, former_seq, seq).filter(|_| is_same)
+        self.list_changed_between(view, former_seq, seq).filter(|_| is_same)
     }
 }
 
@@ -163,6 +166,6 @@ fn update_chunks(
     let mut list = Vec::new();
     reader.each_path(view, |path, first| list.push((path.into(), first)))?;
     // If a search still uses the former chunks, they stay as they are, and a copy is updated.
-    Arc::make_mut(&mut chunks).update(list, |first| reader.read_content(first))?;
+    Arc::make_mut(&mut chunks).replace_paths(list, |first| reader.read_content(first))?;
     Ok(chunks)
 }

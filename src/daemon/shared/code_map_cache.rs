@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId, own_part};
+use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId, last_part};
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_search::paths::class_rules;
@@ -38,7 +38,7 @@ pub(in crate::daemon) struct CachedCodeMap {
 
 impl CacheValue for CachedCodeMap {
     fn size_bytes(&self) -> usize {
-        self.map.size()
+        self.map.memory_bytes()
     }
 }
 
@@ -53,7 +53,7 @@ impl CachedCodeMap {
         view: WorktreeId,
         clock: String,
     ) -> Result<Self, DatabaseError> {
-        let n_replaced = reader.n_replaced()?;
+        let n_replaced = reader.n_extracted_again()?;
         let map = match former {
             Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.map,
             former => update_code_map(reader, view, former.map(|kept| kept.map).unwrap_or_default())?,
@@ -69,20 +69,20 @@ fn update_code_map(
     mut map: Arc<CodeMap>,
 ) -> Result<Arc<CodeMap>, DatabaseError> {
     let mut list = Vec::new();
-    reader.each_map(view, |path, hash, chunk, class| {
+    reader.each_map_record(view, |path, hash, chunk, class| {
         let classes: ClassSet = class_rules::classes_by_path(&path).iter().chain(class).collect();
         let is_aside = classes.intersects(ClassSet::from_classes(&SECONDARY_CLASSES));
-        list.push(CodeFile { path, hash, content: chunk.0, is_aside });
+        list.push(CodeFile { path, hash, content: chunk.0, ranks_last: is_aside });
     })?;
     // If a request still uses the former map, that stays as it is, and a copy is updated.
-    Arc::make_mut(&mut map).update(list, |content| read_outline(reader, ChunkId(content)))?;
+    Arc::make_mut(&mut map).replace_files(list, |content| read_file_symbols(reader, ChunkId(content)))?;
     Ok(map)
 }
 
 /// Returns the symbols and uses that were extracted from a content.
-fn read_outline(reader: &IndexReader, map: ChunkId) -> Result<FileSymbols, DatabaseError> {
+fn read_file_symbols(reader: &IndexReader, map: ChunkId) -> Result<FileSymbols, DatabaseError> {
     let mut symbols: Vec<MapSymbol> = Vec::new();
-    reader.visit_definitions(map, |names, title, line| {
+    reader.each_definition(map, |names, title, line| {
         let qualifier = find_qualifier(names, title);
         for name in names.split_whitespace() {
             // A long definition has several chunks.
@@ -103,5 +103,5 @@ fn read_outline(reader: &IndexReader, map: ChunkId) -> Result<FileSymbols, Datab
 fn find_qualifier<'a>(names: &str, title: &'a str) -> &'a str {
     let own = names.split_whitespace().next().unwrap_or_default();
     let first = title.split([' ', ',']).next().unwrap_or_default();
-    first.strip_suffix(own).filter(|qualifier| own_part(qualifier).is_empty()).unwrap_or_default()
+    first.strip_suffix(own).filter(|qualifier| last_part(qualifier).is_empty()).unwrap_or_default()
 }

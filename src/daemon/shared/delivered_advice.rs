@@ -69,10 +69,10 @@ struct PendingReceipts {
 
 impl DeliveredAdvice {
     pub(in crate::daemon) fn new(layout: &RepoLayout) -> Self {
-        Self::in_file(layout.state_dir.join("told.json"))
+        Self::with_file(layout.state_dir.join("told.json"))
     }
 
-    fn in_file(file: PathBuf) -> Self {
+    fn with_file(file: PathBuf) -> Self {
         Self { file, sessions: Mutex::default(), pending: Mutex::default() }
     }
 
@@ -92,14 +92,14 @@ impl DeliveredAdvice {
     }
 
     /// Returns the ids of the advice that a session was given. Blocks.
-    pub(in crate::daemon) fn list_ids(&self, key: SessionKey) -> Vec<String> {
+    pub(in crate::daemon) fn list_delivered_ids(&self, key: SessionKey) -> Vec<String> {
         let sessions = self.lock_sessions();
         let found = sessions.iter().flatten().find(|session| session.key == key);
         found.map(|session| session.memories.iter().cloned().collect()).unwrap_or_default()
     }
 
     /// Keeps the ids of an answer until its receipt arrives, and returns that receipt. Without it, the advice is delivered again.
-    pub(in crate::daemon) fn expect_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
+    pub(in crate::daemon) fn issue_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
         let mut pending = lock(&self.pending);
         pending.n_receipts += 1;
         let receipt = format!("{}-{}", std::process::id(), pending.n_receipts);
@@ -111,7 +111,7 @@ impl DeliveredAdvice {
     }
 
     /// Adds the ids of the answer with this receipt to those that its session was given. Blocks.
-    pub(in crate::daemon) fn take_receipt(&self, receipt: &str) {
+    pub(in crate::daemon) fn record_receipt(&self, receipt: &str) {
         let mut pending = lock(&self.pending);
         let found = pending.answers.iter().position(|(known, ..)| known == receipt);
         let found = found.and_then(|at| pending.answers.remove(at));
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn told(dir: &Path) -> DeliveredAdvice {
-        DeliveredAdvice::in_file(dir.join("told.json"))
+        DeliveredAdvice::with_file(dir.join("told.json"))
     }
 
     fn ids(range: std::ops::Range<usize>) -> Vec<String> {
@@ -197,7 +197,7 @@ mod tests {
         let (one, other) = (SessionKey::from_name("one"), SessionKey::from_name("other"));
         told(dir.path()).add_ids(one, ids(0..2), true);
         let later = told(dir.path());
-        assert_eq!((later.list_ids(one), later.list_ids(other)), (ids(0..2), Vec::new()));
+        assert_eq!((later.list_delivered_ids(one), later.list_delivered_ids(other)), (ids(0..2), Vec::new()));
         assert!(
             later.begin_session(one, Beginning::Resume) && !later.begin_session(other, Beginning::Resume)
         );
@@ -209,27 +209,27 @@ mod tests {
         let (told, key) = (told(dir.path()), SessionKey::from_name("one"));
         told.add_ids(key, ids(0..2), true);
         assert!(told.begin_session(key, Beginning::Compact), "a summary has the brief");
-        assert_eq!(told.list_ids(key), Vec::<String>::new());
+        assert_eq!(told.list_delivered_ids(key), Vec::<String>::new());
         told.add_ids(key, ids(0..2), false);
         assert!(!told.begin_session(key, Beginning::Clear));
-        assert_eq!(told.list_ids(key), Vec::<String>::new());
+        assert_eq!(told.list_delivered_ids(key), Vec::<String>::new());
     }
 
     #[test]
     fn what_was_not_passed_on_is_told_again() {
         let dir = tempfile::tempdir().unwrap();
         let (told, key) = (told(dir.path()), SessionKey::from_name("one"));
-        let first = told.expect_receipt(key, ids(0..1), false);
-        let second = told.expect_receipt(key, ids(1..2), true);
+        let first = told.issue_receipt(key, ids(0..1), false);
+        let second = told.issue_receipt(key, ids(1..2), true);
         assert_ne!(first, second);
-        assert!(told.list_ids(key).is_empty() && !told.begin_session(key, Beginning::Resume));
-        told.take_receipt(&second);
-        told.take_receipt(&second);
-        told.take_receipt("of another daemon");
-        assert_eq!(told.list_ids(key), ids(1..2));
+        assert!(told.list_delivered_ids(key).is_empty() && !told.begin_session(key, Beginning::Resume));
+        told.record_receipt(&second);
+        told.record_receipt(&second);
+        told.record_receipt("of another daemon");
+        assert_eq!(told.list_delivered_ids(key), ids(1..2));
         assert!(told.begin_session(key, Beginning::Resume));
         told.forget_ids(key, |id| id == "mem_1");
-        assert!(told.list_ids(key).is_empty());
+        assert!(told.list_delivered_ids(key).is_empty());
     }
 
     #[test]
@@ -241,8 +241,8 @@ mod tests {
         }
         let last = SessionKey::from_name(&(MOST_SESSIONS + 9).to_string());
         told.add_ids(last, ids(0..MOST_MEMORIES + 10), false);
-        assert_eq!(told.list_ids(last), ids(10..MOST_MEMORIES + 10));
-        assert_eq!(told.list_ids(SessionKey::from_name("0")), Vec::<String>::new());
+        assert_eq!(told.list_delivered_ids(last), ids(10..MOST_MEMORIES + 10));
+        assert_eq!(told.list_delivered_ids(SessionKey::from_name("0")), Vec::<String>::new());
         assert!(fs::metadata(dir.path().join("told.json")).unwrap().len() < 20_000);
     }
 
@@ -252,9 +252,9 @@ mod tests {
         for text in ["", "{", "[1]", "[{\"key\":1}]", "null"] {
             fs::write(dir.path().join("told.json"), text).unwrap();
             let (told, key) = (told(dir.path()), SessionKey::from_name("one"));
-            assert!(told.list_ids(key).is_empty(), "{text}");
+            assert!(told.list_delivered_ids(key).is_empty(), "{text}");
             told.add_ids(key, ids(0..1), false);
-            assert_eq!(told.list_ids(key), ids(0..1));
+            assert_eq!(told.list_delivered_ids(key), ids(0..1));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use memod_base::threads::lock;
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_engine::errors::RpcResult;
 use memod_team::{ServerAccess, TeamError};
 use tokio::sync::{Notify, watch};
@@ -19,11 +19,11 @@ const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(300);
 #[derive(Clone, Debug, Default)]
 pub(in crate::daemon) struct ExchangeStatus {
     /// The server and the rights of the role; `None` while there is no connection.
-    pub(in crate::daemon) about: Option<ServerAccess>,
+    pub(in crate::daemon) server: Option<ServerAccess>,
     /// Why the last exchange failed.
     pub(in crate::daemon) failure: Option<TeamError>,
     /// The failure that concerns other repositories only, while the exchange of this one works.
-    pub(in crate::daemon) trouble: Option<TeamError>,
+    pub(in crate::daemon) other_repositories_failure: Option<TeamError>,
     /// Number of the team's texts that are not shown.
     pub(in crate::daemon) n_hidden: usize,
     /// When an exchange was last complete, unix ms.
@@ -40,14 +40,14 @@ pub(in crate::daemon) struct ExchangeStatus {
 pub(in crate::daemon) struct TeamExchange {
     status: Mutex<ExchangeStatus>,
     /// Notified when an exchange is requested.
-    pub(in crate::daemon) asked: Notify,
+    pub(in crate::daemon) requested: Notify,
     /// Incremented after each exchange, whether it failed or not.
     ended: watch::Sender<u64>,
 }
 
 impl Default for TeamExchange {
     fn default() -> Self {
-        Self { status: Mutex::default(), asked: Notify::default(), ended: watch::channel(0).0 }
+        Self { status: Mutex::default(), requested: Notify::default(), ended: watch::channel(0).0 }
     }
 }
 
@@ -60,34 +60,40 @@ impl TeamExchange {
     /// Records that an exchange failed, or that the connection has ended.
     pub(in crate::daemon) fn note_failure(&self, failure: TeamError) {
         let mut status = lock(&self.status);
-        (status.about, status.failure) = (None, Some(failure));
+        (status.server, status.failure) = (None, Some(failure));
         drop(status);
         self.ended.send_modify(|n| *n += 1);
     }
 
     /// Returns the number of requests that an exchange which begins now will fulfil.
-    pub(in crate::daemon) fn begin_exchange(&self) -> u64 {
+    pub(in crate::daemon) fn read_request_count(&self) -> u64 {
         lock(&self.status).n_requested
     }
 
     /// Records that the repository has left the team.
     pub(in crate::daemon) fn note_left(&self) {
         let mut status = lock(&self.status);
-        (status.about, status.failure, status.is_connecting) = (None, None, false);
+        (status.server, status.failure, status.is_connecting) = (None, None, false);
     }
 
     /// Records that a connection begins; until its first exchange, the team's changes since `synced_ms` are unknown.
     pub(in crate::daemon) fn note_connecting(&self, synced_ms: Option<i64>) {
         let mut status = lock(&self.status);
-        (status.about, status.synced_ms, status.is_connecting) = (None, synced_ms, true);
+        (status.server, status.synced_ms, status.is_connecting) = (None, synced_ms, true);
     }
 
     /// Returns a notice if the memories of the team may be out of date or incomplete.
     pub(in crate::daemon) fn stale_notice(&self) -> Option<String> {
-        let ExchangeStatus { failure, synced_ms, is_connecting, trouble, n_hidden, .. } =
-            self.exchange_status();
-        let as_of =
-            synced_ms.map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", rfc3339(at)));
+        let ExchangeStatus {
+            failure,
+            synced_ms,
+            is_connecting,
+            other_repositories_failure: trouble,
+            n_hidden,
+            ..
+        } = self.exchange_status();
+        let as_of = synced_ms
+            .map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", format_rfc3339(at)));
         let why = failure.map(|failure| failure.message);
         let why = why.or_else(|| is_connecting.then(|| "the first exchange is not complete".to_owned()));
         why.map(|why| format!("team: {as_of}: {why}"))
@@ -100,7 +106,7 @@ impl TeamExchange {
     }
 
     /// Records the number of the team's texts that are not shown.
-    pub(in crate::daemon) fn set_hidden(&self, n: usize) {
+    pub(in crate::daemon) fn set_hidden_count(&self, n: usize) {
         lock(&self.status).n_hidden = n;
     }
 
@@ -113,8 +119,9 @@ impl TeamExchange {
         trouble: Option<TeamError>,
     ) {
         let mut status = lock(&self.status);
-        (status.about, status.failure, status.n_fulfilled) = (Some(about.clone()), None, fulfilled);
-        (status.synced_ms, status.is_connecting, status.trouble) = (Some(now_ms), false, trouble);
+        (status.server, status.failure, status.n_fulfilled) = (Some(about.clone()), None, fulfilled);
+        (status.synced_ms, status.is_connecting, status.other_repositories_failure) =
+            (Some(now_ms), false, trouble);
         drop(status);
         self.ended.send_modify(|n| *n += 1);
     }
@@ -130,7 +137,7 @@ impl TeamExchange {
             status.n_requested += 1;
             status.n_requested
         };
-        self.asked.notify_one();
+        self.requested.notify_one();
         let done = async {
             loop {
                 let _ = ended.changed().await; // the sender is ours

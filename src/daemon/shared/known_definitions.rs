@@ -34,7 +34,7 @@ impl KnownDefinitions {
         let n_bytes: usize =
             named.iter().map(|(name, hash)| size_of_val(name) + name.len() + hash.len()).sum();
         if n_bytes <= MOST_BYTES {
-            lock(&self.0).put(version_key(path, text), Arc::clone(&named));
+            lock(&self.0).insert(version_key(path, text), Arc::clone(&named));
         }
         named
     }

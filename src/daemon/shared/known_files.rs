@@ -15,7 +15,7 @@ use memod_scan::is_racy;
 use tokio::sync::Semaphore;
 
 use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
-use crate::daemon::shared::watched_files::WatchedFiles;
+use crate::daemon::shared::watched_files::WatchedMemoryDirs;
 
 /// Maximum number of requests that search for other worktrees at a time.
 const MOST_SEARCHES: usize = 4;
@@ -61,7 +61,7 @@ impl FileListing {
     }
 
     /// Returns whether one more file without a memory would exceed the limit.
-    pub(in crate::daemon) fn is_full_for(&self, name: &str) -> bool {
+    pub(in crate::daemon) fn is_over_limit_with(&self, name: &str) -> bool {
         self.without_memory.len() >= MOST_WITHOUT_MEMORY && !self.without_memory.contains(name)
     }
 
@@ -81,7 +81,7 @@ impl FileListing {
 }
 
 /// The result of examining the files of memories in a worktree.
-pub(in crate::daemon) struct WorktreeLook {
+pub(in crate::daemon) struct KnownWorktreeFiles {
     pub(in crate::daemon) worktree: i64,
     /// The generation of the rows in memory.db to which the files belong.
     pub(in crate::daemon) generation: u64,
@@ -93,7 +93,7 @@ pub(in crate::daemon) struct WorktreeLook {
     has_racy: bool,
 }
 
-impl WorktreeLook {
+impl KnownWorktreeFiles {
     pub(in crate::daemon) fn new(
         worktree: i64,
         generation: u64,
@@ -128,12 +128,12 @@ impl WorktreeLook {
     }
 
     /// Returns whether a file has not changed since the examination.
-    pub(in crate::daemon) fn has_read(&self, name: &str, stat: &Stat) -> bool {
+    pub(in crate::daemon) fn is_unchanged_file(&self, name: &str, stat: &Stat) -> bool {
         self.listing.files.get(name) == Some(stat) && !may_change_unseen(stat, self.read_at_ns)
     }
 
     /// Returns whether a file contained a memory when it was examined.
-    pub(in crate::daemon) fn showed_memory(&self, name: &str) -> bool {
+    pub(in crate::daemon) fn contained_memory(&self, name: &str) -> bool {
         self.listing.files.contains_key(name) && !self.listing.without_memory.contains(name)
     }
 
@@ -169,7 +169,7 @@ fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::daemon) struct FilesState {
     pub(in crate::daemon) n_written: u64,
-    pub(in crate::daemon) n_taken: u64,
+    pub(in crate::daemon) n_applied: u64,
 }
 
 /// Counters that the thread which owns the memories shares with the requests that examine files.
@@ -187,9 +187,9 @@ pub(in crate::daemon) struct FileCounters {
 #[derive(Clone, Copy, Default)]
 struct WorktreeCounters {
     /// Number of times that changed files were applied to the rows.
-    n_taken: u64,
+    n_applied: u64,
     /// Number of times that a request has listed the files.
-    n_looks: u64,
+    count_listings: u64,
 }
 
 impl FileCounters {
@@ -205,12 +205,12 @@ impl FileCounters {
 
     /// Returns the counters of writes and updates for the worktree with a git dir.
     pub(in crate::daemon) fn state_of(&self, key: &str) -> FilesState {
-        FilesState { n_written: self.n_written(), n_taken: self.counters_of(key).n_taken }
+        FilesState { n_written: self.n_written(), n_applied: self.counters_of(key).n_applied }
     }
 
     /// Returns how often requests have listed the files of the worktree with a git dir.
-    pub(in crate::daemon) fn n_looks(&self, key: &str) -> u64 {
-        self.counters_of(key).n_looks
+    pub(in crate::daemon) fn n_listings(&self, key: &str) -> u64 {
+        self.counters_of(key).count_listings
     }
 
     fn counters_of(&self, key: &str) -> WorktreeCounters {
@@ -218,23 +218,23 @@ impl FileCounters {
     }
 
     /// Records that changed files of the worktree with a git dir were applied to the rows.
-    pub(in crate::daemon) fn note_taken(&self, key: &str) {
-        lock(&self.worktrees).entry(key.to_owned()).or_default().n_taken += 1;
+    pub(in crate::daemon) fn note_applied(&self, key: &str) {
+        lock(&self.worktrees).entry(key.to_owned()).or_default().n_applied += 1;
     }
 
     /// Records that a request has listed the files of a worktree, and returns their state.
-    pub(in crate::daemon) fn note_look(&self, key: &str) -> FilesState {
-        lock(&self.worktrees).entry(key.to_owned()).or_default().n_looks += 1;
+    pub(in crate::daemon) fn note_listing(&self, key: &str) -> FilesState {
+        lock(&self.worktrees).entry(key.to_owned()).or_default().count_listings += 1;
         self.state_of(key)
     }
 
     /// Records that changed files are being applied to the rows, unless a request has listed the files since `n_looks` was read: a
     /// file that the request did not find must not appear in its answer. Returns whether the files may be applied.
-    pub(in crate::daemon) fn begin_take(&self, key: &str, n_looks: u64) -> bool {
+    pub(in crate::daemon) fn begin_applying(&self, key: &str, n_looks: u64) -> bool {
         let mut worktrees = lock(&self.worktrees);
         let counters = worktrees.entry(key.to_owned()).or_default();
-        let is_newest = counters.n_looks == n_looks;
-        counters.n_taken += u64::from(is_newest);
+        let is_newest = counters.count_listings == n_looks;
+        counters.n_applied += u64::from(is_newest);
         is_newest
     }
 
@@ -251,7 +251,7 @@ impl FileCounters {
 
 /// The results of the last examinations of worktrees, by git dir.
 pub(in crate::daemon) struct KnownFiles {
-    looks: Mutex<HashMap<String, Arc<WorktreeLook>>>,
+    files_by_git_dir: Mutex<HashMap<String, Arc<KnownWorktreeFiles>>>,
     /// Why the last examination of a worktree was incomplete, by git dir.
     failures: Mutex<HashMap<String, String>>,
     counters: FileCounters,
@@ -260,9 +260,9 @@ pub(in crate::daemon) struct KnownFiles {
     /// Limits concurrent searches for other worktrees.
     search_slots: Arc<Semaphore>,
     /// The directories that are watched for edits.
-    watched: Mutex<WatchedFiles>,
+    watched: Mutex<WatchedMemoryDirs>,
     /// Worktrees whose edited files are being stored, by root, each with whether more edits were made since that began.
-    taking: Mutex<HashMap<PathBuf, bool>>,
+    storing_edits: Mutex<HashMap<PathBuf, bool>>,
     /// Whether a request has searched for other worktrees.
     has_searched: AtomicBool,
 }
@@ -270,13 +270,13 @@ pub(in crate::daemon) struct KnownFiles {
 impl Default for KnownFiles {
     fn default() -> Self {
         Self {
-            looks: Mutex::default(),
+            files_by_git_dir: Mutex::default(),
             failures: Mutex::default(),
             counters: FileCounters::default(),
             running: Mutex::default(),
             search_slots: Arc::new(Semaphore::new(MOST_SEARCHES)),
             watched: Mutex::default(),
-            taking: Mutex::default(),
+            storing_edits: Mutex::default(),
             has_searched: AtomicBool::default(),
         }
     }
@@ -284,17 +284,17 @@ impl Default for KnownFiles {
 
 impl KnownFiles {
     /// Returns the result of the last examination of the worktree with a git dir, if there was one.
-    pub(in crate::daemon) fn last_look(&self, key: &str) -> Option<Arc<WorktreeLook>> {
-        lock(&self.looks).get(key).cloned()
+    pub(in crate::daemon) fn find_worktree_files(&self, key: &str) -> Option<Arc<KnownWorktreeFiles>> {
+        lock(&self.files_by_git_dir).get(key).cloned()
     }
 
     /// Keeps the result of the last examination of the worktree with a git dir.
-    pub(in crate::daemon) fn set_last_look(&self, key: String, look: WorktreeLook) {
-        lock(&self.looks).insert(key, Arc::new(look));
+    pub(in crate::daemon) fn set_worktree_files(&self, key: String, look: KnownWorktreeFiles) {
+        lock(&self.files_by_git_dir).insert(key, Arc::new(look));
     }
 
     /// Records that an examination begins; it counts as running until the returned progress is dropped.
-    pub(in crate::daemon) fn begin_look(&self, key: &str) -> Arc<FileAccessProgress> {
+    pub(in crate::daemon) fn begin_read(&self, key: &str) -> Arc<FileAccessProgress> {
         let progress = Arc::new(FileAccessProgress::default());
         let mut running = lock(&self.running);
         let looks = running.entry(key.to_owned()).or_default();
@@ -307,7 +307,7 @@ impl KnownFiles {
     pub(in crate::daemon) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
         let running = lock(&self.running);
         let looks = running.get(key)?.iter().filter_map(Weak::upgrade);
-        looks.into_iter().find_map(|look| look.unanswered_for(limit))
+        looks.into_iter().find_map(|look| look.find_stuck_path(limit))
     }
 
     /// Logs why an examination was incomplete, unless the last one has logged the same reason: every request examines the files.
@@ -323,8 +323,8 @@ impl KnownFiles {
     }
 
     /// Returns the number of files without a memory that the last examination of a worktree did not read one by one.
-    pub(in crate::daemon) fn n_unlisted(&self, worktree: i64) -> usize {
-        let looks = lock(&self.looks);
+    pub(in crate::daemon) fn count_unlisted_files(&self, worktree: i64) -> usize {
+        let looks = lock(&self.files_by_git_dir);
         let look = looks.values().find(|look| look.worktree == worktree);
         look.map_or(0, |look| look.listing.n_unlisted + look.listing.skipped.len())
     }
@@ -340,25 +340,25 @@ impl KnownFiles {
     }
 
     /// Locks and returns the directories of memories that are watched.
-    pub(in crate::daemon) fn watched_files(&self) -> MutexGuard<'_, WatchedFiles> {
+    pub(in crate::daemon) fn watched_files(&self) -> MutexGuard<'_, WatchedMemoryDirs> {
         lock(&self.watched)
     }
 
     /// Returns whether the last examination found a directory of memories that is not watched.
     pub(in crate::daemon) fn is_unwatched(&self, key: &str, layout: &RepoLayout) -> bool {
-        let dir = self.last_look(key).and_then(|look| look.listing.dir);
+        let dir = self.find_worktree_files(key).and_then(|look| look.listing.dir);
         dir.is_some_and(|dir| !self.watched_files().is_watched(key, layout, &dir))
     }
 
     /// Returns true at the first call only.
-    pub(in crate::daemon) fn is_first_request(&self) -> bool {
+    pub(in crate::daemon) fn mark_searched(&self) -> bool {
         !self.has_searched.swap(true, Ordering::AcqRel)
     }
 
     /// Records that the edited files of a worktree must be stored. Returns whether the caller has to do that; otherwise another
     /// thread will store them.
-    pub(in crate::daemon) fn begin_taking(&self, root: &Path) -> bool {
-        let mut taking = lock(&self.taking);
+    pub(in crate::daemon) fn begin_storing_edits(&self, root: &Path) -> bool {
+        let mut taking = lock(&self.storing_edits);
         match taking.get_mut(root) {
             Some(more) => {
                 *more = true;
@@ -370,8 +370,8 @@ impl KnownFiles {
 
     /// Records that the edited files of a worktree were stored. Returns whether the thread is done; otherwise more edits were
     /// made meanwhile, and it must store them too.
-    pub(in crate::daemon) fn end_taking(&self, root: &Path) -> bool {
-        let mut taking = lock(&self.taking);
+    pub(in crate::daemon) fn end_storing_edits(&self, root: &Path) -> bool {
+        let mut taking = lock(&self.storing_edits);
         let goes_on = taking.get_mut(root).is_some_and(std::mem::take);
         if !goes_on {
             taking.remove(root);
@@ -380,7 +380,7 @@ impl KnownFiles {
     }
 
     /// Records that no thread stores the edited files of a worktree.
-    pub(in crate::daemon) fn forget_taking(&self, root: &Path) {
-        lock(&self.taking).remove(root);
+    pub(in crate::daemon) fn forget_storing_edits(&self, root: &Path) {
+        lock(&self.storing_edits).remove(root);
     }
 }

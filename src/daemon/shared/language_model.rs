@@ -27,7 +27,7 @@ const LEEWAY: Duration = Duration::from_millis(100);
 
 /// The queue of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::daemon) enum ModelLane {
+pub(in crate::daemon) enum ModelQueue {
     /// For a search, which also works without an answer.
     Search,
     /// For a caller that needs only this answer, such as `llm.summarise`.
@@ -39,7 +39,7 @@ pub(in crate::daemon) struct LanguageModel {
     /// The tokens spent so far.
     pub(in crate::daemon) spending: SpendingFile,
     /// The queues, search first; `None` until a queue is used.
-    lanes: Mutex<[Option<SyncSender<ModelJob>>; 2]>,
+    queues: Mutex<[Option<SyncSender<ModelJob>>; 2]>,
     chat: Arc<ChatClient>,
     state: Arc<Mutex<ModelState>>,
     words: Mutex<RecentCache<String, Vec<String>, MOST_KEPT>>,
@@ -64,13 +64,13 @@ struct ModelJob {
     endpoint: Endpoint,
     prompt: Prompt,
     limit: u64,
-    lane: ModelLane,
+    queue: ModelQueue,
     deadline: Instant,
     reply: oneshot::Sender<Result<String, String>>,
 }
 
 /// The state that the thread of a queue needs.
-struct LaneWorker {
+struct QueueWorker {
     chat: Arc<ChatClient>,
     spending: SpendingFile,
     state: Arc<Mutex<ModelState>>,
@@ -82,7 +82,7 @@ impl LanguageModel {
     pub(in crate::daemon) fn new(dir: &Path, stopping: watch::Receiver<bool>) -> Self {
         Self {
             spending: SpendingFile::new(dir),
-            lanes: Mutex::default(),
+            queues: Mutex::default(),
             chat: Arc::default(),
             state: Arc::default(),
             words: Mutex::default(),
@@ -99,17 +99,17 @@ impl LanguageModel {
         settings: &LlmSettings,
         endpoint: Endpoint,
         prompt: Prompt,
-        lane: ModelLane,
+        lane: ModelQueue,
     ) -> Result<String, String> {
         let patience = match lane {
-            ModelLane::Search => Duration::from_millis(settings.timeout_ms),
-            ModelLane::Task => Duration::from_secs(settings.task_seconds),
+            ModelQueue::Search => Duration::from_millis(settings.timeout_ms),
+            ModelQueue::Task => Duration::from_secs(settings.task_seconds),
         };
         let deadline = Instant::now() + patience;
         self.check_pause(lane, &endpoint.url)?;
         let (reply, answer) = oneshot::channel();
         let limit = settings.tokens_a_day;
-        self.queue_job(ModelJob { endpoint, prompt, limit, lane, deadline, reply })?;
+        self.queue_job(ModelJob { endpoint, prompt, limit, queue: lane, deadline, reply })?;
         let mut stopping = self.stopping.clone();
         tokio::select! {
             answer = timeout_at((deadline + LEEWAY).into(), answer) => match answer {
@@ -132,23 +132,23 @@ impl LanguageModel {
     }
 
     /// Returns the cached words that a model has named for a query; empty words mean that it named none.
-    pub(in crate::daemon) fn kept_words(&self, key: &str) -> Option<Vec<String>> {
+    pub(in crate::daemon) fn find_cached_words(&self, key: &str) -> Option<Vec<String>> {
         lock(&self.words).get(key).cloned()
     }
 
     /// Caches the words that a model has named for a query.
-    pub(in crate::daemon) fn keep_words(&self, key: String, named: Vec<String>) {
-        lock(&self.words).put(key, named);
+    pub(in crate::daemon) fn cache_words(&self, key: String, named: Vec<String>) {
+        lock(&self.words).insert(key, named);
     }
 
-    fn check_pause(&self, lane: ModelLane, url: &str) -> Result<(), String> {
+    fn check_pause(&self, lane: ModelQueue, url: &str) -> Result<(), String> {
         let state = lock(&self.state);
         if state.url != url {
             return Ok(()); // the settings name another server now
         }
         let pause = match lane {
-            ModelLane::Search => state.not_before.max(state.no_search_before),
-            ModelLane::Task => state.not_before,
+            ModelQueue::Search => state.not_before.max(state.no_search_before),
+            ModelQueue::Task => state.not_before,
         };
         let left = pause.map(|until| until.saturating_duration_since(Instant::now()));
         let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
@@ -160,13 +160,13 @@ impl LanguageModel {
         if *self.stopping.borrow() {
             return Err("the daemon is stopping".to_owned());
         }
-        let mut lanes = lock(&self.lanes);
-        let lane = &mut lanes[job.lane as usize];
+        let mut lanes = lock(&self.queues);
+        let lane = &mut lanes[job.queue as usize];
         let sender = match lane {
             Some(sender) => sender,
             None => {
                 let (sender, jobs) = sync_channel(MOST_WAITING);
-                let worker = LaneWorker {
+                let worker = QueueWorker {
                     chat: Arc::clone(&self.chat),
                     spending: self.spending.clone(),
                     state: Arc::clone(&self.state),
@@ -182,14 +182,14 @@ impl LanguageModel {
     }
 }
 
-impl LaneWorker {
+impl QueueWorker {
     fn run_jobs(&self, jobs: &Receiver<ModelJob>) {
         while let Ok(job) = jobs.recv() {
             if job.reply.is_closed() {
                 continue; // the caller has given up: nothing is sent, and nothing spent
             }
-            let outcome =
-                catch_panic(|| self.ask_chat(&job)).unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
+            let outcome = catch_panic(|| self.ask_within_budget(&job))
+                .unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
             if let Err(why) = &outcome {
                 tracing::warn!(
                     purpose = job.prompt.purpose.as_str(),
@@ -202,8 +202,8 @@ impl LaneWorker {
         }
     }
 
-    fn ask_chat(&self, job: &ModelJob) -> Result<String, String> {
-        let ModelJob { endpoint, prompt, limit, lane, deadline, .. } = job;
+    fn ask_within_budget(&self, job: &ModelJob) -> Result<String, String> {
+        let ModelJob { endpoint, prompt, limit, queue: lane, deadline, .. } = job;
         let needed = prompt.estimate_tokens() + prompt.most_answer_tokens;
         let reserved = self.spending.reserve(&current_day(), prompt.purpose, needed, *limit);
         let reserved = reserved.map_err(|error| error.to_string())?;
@@ -213,7 +213,7 @@ impl LaneWorker {
             Err(failed) if failed.may_have_cost => needed,
             Err(_) => 0,
         };
-        if let Err(error) = self.spending.settle(&reserved, cost) {
+        if let Err(error) = self.spending.record_cost(&reserved, cost) {
             tracing::warn!(%error, "the tokens reserved for the language model stay counted");
         }
         tracing::debug!(purpose = prompt.purpose.as_str(), cost, "asked the language model");
@@ -224,7 +224,7 @@ impl LaneWorker {
         if let Err(failed) = &outcome {
             let now = Instant::now();
             state.not_before = failed.delay.map(|delay| now + delay).max(state.not_before);
-            if *lane == ModelLane::Search {
+            if *lane == ModelQueue::Search {
                 state.no_search_before = Some(now + PAUSE);
             }
         } else {

@@ -21,7 +21,8 @@ use memod_engine::events::subscriptions::{EventBroker, TopicSet};
 use memod_engine::model_registry::{ModelRegistry, ModelResult};
 use memod_engine::threads::spawn_thread;
 use memod_memory_db::{
-    ImportSource, MemoryStore, ModelPreparation, RecordFunctions, remove_left_copies, remove_unfinished,
+    ImportSource, MemoryStore, ModelPreparation, RecordFunctions, remove_leftover_copies,
+    remove_unfinished_backup,
 };
 use memod_proto::{RpcError, code};
 use tokio::sync::{Notify, oneshot};
@@ -33,7 +34,7 @@ use crate::daemon::shared::known_files::KnownFiles;
 use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
 
 /// A database of another system that is being read.
-pub(in crate::daemon) struct OpenForeign {
+pub(in crate::daemon) struct OpenForeignDatabase {
     pub(in crate::daemon) path: PathBuf,
     /// Name of the system.
     pub(in crate::daemon) system: String,
@@ -46,7 +47,7 @@ pub(in crate::daemon) struct OpenForeign {
 /// Minimum time between two backups, and so the longest time whose changes are lost if the file is deleted while no daemon runs.
 const BACKUP_INTERVAL: Duration = Duration::from_secs(600);
 /// Minimum time between two backups, in multiples of the time that the first of them took.
-const BACKUP_SHARE: u32 = 100;
+const BACKUP_PAUSE_FACTOR: u32 = 100;
 /// Delay after a failure to compute or store vectors, or while a model is loading, before they are tried again.
 const EMBED_RETRY: Duration = Duration::from_secs(2);
 
@@ -57,13 +58,13 @@ pub(in crate::daemon) struct MemoryThread {
     models: Arc<ModelRegistry>,
     events: Arc<EventBroker>,
     /// The database of another system that is being read.
-    pub(in crate::daemon) foreign: Mutex<Option<OpenForeign>>,
+    pub(in crate::daemon) foreign_database: Mutex<Option<OpenForeignDatabase>>,
     /// The last examinations of the files of memories in each worktree.
     pub(in crate::daemon) files: KnownFiles,
     /// The generation of the rows, see [`MemoryStore::file_generation`].
     pub(in crate::daemon) generation: Arc<AtomicU64>,
     /// Notified when there may be changes to send to the team.
-    pub(in crate::daemon) outbox_bell: Arc<Notify>,
+    pub(in crate::daemon) outbox_notify: Arc<Notify>,
     pub(in crate::daemon) panics: Arc<PanicLog>,
     /// Whether the state dir is gone, or is that of another repository.
     is_lost: Arc<AtomicBool>,
@@ -77,11 +78,11 @@ impl MemoryThread {
         let purges_expired = config.memory.on_expiry == "purge";
         let models = Arc::clone(&engine.models);
         let (jobs, queue) = channel();
-        remove_left_copies(&layout.state_dir);
+        remove_leftover_copies(&layout.state_dir);
         let left_in = layout.state_dir.clone();
         // On a separate thread, because the state dir may be on a file system that hangs.
-        drop(spawn_thread("left-backup", move || remove_unfinished(&left_in))?);
-        let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_states(env));
+        drop(spawn_thread("left-backup", move || remove_unfinished_backup(&left_in))?);
+        let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_state_dirs(env));
         let for_store = Arc::clone(&models);
         let (finder, panics) =
             (Arc::new(MemoryFinder::new(Arc::clone(&models))), Arc::new(PanicLog::default()));
@@ -98,11 +99,11 @@ impl MemoryThread {
         };
         let close_store = move |store: &mut MemoryStore| match is_lost_at_end.load(Ordering::Acquire) {
             true => store.close_abandoned(),
-            false => drop(store.close(now_ms()).inspect_err(warn_of_backup)),
+            false => drop(store.close(now_ms()).inspect_err(warn_backup_failed)),
         };
         let thread = spawn_thread("memory", move || {
             let ends = (new_store, close_store);
-            run_thread(ends, &finder_of_thread, &models_of_thread, &queue, &panics_of_thread);
+            run_memory_thread(ends, &finder_of_thread, &models_of_thread, &queue, &panics_of_thread);
         })?;
         let thread = Mutex::new(Some(thread));
         let events = Arc::clone(&engine.events);
@@ -112,10 +113,10 @@ impl MemoryThread {
             finder,
             models,
             events,
-            foreign: Mutex::default(),
+            foreign_database: Mutex::default(),
             files,
             generation,
-            outbox_bell: Arc::default(),
+            outbox_notify: Arc::default(),
             panics,
             is_lost,
             thread,
@@ -123,18 +124,18 @@ impl MemoryThread {
     }
 
     /// Makes the thread check whether another model was chosen.
-    pub(in crate::daemon) fn note_choice(&self) {
+    pub(in crate::daemon) fn check_chosen_model(&self) {
         let _ = self.jobs.send(MemoryJob::Run(Box::new(|_| Ok(())))); // the thread may have ended
     }
 
     /// Returns the identity of the model whose vectors memories have.
     pub(in crate::daemon) fn model_id(&self) -> String {
-        self.finder.with_vectors(|vectors| vectors.model().to_owned())
+        self.finder.with_vectors(|vectors| vectors.model_id().to_owned())
     }
 
     /// Returns the model whose vectors memories have, or why it cannot be used.
-    pub(in crate::daemon) fn ready_model(&self) -> ModelResult {
-        self.models.load_unless_slow(&self.finder.with_vectors(|vectors| vectors.model().to_owned()))
+    pub(in crate::daemon) fn load_ready_model(&self) -> ModelResult {
+        self.models.load_if_ready(&self.finder.with_vectors(|vectors| vectors.model_id().to_owned()))
     }
 
     /// Runs a job for the whole repository on the thread, and waits for the result.
@@ -164,12 +165,12 @@ impl MemoryThread {
         let generation = Arc::clone(&self.generation);
         let job = MemoryJob::Run(Box::new(move |store| {
             store.watch_changes(events.has_subscriber(TopicSet::OF_MEMORIES));
-            store.enter_worktree(worktree);
+            store.select_worktree(worktree);
             let value = run(store);
             generation.store(store.file_generation(), Ordering::Release);
             // The copy in the finder is updated before the answer is sent, so that acknowledged changes are found. The answer is
             // sent even if that panics.
-            let followed = catch_unwind(AssertUnwindSafe(|| finder.follow_changes(store)));
+            let followed = catch_unwind(AssertUnwindSafe(|| finder.apply_changes(store)));
             drop(reply.send(value));
             events.publish_memory_changes(store.take_changes());
             followed
@@ -189,7 +190,7 @@ impl MemoryThread {
     }
 
     /// Records whether the state dir is lost. If it is, the thread writes nothing there when it ends.
-    pub(in crate::daemon) fn note_lost(&self, is_lost: bool) {
+    pub(in crate::daemon) fn set_lost(&self, is_lost: bool) {
         self.is_lost.store(is_lost, Ordering::Release);
     }
 
@@ -214,7 +215,7 @@ type JobFn = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
 
 /// Runs jobs until the thread is stopped, and then `close_store`. After a panic outside of a job, the thread continues with a
 /// reopened store, a limited number of times; after that, jobs fail with the reason.
-fn run_thread(
+fn run_memory_thread(
     (new_store, close_store): (impl Fn() -> MemoryStore, impl Fn(&mut MemoryStore)),
     finder: &MemoryFinder,
     models: &ModelRegistry,
@@ -259,13 +260,17 @@ fn serve_jobs(
     let (mut backup_at, mut embed_at): (Option<Instant>, Option<Instant>) = (None, None);
     let _ =
         store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memory.db cannot be opened"));
-    finder.follow_changes(store);
+    finder.apply_changes(store);
     loop {
         let job = match first.take().ok_or(()).or_else(|()| queue.recv_timeout(Duration::ZERO)) {
             Err(RecvTimeoutError::Timeout) => {
                 if store.lacks_vectors() && is_due(embed_at) {
-                    if store.embed_some(now_ms()).inspect_err(warn_of_vectors).unwrap_or(false) {
-                        finder.follow_changes(store);
+                    if store
+                        .compute_missing_vectors(now_ms())
+                        .inspect_err(warn_vectors_failed)
+                        .unwrap_or(false)
+                    {
+                        finder.apply_changes(store);
                         continue;
                     }
                     embed_at = Some(Instant::now() + EMBED_RETRY);
@@ -275,12 +280,13 @@ fn serve_jobs(
                 }
                 if is_due(backup_at) {
                     let started = Instant::now();
-                    if store.back_up(now_ms()).inspect_err(warn_of_backup).unwrap_or(true) {
-                        backup_at =
-                            Some(Instant::now() + BACKUP_INTERVAL.max(started.elapsed() * BACKUP_SHARE));
+                    if store.back_up_if_changed(now_ms()).inspect_err(warn_backup_failed).unwrap_or(true) {
+                        backup_at = Some(
+                            Instant::now() + BACKUP_INTERVAL.max(started.elapsed() * BACKUP_PAUSE_FACTOR),
+                        );
                     }
                 }
-                if store.lacks_vectors() || is_switching(store, models) {
+                if store.lacks_vectors() || is_other_model_chosen(store, models) {
                     match queue.recv_timeout(EMBED_RETRY) {
                         Err(RecvTimeoutError::Timeout) => continue,
                         received => received.ok(),
@@ -308,21 +314,21 @@ fn is_due(at: Option<Instant>) -> bool {
 }
 
 /// Returns whether another model was chosen, which may still be loading.
-fn is_switching(store: &MemoryStore, models: &ModelRegistry) -> bool {
-    models.chosen_id().is_ok_and(|chosen| chosen != store.model_id() && models.is_usable(&chosen))
+fn is_other_model_chosen(store: &MemoryStore, models: &ModelRegistry) -> bool {
+    models.chosen_model_id().is_ok_and(|chosen| chosen != store.model_id() && models.is_usable(&chosen))
 }
 
 /// Computes some vectors with the chosen model, and switches to the model when no vector is missing. Returns whether there may be
 /// more to do.
 fn prepare_model(store: &mut MemoryStore, finder: &MemoryFinder, models: &ModelRegistry) -> bool {
-    let Ok(chosen) = models.chosen_id() else { return false };
+    let Ok(chosen) = models.chosen_model_id() else { return false };
     if !models.is_usable(&chosen) {
         return false; // the loader sends a job when it is done
     }
-    match store.prepare_model(now_ms(), &chosen).inspect_err(warn_of_vectors) {
-        Ok(ModelPreparation::Some) => true,
+    match store.prepare_model(now_ms(), &chosen).inspect_err(warn_vectors_failed) {
+        Ok(ModelPreparation::InProgress) => true,
         Ok(ModelPreparation::Switched) => {
-            finder.follow_changes(store);
+            finder.apply_changes(store);
             tracing::info!(model = chosen, "memories are now searched with the vectors of another model");
             true
         }
@@ -330,10 +336,10 @@ fn prepare_model(store: &mut MemoryStore, finder: &MemoryFinder, models: &ModelR
     }
 }
 
-fn warn_of_vectors(error: &DatabaseError) {
+fn warn_vectors_failed(error: &DatabaseError) {
     tracing::warn!(%error, "vectors of memories could not be computed or stored");
 }
 
-fn warn_of_backup(error: &DatabaseError) {
+fn warn_backup_failed(error: &DatabaseError) {
     tracing::warn!(%error, "no backup of the memories could be made");
 }

@@ -61,7 +61,7 @@ impl KnownObjectIds {
 
     /// Caches the object ids of a content.
     pub(in crate::daemon) fn add_ids(&self, content: ContentKey, ids: ObjectIds) {
-        lock(&self.0).put(content, ids);
+        lock(&self.0).insert(content, ids);
     }
 }
 

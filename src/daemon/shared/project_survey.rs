@@ -15,7 +15,8 @@ const MOST_BYTES: usize = 4 << 20;
 /// Maximum number of paths in a list; only a hostile project has more.
 const MOST_PATHS: usize = 1_000;
 /// Names of files that are listed even below the top: manifests, and READMEs in case the top has none.
-const BELOW: [&str; 5] = ["Cargo.toml", "package.json", "pyproject.toml", "README.md", "README.rst"];
+const FILES_BELOW_TOP: [&str; 5] =
+    ["Cargo.toml", "package.json", "pyproject.toml", "README.md", "README.rst"];
 /// Maximum number of folders above such a file.
 const MOST_DEPTH: usize = 3;
 /// Folders and files that configure CI services.
@@ -31,10 +32,10 @@ const CI: [&str; 7] = [
 /// Languages whose programs begin with a function `main`.
 const WITH_MAIN: [&str; 9] = ["c", "c-sharp", "cpp", "go", "haskell", "java", "kotlin", "rust", "zig"];
 /// Classes of files that are not the project's own code.
-const OF_OTHERS: [FileClass; 5] =
+const FOREIGN_CLASSES: [FileClass; 5] =
     [FileClass::Fixture, FileClass::Generated, FileClass::Lock, FileClass::Snapshot, FileClass::Vendored];
 /// Classes of files whose programs and manifests are only for the developers of the project.
-const FOR_DEVELOPERS: [FileClass; 3] = [FileClass::Benchmark, FileClass::Example, FileClass::Test];
+const DEVELOPER_CLASSES: [FileClass; 3] = [FileClass::Benchmark, FileClass::Example, FileClass::Test];
 
 /// The languages, manifests and programs of a project, from the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl Default for SurveyCache {
 impl SurveyCache {
     /// Forgets all surveys.
     pub(in crate::daemon) fn clear(&self) {
-        self.0.retain(&[]);
+        self.0.retain_worktrees(&[]);
     }
 
     /// Returns the survey of a worktree in the snapshot of `reader`.
@@ -88,13 +89,13 @@ impl SurveyCache {
         reader: &IndexReader,
         view: WorktreeId,
     ) -> Result<Arc<ProjectSurvey>, DatabaseError> {
-        let clock = reader.find_view(view)?.map(|row| (row.epoch, row.seq));
-        let n_replaced = reader.n_replaced()?;
+        let clock = reader.find_worktree(view)?.map(|row| (row.epoch, row.seq));
+        let n_replaced = reader.n_extracted_again()?;
         let kept = self.0.update_value(view, |former| -> Result<_, DatabaseError> {
             let survey = match former {
                 Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.survey,
                 _ => {
-                    self.0.retain(&reader.list_views()?);
+                    self.0.retain_worktrees(&reader.list_worktrees()?);
                     Arc::new(survey_worktree(reader, view)?)
                 }
             };
@@ -107,7 +108,7 @@ impl SurveyCache {
 fn survey_worktree(reader: &IndexReader, view: WorktreeId) -> Result<ProjectSurvey, DatabaseError> {
     let (mut survey, mut sizes) = (ProjectSurvey::default(), HashMap::new());
     let (others, for_developers) =
-        (ClassSet::from_classes(&OF_OTHERS), ClassSet::from_classes(&FOR_DEVELOPERS));
+        (ClassSet::from_classes(&FOREIGN_CLASSES), ClassSet::from_classes(&DEVELOPER_CLASSES));
     let not_own = others.union(for_developers);
     reader.each_file(view, |file| {
         let is_code = FormatGroup::from_format(file.lang) == FormatGroup::Code;
@@ -127,7 +128,7 @@ fn survey_worktree(reader: &IndexReader, view: WorktreeId) -> Result<ProjectSurv
             survey.programs.push((file.path.to_owned(), file.lang.to_owned()));
         }
     })?;
-    let mains = reader.files_defining(view, "main")?.into_iter().filter(|(path, lang)| {
+    let mains = reader.find_files_defining(view, "main")?.into_iter().filter(|(path, lang)| {
         let is_own = !class_rules::classes_by_path(path).intersects(not_own) && !is_fuzz(path);
         WITH_MAIN.contains(&lang.as_str()) && is_own
     });
@@ -149,7 +150,7 @@ fn add_size(sizes: &mut HashMap<String, u64>, file: SourceFile<'_>) {
 /// Returns whether a file may describe the project or say how it is built.
 fn is_manifest(path: &str) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else { return true };
-    let is_below = BELOW.contains(&name) && folder.split('/').count() <= MOST_DEPTH;
+    let is_below = FILES_BELOW_TOP.contains(&name) && folder.split('/').count() <= MOST_DEPTH;
     is_below && !is_fuzz(path) || CI.iter().any(|ci| path.starts_with(ci))
 }
 

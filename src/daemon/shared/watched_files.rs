@@ -10,17 +10,17 @@ use memod_memory::file;
 
 /// The directories of memories that are watched, by git dir of their worktrees.
 #[derive(Default)]
-pub(in crate::daemon) struct WatchedFiles(HashMap<String, WatchedDir>);
+pub(in crate::daemon) struct WatchedMemoryDirs(HashMap<String, WatchedDir>);
 
 /// The directory of memories in one worktree.
 struct WatchedDir {
-    view: WorktreeId,
+    worktree: WorktreeId,
     layout: RepoLayout,
     /// Device and inode of the directory; `None` if no directory is watched.
     identity: Option<(u64, u64)>,
 }
 
-impl WatchedFiles {
+impl WatchedMemoryDirs {
     /// Returns whether this directory of a worktree is watched already, or an attempt to watch it has failed.
     pub(in crate::daemon) fn is_watched(&self, key: &str, layout: &RepoLayout, dir: &Stat) -> bool {
         self.0
@@ -38,25 +38,25 @@ impl WatchedFiles {
     ) -> Option<WorktreeId> {
         // The id is negative, unlike the ids of worktrees in the index.
         let next = WorktreeId(-1 - i64::try_from(self.0.len()).expect("there are not so many worktrees"));
-        let new = WatchedDir { view: next, layout: layout.clone(), identity: dir.map(dir_identity) };
+        let new = WatchedDir { worktree: next, layout: layout.clone(), identity: dir.map(dir_identity) };
         let Some(known) = self.0.get_mut(key) else {
             self.0.insert(key.to_owned(), new);
             return dir.map(|_| next);
         };
-        let view = known.view;
+        let view = known.worktree;
         let is_same = (&known.layout, known.identity) == (&new.layout, new.identity);
-        *known = WatchedDir { view, ..new };
+        *known = WatchedDir { worktree: view, ..new };
         (!is_same).then_some(view)
     }
 
     /// Returns the worktree in whose directory a path has changed. If the path is the directory itself, the directory counts as
     /// unwatched from now on.
-    pub(in crate::daemon) fn layout_of_change(
+    pub(in crate::daemon) fn find_changed_worktree(
         &mut self,
         view: WorktreeId,
         changed: &Path,
     ) -> Option<RepoLayout> {
-        let known = self.0.values_mut().find(|known| known.view == view)?;
+        let known = self.0.values_mut().find(|known| known.worktree == view)?;
         if changed == known.layout.root.join(file::DIR) {
             known.identity = None;
         }

@@ -25,10 +25,10 @@ pub(in crate::daemon) struct WorktreeCache<T> {
 /// Holds the value of one worktree.
 #[derive(Clone)]
 struct CacheSlot<T> {
-    view: WorktreeId,
+    worktree: WorktreeId,
     /// Memory of the value, bytes.
     size: usize,
-    kept: Arc<Mutex<Option<T>>>,
+    value: Arc<Mutex<Option<T>>>,
 }
 
 impl<T: CacheValue> WorktreeCache<T> {
@@ -42,34 +42,34 @@ impl<T: CacheValue> WorktreeCache<T> {
         view: WorktreeId,
         make: impl FnOnce(Option<T>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let slot = self.find_slot(view);
-        let mut kept = lock(&slot.kept);
+        let slot = self.find_or_add_slot(view);
+        let mut kept = lock(&slot.value);
         let value = make(kept.take())?;
         *kept = Some(value.clone());
         drop(kept);
-        self.keep_slot(CacheSlot { size: value.size_bytes(), ..slot });
+        self.move_slot_to_end(CacheSlot { size: value.size_bytes(), ..slot });
         Ok(value)
     }
 
     /// Forgets the values of all worktrees except these.
-    pub(in crate::daemon) fn retain(&self, views: &[WorktreeId]) {
-        lock(&self.slots).retain(|slot| views.contains(&slot.view));
+    pub(in crate::daemon) fn retain_worktrees(&self, views: &[WorktreeId]) {
+        lock(&self.slots).retain(|slot| views.contains(&slot.worktree));
     }
 
-    fn find_slot(&self, view: WorktreeId) -> CacheSlot<T> {
+    fn find_or_add_slot(&self, view: WorktreeId) -> CacheSlot<T> {
         let mut slots = lock(&self.slots);
-        if let Some(known) = slots.iter().find(|slot| slot.view == view) {
+        if let Some(known) = slots.iter().find(|slot| slot.worktree == view) {
             return known.clone();
         }
-        let slot = CacheSlot { view, size: 0, kept: Arc::default() };
+        let slot = CacheSlot { worktree: view, size: 0, value: Arc::default() };
         slots.push(slot.clone());
         slot
     }
 
     /// Moves a slot to the end, and removes the least recently used ones until the rest fits into the limit of memory.
-    fn keep_slot(&self, used: CacheSlot<T>) {
+    fn move_slot_to_end(&self, used: CacheSlot<T>) {
         let mut slots = lock(&self.slots);
-        slots.retain(|slot| slot.view != used.view);
+        slots.retain(|slot| slot.worktree != used.worktree);
         if used.size > self.most_bytes {
             return;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{DeclaredRole, SourceKey, is_inside, own_part};
+use memod_base::types::{DeclaredRole, SourceKey, is_same_or_inside, last_part};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
@@ -14,7 +14,7 @@ use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
 use memod_structure::map::NumberedLines;
 
-use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::structure::show_code::{MOST_PARTS, TargetSpan, find_spans, read_shown_text};
 
@@ -23,7 +23,7 @@ const LIMIT: usize = 1_000;
 /// Longest signature that is shown, in characters.
 const MOST_CHARS: usize = 240;
 /// Separates the headings in the title of a section.
-const HEADINGS: &str = " > ";
+const HEADING_SEPARATOR: &str = " > ";
 
 /// Answers `outline`.
 pub(in crate::daemon) async fn answer_outline(
@@ -31,7 +31,7 @@ pub(in crate::daemon) async fn answer_outline(
     params: OutlineParams,
 ) -> RpcResult<OutlineResult> {
     let began = Instant::now();
-    let ask = SnapshotAsk {
+    let ask = SnapshotRequest {
         cwd: params.cwd.clone(),
         level: params.sync,
         deadline: request_deadline(request, params.wait_ms),
@@ -82,7 +82,7 @@ type TargetOutline = (ManifestEntry, TargetSpan, FileOutline);
 struct FileOutline {
     items: Vec<OutlineEntry>,
     /// Whether the file has more definitions than the index keeps for a file.
-    lacks_some: bool,
+    lacks_definitions: bool,
 }
 
 fn build_outline_result(
@@ -105,12 +105,12 @@ fn build_outline_result(
         Ok((outlined?, n_spans))
     };
     let (outlined, n_spans) =
-        request.shared.engine.read(|reader: &IndexReader| reader.read_snapshot(read))?;
+        request.shared.engine.with_reader(|reader: &IndexReader| reader.read_snapshot(read))?;
     let mut cut = (n_spans > MOST_PARTS)
         .then(|| format!("{n_spans} definitions have that name; only {MOST_PARTS} are listed"));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let (mut shown, mut stale) = (Vec::new(), Vec::new());
-    for (entry, TargetSpan { key, .. }, FileOutline { items, lacks_some }) in outlined {
+    for (entry, TargetSpan { key, .. }, FileOutline { items, lacks_definitions: lacks_some }) in outlined {
         if lacks_some {
             cut.get_or_insert_with(|| format!("{key} is too complex, and some definitions are missing"));
         }
@@ -162,17 +162,18 @@ fn read_file_outline(
     if let Some(around) = span.lines {
         items.retain(|item| {
             let is_within = around.0 <= item.lines.0 && item.lines.1 <= around.1;
-            is_within || span.title.as_ref().is_some_and(|title| belongs_to(item, title))
+            is_within || span.title.as_ref().is_some_and(|title| is_part_of_type(item, title))
         });
     }
     let least = items.iter().map(|item| item.depth).min().unwrap_or(0);
     items.iter_mut().for_each(|item| item.depth -= least);
-    Ok(FileOutline { items, lacks_some })
+    Ok(FileOutline { items, lacks_definitions: lacks_some })
 }
 
 /// Returns whether an item is a member of the type with this title, or a block of its members.
-fn belongs_to(item: &OutlineEntry, title: &str) -> bool {
-    is_inside(&item.title, title) || item.title.strip_prefix(title).is_some_and(|rest| rest.starts_with(' '))
+fn is_part_of_type(item: &OutlineEntry, title: &str) -> bool {
+    is_same_or_inside(&item.title, title)
+        || item.title.strip_prefix(title).is_some_and(|rest| rest.starts_with(' '))
 }
 
 /// Sets the depths of items, which are sorted by lines: the number of items around each.
@@ -195,9 +196,9 @@ fn list_sections(parts: Vec<(String, (u32, u32))>) -> Vec<OutlineEntry> {
             same.lines.1 = lines.1;
             continue;
         }
-        for (end, _) in title.match_indices(HEADINGS).chain([(title.len(), "")]) {
+        for (end, _) in title.match_indices(HEADING_SEPARATOR).chain([(title.len(), "")]) {
             let heading = &title[..end];
-            let depth = heading.matches(HEADINGS).count() as u32;
+            let depth = heading.matches(HEADING_SEPARATOR).count() as u32;
             let is_known = items.iter().rev().take_while(|item| item.depth >= depth);
             if end == title.len() || !is_known.into_iter().any(|item| item.title == heading) {
                 items.push(OutlineEntry {
@@ -224,10 +225,12 @@ fn list_sections(parts: Vec<(String, (u32, u32))>) -> Vec<OutlineEntry> {
 fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
     let first = item.lines.0;
     let text = match item.form {
-        EntryForm::Section => return item.title.rsplit(HEADINGS).next().unwrap_or_default().to_owned(),
+        EntryForm::Section => {
+            return item.title.rsplit(HEADING_SEPARATOR).next().unwrap_or_default().to_owned();
+        }
         EntryForm::Scope => None,
         EntryForm::Definition => {
-            lines.find_signature(own_part(&item.title), first).map(|(_, signature)| signature)
+            lines.find_signature(last_part(&item.title), first).map(|(_, signature)| signature)
         }
     };
     let text = text.unwrap_or_else(|| lines.first_code_line(first).to_owned());

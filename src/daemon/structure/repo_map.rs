@@ -28,9 +28,9 @@ pub(in crate::daemon) fn answer_map(
     at: &Freshness,
 ) -> RpcResult<MapResult> {
     let CachedCodeMap { map, clock, .. } = shared.maps.update_value(at.worktree, |former| {
-        shared.engine.read(|reader| {
+        shared.engine.with_reader(|reader| {
             reader.read_snapshot(|reader| {
-                shared.maps.retain(&reader.list_views()?);
+                shared.maps.retain_worktrees(&reader.list_worktrees()?);
                 CachedCodeMap::bring_up_to_date(former, reader, at.worktree, format_clock(reader, at)?)
             })
         })
@@ -80,6 +80,6 @@ fn list_main_names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
 /// Returns the text of a file if it still equals the indexed content, so that no stale line is shown.
 fn read_unchanged_text(file: &CodeFile, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(file.path.as_str());
-    let text = at.disk.read_same(&at.layout.root, &key, max_file_bytes, &file.hash);
+    let text = at.disk.read_if_unchanged(&at.layout.root, &key, max_file_bytes, &file.hash);
     text.map(|text| memod_extract::readable_text(&file.path, text).into_owned())
 }

@@ -19,8 +19,10 @@ use crate::daemon::definitions::named_definitions::{
 };
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::parse_source_key;
-use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
-use crate::daemon::request::path_spec::{PathPart, find_named, is_range, parse_target, why_beyond_end};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
+use crate::daemon::request::path_spec::{
+    PathPart, find_definitions_named, is_range, parse_target, why_beyond_end,
+};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
@@ -46,7 +48,7 @@ pub(in crate::daemon) async fn answer_show(
     params: ShowParams,
 ) -> RpcResult<ShowResult> {
     let began = Instant::now();
-    let ask = SnapshotAsk {
+    let ask = SnapshotRequest {
         cwd: params.cwd.clone(),
         level: params.sync,
         deadline: request_deadline(request, params.wait_ms),
@@ -66,7 +68,7 @@ fn build_show_result(
     at: &Freshness,
 ) -> RpcResult<(ShowResult, Vec<SourceKey>)> {
     let target = (params.target.as_str(), params.cwd.as_str());
-    let mut spans = request.shared.engine.read(|reader: &IndexReader| {
+    let mut spans = request.shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| find_spans(request, reader, target, at))
     })?;
     let left_out = spans.len().saturating_sub(MOST_PARTS);
@@ -142,7 +144,7 @@ fn find_spans_of_part(
             )])
         }
         PathPart::Symbol(name) => {
-            let found = find_named(definitions, name);
+            let found = find_definitions_named(definitions, name);
             if found.is_empty() {
                 return Err(undefined_name_error(
                     caveats,
@@ -196,10 +198,11 @@ pub(in crate::daemon) fn read_shown_text(
     };
     let most = shared.engine.config.index.max_file_bytes;
     // An unreadable file counts as stale, so the request is repeated.
-    let text = at.disk.read_same(&at.layout.root, key, most, hash);
+    let text = at.disk.read_if_unchanged(&at.layout.root, key, most, hash);
     Ok(text.map(|text| {
         let text = memod_extract::readable_text(key.as_str(), text);
-        mask(&text, &find_secret_spans(&text, memod_extract::syntax_of(key.as_str(), &text))).into_owned()
+        mask(&text, &find_secret_spans(&text, memod_extract::bare_word_syntax(key.as_str(), &text)))
+            .into_owned()
     }))
 }
 

@@ -28,10 +28,10 @@ use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as
 
 use self::answer_texts::{AnswerTexts, MOST_CHARS, read_entries};
 use self::changed_definitions::{ChangedDefinitions, find_changed_definitions};
-use self::companions::find_companions;
+use self::companions::find_memories_and_commits;
 use self::question_targets::{WholeFiles, find_targets};
 use self::worktree_structures::{ResolvedUse, WorktreeStructures};
-use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 pub(in crate::daemon) use use_questions::UseQuestion;
@@ -56,7 +56,7 @@ pub(in crate::daemon) async fn answer_refs(
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
     let places =
         defined.chain(result.uses.iter().map(|used| (used.path.clone(), vec![(used.line, used.line)])));
-    let companions = find_companions(request, &cwd, &with, places.collect(), until).await?;
+    let companions = find_memories_and_commits(request, &cwd, &with, places.collect(), until).await?;
     (result.memories, result.commits) = (companions.memories, companions.commits);
     result.cut = result.cut.or(companions.cut);
     result.fresh &= why_not.is_none();
@@ -90,7 +90,8 @@ pub(in crate::daemon) async fn answer_use_question(
     let until = request_deadline(request, params.wait_ms);
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
     let places = defined.chain(result.found.iter().map(|found| (found.path.clone(), vec![found.lines])));
-    let added = find_companions(request, &params.cwd, &params.with, places.collect(), until).await?;
+    let added =
+        find_memories_and_commits(request, &params.cwd, &params.with, places.collect(), until).await?;
     (result.memories, result.commits) = (added.memories, added.commits);
     result.cut = result.cut.or(added.cut);
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
@@ -144,8 +145,8 @@ fn build_snapshot_ask(
     cwd: &str,
     level: FreshnessLevel,
     wait_ms: Option<u64>,
-) -> SnapshotAsk {
-    SnapshotAsk {
+) -> SnapshotRequest {
+    SnapshotRequest {
         cwd: cwd.to_owned(),
         level,
         deadline: request_deadline(request, wait_ms),
@@ -174,7 +175,7 @@ fn find_refs_at(
 ) -> RpcResult<(RefsResult, Vec<SourceKey>)> {
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let until = Instant::now() + BUDGET;
-    let read = request.shared.engine.read(|reader: &IndexReader| {
+    let read = request.shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| -> RpcResult<_> {
             let structures = WorktreeStructures::new(
                 (&request.shared, reader),
@@ -235,7 +236,7 @@ fn list_uses(
     for name in names {
         all.extend(structures.find_uses(&name, wanted)?.into_iter().map(|found| {
             let structure = structures.structure_of(found.within.file);
-            let within = structure.find_declared(found.within.declared).map(|within| within.title.clone());
+            let within = structure.find_item(found.within.declared).map(|within| within.title.clone());
             LocatedUse { key: structures.source_key(found.within.file), within, found }
         }));
     }

@@ -31,7 +31,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Name of the event that says how many events were dropped.
 const LOST: &str = "lost";
 /// First line of a stream: the time that `EventSource` waits before it connects again, ms.
-const FIRST: &str = "retry: 2000\n\n";
+const FIRST_LINE: &str = "retry: 2000\n\n";
 
 /// Answers `GET /v1/events`: begins a stream, which ends when the peer is gone or the site is stopped.
 pub(super) async fn answer_events(
@@ -39,12 +39,12 @@ pub(super) async fn answer_events(
     query: Option<&str>,
 ) -> Result<Response<Body>, HttpFailure> {
     let params = parse_event_params(query, &site.root)?;
-    let place = Arc::clone(&site.streams).try_acquire_owned();
+    let place = Arc::clone(&site.stream_permits).try_acquire_owned();
     let place = place.map_err(|_| HttpFailure::busy_failure("too many streams of events are open"))?;
     let in_work = site.in_work.try_acquire();
     let in_work = in_work
         .map_err(|_| HttpFailure::busy_failure("too many requests are in progress on all connections"))?;
-    site.shared.engine.note_use();
+    site.shared.engine.record_use();
     let request = RequestContext::new(&site.shared, RequestOrigin::Other);
     let subscription = subscribing::open_subscription(&request, params).await?;
     drop(in_work);
@@ -94,7 +94,7 @@ async fn send_events(
     _place: OwnedSemaphorePermit,
 ) {
     let sending = async {
-        let _ = frames.send(Bytes::from_static(FIRST.as_bytes())).await; // the peer may be gone
+        let _ = frames.send(Bytes::from_static(FIRST_LINE.as_bytes())).await; // the peer may be gone
         // Room is reserved before the event is taken, because newer events may replace it until then.
         while let Ok(room) = frames.reserve().await {
             let Some(bytes) = next_frame(&mut subscription).await else { return };
@@ -144,7 +144,7 @@ mod tests {
     use hyper::body::Body as _;
 
     use super::*;
-    use memod_base::types::NotedChange;
+    use memod_base::types::MemoryChange;
     use memod_engine::events::subscriptions::{EventBroker, TopicSet};
 
     /// More than wait for one subscriber.
@@ -165,9 +165,9 @@ mod tests {
         let (send, frames) = mpsc::channel(1);
         let filling = tokio::spawn(send_events(subscription, send, stopped, place));
         let mut body = EventBody(frames);
-        assert_eq!(part(&mut body).await.as_deref(), Some(FIRST));
+        assert_eq!(part(&mut body).await.as_deref(), Some(FIRST_LINE));
         for number in 0..MANY {
-            events.publish_memory_changes(vec![NotedChange {
+            events.publish_memory_changes(vec![MemoryChange {
                 action: "add".to_owned(),
                 ids: vec![number.to_string()],
             }]);

@@ -105,7 +105,7 @@ pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Refuses a head that is too long. hyper checks its own limit only before it reads on, so it accepts up to twice as much.
-pub(super) fn check_length(head: &Parts) -> Result<(), HttpFailure> {
+pub(super) fn check_head_length(head: &Parts) -> Result<(), HttpFailure> {
     let line = head.method.as_str().len() + head.uri.to_string().len() + "  HTTP/1.1\r\n".len();
     let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     if line + headers.sum::<usize>() + "\r\n".len() <= MAX_HEAD_BYTES {
@@ -117,7 +117,7 @@ pub(super) fn check_length(head: &Parts) -> Result<(), HttpFailure> {
 }
 
 /// Refuses a request other than GET whose body is not JSON: a form on another site can send only other types.
-pub(super) fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), HttpFailure> {
+pub(super) fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), HttpFailure> {
     let media = single_header(headers, &CONTENT_TYPE).and_then(|value| value.split(';').next());
     let is_json = media.is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"));
     if *method == Method::GET || is_json {
@@ -233,7 +233,7 @@ mod tests {
     fn changes_are_json() {
         let check = |method: Method, types: &[&str], expected: bool| {
             let lines: Vec<_> = types.iter().map(|value| ("content-type", *value)).collect();
-            assert_eq!(check_type(&method, &headers(&lines)).is_ok(), expected, "{method} {types:?}");
+            assert_eq!(check_content_type(&method, &headers(&lines)).is_ok(), expected, "{method} {types:?}");
         };
         check(Method::GET, &[], true);
         check(Method::POST, &["application/json"], true);

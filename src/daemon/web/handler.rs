@@ -10,7 +10,7 @@ use hyper::header::{ALLOW, HeaderMap, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE}
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use memod_base::threads::lock;
-use memod_proto::http::{ApiRoute, PREFIX};
+use memod_proto::http::{API_PREFIX, ApiRoute};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -28,7 +28,7 @@ use crate::daemon::request::request_context::RequestOrigin;
 /// Longest body, bytes: as long as a line of the socket.
 const MAX_BODY_BYTES: usize = 8 << 20;
 /// Longest body of a caller without proof of access, bytes.
-const MAX_SESSION_BYTES: usize = 4 << 10;
+const MAX_SESSION_BODY_BYTES: usize = 4 << 10;
 /// Time limit for receiving a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
@@ -42,10 +42,10 @@ pub(super) async fn answer_request(site: Arc<HttpSite>, request: Request<Incomin
 }
 
 async fn route_request(site: &HttpSite, head: &Parts, body: Incoming) -> Result<Response<Body>, HttpFailure> {
-    guard::check_length(head)?;
+    guard::check_head_length(head)?;
     site.hosts.check_host(&head.headers, &head.uri)?;
     let path = head.uri.path();
-    if !path.starts_with(PREFIX) {
+    if !path.starts_with(API_PREFIX) {
         return answer_public(site, head).await;
     }
     site.hosts.check_origin(&head.headers)?;
@@ -54,7 +54,7 @@ async fn route_request(site: &HttpSite, head: &Parts, body: Incoming) -> Result<
         check_proof(site, guard::read_proof(&head.headers, &site.cookie_name, &site.secrets))?;
     }
     let (target, id) = found.map_err(|nothing| not_found_failure(path, nothing))?;
-    guard::check_type(&head.method, &head.headers)?;
+    guard::check_content_type(&head.method, &head.headers)?;
     match target {
         RouteTarget::Method(method, route) => {
             if let Some(why) = memod_proto::Method::find_method(method).and_then(|method| method.socket_only)
@@ -138,14 +138,14 @@ async fn open_session(
     body: Incoming,
 ) -> Result<Response<Body>, HttpFailure> {
     let proof = match guard::bearer_token(headers) {
-        Some(token) => check_token(site, token),
+        Some(token) => compare_token(site, token),
         None => {
-            let bytes = read_body(body, MAX_SESSION_BYTES).await?;
+            let bytes = read_body(body, MAX_SESSION_BODY_BYTES).await?;
             let token = params::parse_body(&bytes)?.remove("token");
             token
                 .as_ref()
                 .and_then(Value::as_str)
-                .map_or(AccessProof::Absent, |token| check_token(site, token))
+                .map_or(AccessProof::Absent, |token| compare_token(site, token))
         }
     };
     check_proof(site, proof)?;
@@ -157,8 +157,12 @@ async fn open_session(
     Ok(response)
 }
 
-fn check_token(site: &HttpSite, token: &str) -> AccessProof {
-    if site.secrets.opens_session(token, Instant::now()) { AccessProof::Right } else { AccessProof::Wrong }
+fn compare_token(site: &HttpSite, token: &str) -> AccessProof {
+    if site.secrets.accept_session_token(token, Instant::now()) {
+        AccessProof::Right
+    } else {
+        AccessProof::Wrong
+    }
 }
 
 /// Reads a body; refuses at once a body whose announced length is over the limit.

@@ -19,7 +19,7 @@ use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Time for which an answer is repeated without reading the databases again.
-const KEPT: Duration = Duration::from_secs(1);
+const REPEAT_TIME: Duration = Duration::from_secs(1);
 
 /// Answers `/health`. A request needs no token, so answering costs little and reveals little.
 ///
@@ -27,7 +27,7 @@ const KEPT: Duration = Duration::from_secs(1);
 pub(super) async fn answer_health(site: &HttpSite) -> Response<Body> {
     let mut known = site.health.lock().await;
     let why_not = match &*known {
-        Some((at, why_not)) if at.elapsed() < KEPT => *why_not,
+        Some((at, why_not)) if at.elapsed() < REPEAT_TIME => *why_not,
         _ => {
             let why_not = find_failure(site).await;
             *known = Some((Instant::now(), why_not));
@@ -60,5 +60,8 @@ async fn find_failure(site: &HttpSite) -> Option<&'static str> {
 async fn read_both(site: &HttpSite) -> RpcResult<()> {
     let request = RequestContext::new(&site.shared, RequestOrigin::Other);
     memories::call_method(&request, "memory.containers", json!({ "cwd": site.root })).await?;
-    run_blocking(&request, |request| Ok(request.shared.engine.read(IndexReader::model_id).map(drop)?)).await
+    run_blocking(&request, |request| {
+        Ok(request.shared.engine.with_reader(IndexReader::model_id).map(drop)?)
+    })
+    .await
 }

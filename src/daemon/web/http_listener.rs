@@ -18,14 +18,14 @@ use tokio_io_timeout::TimeoutStream;
 
 use super::guard::MAX_HEAD_BYTES;
 use super::handler::answer_request;
-use super::http_site::{HttpSite, OpenPeer};
+use super::http_site::{HttpSite, OpenHttpConnection};
 use super::response::{Body, HEADERS, HttpFailure};
 use crate::daemon::process::descriptors;
 
 /// Time limit for the head of a request, and for the pause between two requests of one connection.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Time limit for a peer to read a part of its response, or, for a peer that is turned away, all of it.
-const UNREAD: Duration = Duration::from_secs(10);
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest wait for running requests when the site is stopped.
 const DRAIN: Duration = Duration::from_secs(2);
 
@@ -48,7 +48,7 @@ pub(super) async fn accept_connections(
                 connections.spawn(turn_away(stream));
             }
             Ok((stream, _)) => {
-                let peer = OpenPeer::new(&site);
+                let peer = OpenHttpConnection::new(&site);
                 connections.spawn(serve_peer(Arc::clone(&site), peer, stream, stop.clone()));
             }
             Err(error) => {
@@ -67,18 +67,18 @@ async fn turn_away(mut stream: TcpStream) {
     let busy = format!(
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n{headers}\r\n"
     );
-    let _ = timeout(UNREAD, stream.write_all(busy.as_bytes())).await; // the peer may be gone
+    let _ = timeout(UNREAD_TIMEOUT, stream.write_all(busy.as_bytes())).await; // the peer may be gone
     let _ = stream.shutdown().await;
 }
 
 async fn serve_peer(
     site: Arc<HttpSite>,
-    _peer: OpenPeer,
+    _peer: OpenHttpConnection,
     stream: TcpStream,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(UNREAD));
+    stream.set_write_timeout(Some(UNREAD_TIMEOUT));
     let service = service_fn(|request| {
         let answered = answer_or_fail(answer_request(Arc::clone(&site), request));
         async { Ok::<_, Infallible>(answered.await) }

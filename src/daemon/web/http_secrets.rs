@@ -14,7 +14,7 @@ const N_BYTES: usize = 32;
 const MAX_WRONG: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Time for which a one-time token is valid: a browser may take that long to start.
-const ONCE_WITHIN: Duration = Duration::from_secs(60);
+const ONE_TIME_TOKEN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The token in the address of the page, and the secret in the cookie of a session. They differ, so that a program that sees a
 /// cookie cannot open sessions. The type implements no `Debug`, so that secrets are not printed by accident.
@@ -23,7 +23,7 @@ pub(super) struct HttpSecrets {
     session: String,
     /// A token that opens a single session, and when it expires. A browser is started with this token, because other users can see
     /// the arguments of a process.
-    once: Mutex<Option<(String, Instant)>>,
+    one_time_token: Mutex<Option<(String, Instant)>>,
 }
 
 impl HttpSecrets {
@@ -32,7 +32,7 @@ impl HttpSecrets {
     /// # Errors
     /// When the system provides no random bytes.
     pub(super) fn random() -> Result<Self, String> {
-        Ok(Self { token: random_secret()?, session: random_secret()?, once: Mutex::default() })
+        Ok(Self { token: random_secret()?, session: random_secret()?, one_time_token: Mutex::default() })
     }
 
     /// Returns the token in the address of the page.
@@ -54,15 +54,15 @@ impl HttpSecrets {
     ///
     /// # Errors
     /// When the system provides no random bytes. The former token stays valid then.
-    pub(super) fn offer_once(&self, now: Instant) -> Result<String, String> {
+    pub(super) fn create_one_time_token(&self, now: Instant) -> Result<String, String> {
         let token = random_secret()?;
-        *lock(&self.once) = Some((token.clone(), now + ONCE_WITHIN));
+        *lock(&self.one_time_token) = Some((token.clone(), now + ONE_TIME_TOKEN_LIFETIME));
         Ok(token)
     }
 
     /// Returns whether a session may be opened with a token. A token that opens a single session is used up by this.
-    pub(super) fn opens_session(&self, given: &str, now: Instant) -> bool {
-        let mut once = lock(&self.once);
+    pub(super) fn accept_session_token(&self, given: &str, now: Instant) -> bool {
+        let mut once = lock(&self.one_time_token);
         let is_once = once.as_ref().is_some_and(|(token, until)| is_same(token, given) && now < *until);
         if is_once {
             *once = None;
@@ -129,17 +129,17 @@ mod tests {
     #[test]
     fn a_browser_is_let_in_once() {
         let (secrets, now) = (HttpSecrets::random().expect("random bytes"), Instant::now());
-        assert!(secrets.opens_session(secrets.token(), now));
-        let offer = || secrets.offer_once(now).expect("random bytes");
+        assert!(secrets.accept_session_token(secrets.token(), now));
+        let offer = || secrets.create_one_time_token(now).expect("random bytes");
         let (former, once) = (offer(), offer());
         assert!(
             !secrets.is_token(&once) && !secrets.is_session(&once),
             "it opens a session and nothing else"
         );
-        let opens = |token: &str| secrets.opens_session(token, now);
+        let opens = |token: &str| secrets.accept_session_token(token, now);
         assert_eq!((opens(&former), opens(&once), opens(&once)), (false, true, false));
         let late = offer();
-        assert!(!secrets.opens_session(&late, now + ONCE_WITHIN));
+        assert!(!secrets.accept_session_token(&late, now + ONE_TIME_TOKEN_LIFETIME));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) struct HttpSite {
     /// Maximum number of connections at a time.
     pub(super) max_connections: usize,
     /// Limits the number of event streams to a quarter of the connections, so that they leave room for requests.
-    pub(super) streams: Arc<Semaphore>,
+    pub(super) stream_permits: Arc<Semaphore>,
     /// Becomes true when the site is stopped.
     pub(super) stopping: watch::Receiver<bool>,
     connections: AtomicU64,
@@ -59,7 +59,7 @@ impl HttpSite {
             root,
             cookie_name: format!("memo-{port}"),
             health: tokio::sync::Mutex::default(),
-            streams: Arc::new(Semaphore::new(max_connections / 4)),
+            stream_permits: Arc::new(Semaphore::new(max_connections / 4)),
             stopping,
             max_connections,
             connections: AtomicU64::new(0),
@@ -74,9 +74,9 @@ impl HttpSite {
 
 /// Counts an open HTTP connection until it is dropped, even by a panic. It also counts as a connection of the daemon, which
 /// therefore does not exit as idle.
-pub(super) struct OpenPeer(Arc<HttpSite>);
+pub(super) struct OpenHttpConnection(Arc<HttpSite>);
 
-impl OpenPeer {
+impl OpenHttpConnection {
     pub(super) fn new(site: &Arc<HttpSite>) -> Self {
         site.connections.fetch_add(1, Ordering::SeqCst);
         site.shared.engine.connections.fetch_add(1, Ordering::SeqCst);
@@ -84,7 +84,7 @@ impl OpenPeer {
     }
 }
 
-impl Drop for OpenPeer {
+impl Drop for OpenHttpConnection {
     fn drop(&mut self) {
         self.0.shared.engine.connections.fetch_sub(1, Ordering::SeqCst);
         self.0.connections.fetch_sub(1, Ordering::SeqCst);

@@ -61,7 +61,7 @@ impl HttpServer {
 
     /// Runs one of the methods `serve.*`.
     pub(super) async fn call_method(&self, method: &str, params: Value) -> RpcResult<Value> {
-        self.shared.engine.note_use();
+        self.shared.engine.record_use();
         let result = match method {
             "serve.start" => self.start_serving(parse_params(params)?).await?,
             "serve.stop" => {
@@ -88,7 +88,7 @@ impl HttpServer {
         let root = self.locate_root(&params.cwd).await?;
         let mut serving = self.serving.lock().await;
         if let Some(running) = serving.as_ref().filter(|serving| serving.is_running()) {
-            return running.describe_site_for(&params);
+            return running.describe_site_with_browser_url(&params);
         }
         let listener = bind_port(params.port.unwrap_or_default()).await?;
         let port = listener.local_addr().map_err(|error| cannot_listen_error(0, &error))?.port();
@@ -98,7 +98,7 @@ impl HttpServer {
         let site = Arc::new(site);
         let accepting = tokio::spawn(http_listener::accept_connections(Arc::clone(&site), listener, stopped));
         tracing::info!(port, "listening for HTTP");
-        serving.insert(ServingSite { site, stop, accepting }).describe_site_for(&params)
+        serving.insert(ServingSite { site, stop, accepting }).describe_site_with_browser_url(&params)
     }
 
     /// Stops listening, and lets running requests finish within a limit.
@@ -125,10 +125,10 @@ impl ServingSite {
         !self.accepting.is_finished()
     }
 
-    fn describe_site_for(&self, params: &ServeParams) -> RpcResult<ServeResult> {
+    fn describe_site_with_browser_url(&self, params: &ServeParams) -> RpcResult<ServeResult> {
         let mut result = self.describe_site();
         if params.for_browser {
-            let once = self.site.secrets.offer_once(Instant::now()).map_err(no_random_error)?;
+            let once = self.site.secrets.create_one_time_token(Instant::now()).map_err(no_random_error)?;
             result.browser_url = Some(self.page_url(&once));
         }
         Ok(result)

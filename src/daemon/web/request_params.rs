@@ -1,9 +1,9 @@
 //! Builds the params of a method from the address and the body of a request.
 
-use memod_base::types::parse_with_metadata;
+use memod_base::types::parse_with_exact_metadata;
 use memod_proto::http::{ApiRoute, PathId, QueryType, SOCKET_ONLY_PARAMS};
-use memod_proto::nesting_depth;
-use memod_proto::{MAX_DEPTH, RpcError, code};
+use memod_proto::max_nesting_depth;
+use memod_proto::{MAX_JSON_DEPTH, RpcError, code};
 use serde_json::{Map, Number, Value};
 
 type Params = Map<String, Value>;
@@ -22,10 +22,10 @@ pub(super) fn parse_body(bytes: &[u8]) -> Result<Params, RpcError> {
     if text.trim_ascii().is_empty() {
         return Ok(Params::new());
     }
-    if nesting_depth(text) > MAX_DEPTH {
-        return Err(body_error(&format!("nested deeper than {MAX_DEPTH}")));
+    if max_nesting_depth(text) > MAX_JSON_DEPTH {
+        return Err(body_error(&format!("nested deeper than {MAX_JSON_DEPTH}")));
     }
-    match parse_with_metadata(text) {
+    match parse_with_exact_metadata(text) {
         Ok(Value::Object(params)) => Ok(params),
         Ok(_) => Err(bad_param_error("body: an object is needed, each param by its name".to_owned())),
         Err(error) => Err(body_error(&format!("not JSON: {error}"))),
@@ -57,7 +57,7 @@ pub(super) fn add_address_params(
     }
     match (route.id, id) {
         (Some(PathId::One(name)), Some(id)) => drop(params.insert(name.to_owned(), id.into())),
-        (Some(PathId::Only(name)), Some(id)) => drop(params.insert(name.to_owned(), vec![id].into())),
+        (Some(PathId::OnlyItem(name)), Some(id)) => drop(params.insert(name.to_owned(), vec![id].into())),
         _ => {}
     }
     if let Some(flag) = route.flag {

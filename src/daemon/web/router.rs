@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use matchit::Router;
 use memod_proto::METHODS;
-use memod_proto::http::{ApiRoute, PREFIX, ROUTES};
+use memod_proto::http::{API_PREFIX, ApiRoute, ROUTES};
 
 /// The code that answers requests to an address.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(super) enum RouteTarget {
 }
 
 /// HTTP verbs with their targets.
-type Verbs = Vec<(&'static str, RouteTarget)>;
+type VerbTargets = Vec<(&'static str, RouteTarget)>;
 
 /// Path of the description of the API.
 const DESCRIPTION: &str = "/v1/openapi.json";
@@ -30,7 +30,7 @@ const EVENTS: &str = "/v1/events";
 /// Path at which a session is opened; requests need no session there.
 const SESSION: &str = "/v1/session";
 
-static ROUTER: LazyLock<Router<Verbs>> = LazyLock::new(|| {
+static ROUTER: LazyLock<Router<VerbTargets>> = LazyLock::new(|| {
     let mut router = Router::new();
     for (path, verbs) in list_addresses() {
         router.insert(path, verbs).expect("a path of the tables fits the others");
@@ -38,11 +38,11 @@ static ROUTER: LazyLock<Router<Verbs>> = LazyLock::new(|| {
     router
 });
 
-fn list_addresses() -> BTreeMap<String, Verbs> {
-    let mut addresses: BTreeMap<String, Verbs> = BTreeMap::new();
+fn list_addresses() -> BTreeMap<String, VerbTargets> {
+    let mut addresses: BTreeMap<String, VerbTargets> = BTreeMap::new();
     let mut add = |path: String, verb, target| addresses.entry(path).or_default().push((verb, target));
     for method in METHODS {
-        add(format!("{PREFIX}{}", method.name), "POST", RouteTarget::Method(method.name, None));
+        add(format!("{API_PREFIX}{}", method.name), "POST", RouteTarget::Method(method.name, None));
     }
     for route in ROUTES {
         add(route.path.to_owned(), route.verb, RouteTarget::Method(route.method, Some(route)));

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use memod_base::paths::open_lock;
+use memod_base::paths::open_lock_file;
 use memod_client::VERSION;
 use memod_proto::{AdviseResult, PROTOCOL, Request, code};
 use serde_json::json;
@@ -106,7 +106,7 @@ fn an_older_daemon_that_stays_is_left_alone_for_a_minute() {
     ago(50);
     assert!(!prompt(), "nor within a minute");
     ago(70);
-    let held = open_lock(&lock).unwrap();
+    let held = open_lock_file(&lock).unwrap();
     held.lock().unwrap();
     assert!(!prompt(), "nor while another one starts a daemon");
     drop(held);

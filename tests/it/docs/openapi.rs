@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use memod_proto::http::{ApiRoute, PREFIX, PathId, QueryType, ROUTES};
+use memod_proto::http::{API_PREFIX, ApiRoute, PathId, QueryType, ROUTES};
 use memod_proto::{METHODS, Method, Topic};
 use serde_json::{Map, Value, json};
 
@@ -126,7 +126,7 @@ fn parameters(types: &Types, method: &Method, route: &ApiRoute) -> Value {
         (types.meaning(field), types.kind(&field.rust))
     };
     let mut parameters = Vec::new();
-    if let Some(PathId::One(name) | PathId::Only(name)) = route.id {
+    if let Some(PathId::One(name) | PathId::OnlyItem(name)) = route.id {
         let description = meaning(name).0;
         let schema = json!({ "type": "string" });
         parameters.push(
@@ -161,7 +161,7 @@ fn paths(schemas: &mut Schemas<'_>) -> BTreeMap<String, Map<String, Value>> {
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for method in METHODS.iter().filter(|method| method.socket_only.is_none()) {
         let operation = schemas.operation(method, None);
-        paths.entry(format!("{PREFIX}{}", method.name)).or_default().insert("post".to_owned(), operation);
+        paths.entry(format!("{API_PREFIX}{}", method.name)).or_default().insert("post".to_owned(), operation);
     }
     for route in ROUTES {
         let operation = schemas.operation(Method::find_method(route.method).unwrap(), Some(route));

@@ -81,7 +81,7 @@ impl FakeHub {
         let library = cache.dir.path().join("no-library");
         fs::write(&library, "").unwrap();
         let mut command = cache.command_with("http://127.0.0.1:1/simple");
-        command.args(["--model", NAME, "--runtime"]).arg(&library).env(HUB_VARIABLE, &self.server.url);
+        command.args(["--model", NAME, "--runtime"]).arg(&library).env(FETCH_HUB_VARIABLE, &self.server.url);
         command.envs(token.map(|token| ("HF_TOKEN", token)));
         match said(&mut command).pop() {
             Some(FetchReport::Failed { error, hint }) => (error, hint),
@@ -191,7 +191,7 @@ fn credentials_of_a_hub_are_sent_and_not_shown() {
     let library = cache.dir.path().join("no-library");
     fs::write(&library, "").unwrap();
     command.args(["--model", NAME, "--runtime"]).arg(&library).env("HF_TOKEN", "hf_token");
-    command.env(HUB_VARIABLE, hub.server.url.replace("http://", "http://me:s%40cret@"));
+    command.env(FETCH_HUB_VARIABLE, hub.server.url.replace("http://", "http://me:s%40cret@"));
     let reports = format!("{:?}", said(&mut command));
     assert!(reports.contains("no-library") && !reports.contains("cret"), "{reports}");
     let basic = |asked: &Asked| asked.header("authorization") == Some("Basic bWU6c0BjcmV0");

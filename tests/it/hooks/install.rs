@@ -30,9 +30,12 @@ fn files_of_ours() {
     let live = Live::idle();
     let git = Git(&live, "2.53.0");
     let table = |method: &str| {
-        memod_hooks::EVENTS.map(|event| format!("out: {event:<15} {method:<10} hooks/{event}\n")).concat()
+        memod_hooks::HOOK_EVENTS
+            .map(|event| format!("out: {event:<15} {method:<10} hooks/{event}\n"))
+            .concat()
     };
-    let changed = memod_hooks::EVENTS.map(|event| format!("err: memo: changed hooks/{event}\n")).concat();
+    let changed =
+        memod_hooks::HOOK_EVENTS.map(|event| format!("err: memo: changed hooks/{event}\n")).concat();
     // `git init` puts samples there, and nothing else.
     assert_eq!(git.hooks(&[]), format!("exit 0\n{}", table("none")));
     assert_eq!(git.hooks(&["install"]), format!("exit 0\n{}{changed}", table("file")));

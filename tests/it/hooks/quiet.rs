@@ -77,7 +77,7 @@ fn inside_a_hook_that_ends_at_the_first_failure() {
     for first in ["#!/bin/sh -eu\n", "#!/bin/bash\nset -euo pipefail\n", ""] {
         let live = Live::idle();
         let theirs = format!("{first}echo ran >> ran\n[ $# -lt 9 ] || exit 7\n");
-        for event in memod_hooks::EVENTS {
+        for event in memod_hooks::HOOK_EVENTS {
             super::put_hook(&live, &format!(".git/hooks/{event}"), &theirs);
         }
         live.write("a.md", "# a\n");

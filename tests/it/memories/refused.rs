@@ -33,7 +33,7 @@ fn wrong_values_change_nothing() {
         (&["get", "mem_00"], 1, "no memory begins with mem_00"),
         (&["get", "nonsense!"], 2, "\"nonsense!\""),
         (&["forget", "mem_00", "--yes"], 1, "no memory begins with mem_00"),
-        (&["forget", "--yes"], 2, "nothing says which"),
+        (&["forget", "--yes"], 2, "no memories are selected"),
         (&["forget", &first, "--container", "other", "--yes"], 2, "is in container project, not in other"),
         (&["forget", &first], 2, "--yes"),
         (&["restore", &first], 1, "not in the archive"),

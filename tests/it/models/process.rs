@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use memod_embed::onnx::{ModelCache, ModelImport, Runtime, import_model};
+use memod_embed::onnx::{ModelCache, ModelImport, RuntimeLocations, import_model};
 
 use super::*;
 
@@ -23,7 +23,8 @@ impl Process {
         fs::copy(tiny().join(model), dir.join("model.onnx")).unwrap();
         fs::copy(tiny().join("tokenizer.json"), dir.join("tokenizer.json")).unwrap();
         let program = Path::new(env!("CARGO_BIN_EXE_memod"));
-        let runtime = Runtime { variable: Some(library.to_owned()), ..Runtime::default() };
+        let runtime =
+            RuntimeLocations { from_variable: Some(library.to_owned()), ..RuntimeLocations::default() };
         let wanted = ModelImport { dir: &dir, name: Some("own"), source: None };
         let installed = import_model(&wanted, &ModelCache::new(temp.path()), &runtime, program).unwrap();
         let mut command = Command::new(program);

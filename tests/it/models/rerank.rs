@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use memod_embed::onnx::{ModelCache, ModelImport, Reranker, Runtime, import_model};
+use memod_embed::onnx::{ModelCache, ModelImport, Reranker, RuntimeLocations, import_model};
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn reranked(live: &Live, limit: &str) -> Reranked {
 fn a_cross_encoder_says_what_it_must_or_why_not() {
     let Some(library) = library() else { return };
     let temp = tempfile::tempdir().unwrap();
-    let runtime = Runtime { variable: Some(library.into()), ..Runtime::default() };
+    let runtime = RuntimeLocations { from_variable: Some(library.into()), ..RuntimeLocations::default() };
     let program = Path::new(env!("CARGO_BIN_EXE_memod"));
     let wanted = ModelImport { dir: &folder(), name: Some("own"), source: None };
     let installed = import_model(&wanted, &ModelCache::new(temp.path()), &runtime, program).unwrap();

@@ -1,6 +1,6 @@
 //! The table: each method of the protocol, under each fault.
 
-use memod_proto::{AnswerDuty, AnswerPart, METHODS, Method};
+use memod_proto::{AnswerPart, METHODS, Method, RequiredCaveats};
 use serde_json::{Value, json};
 
 use super::{Broken, DIRECTORY, FILE, Fault, LISTING, LSTAT, LSTAT_OF_FILE, REFS, SOURCE_FILE, text};
@@ -85,7 +85,7 @@ fn row(method: &str, broken: &Broken) -> Option<Value> {
 
 /// Returns whether the answer to a row is made of what cannot be read; `None` if that depends on more than the row.
 fn is_hit(method: &Method, fault: Fault) -> Option<bool> {
-    let (part, parts) = (fault.part, method.owes.answer_parts());
+    let (part, parts) = (fault.part, method.required_caveats.answer_parts());
     if !parts.contains(&part) {
         let is_behind = fault.stops_walk && parts.contains(&AnswerPart::Code);
         return (!is_behind && method.name != "complete").then_some(false);
@@ -119,9 +119,9 @@ fn check(broken: &Broken, method: &Method, params: Value) {
         }
         Ok(result) => result,
     };
-    match method.owes {
-        AnswerDuty::Nothing => assert!(result.get("fresh").is_none(), "{what}"),
-        AnswerDuty::Fresh(_) => {
+    match method.required_caveats {
+        RequiredCaveats::Nothing => assert!(result.get("fresh").is_none(), "{what}"),
+        RequiredCaveats::Fresh(_) => {
             let (fresh, reason) = (result["fresh"].as_bool().expect(&what), text(&result["reason"]));
             assert_eq!(fresh, reason.is_empty(), "a reason is there if it is not fresh: {what}");
             if let Some(is_hit) = is_hit {
@@ -129,10 +129,10 @@ fn check(broken: &Broken, method: &Method, params: Value) {
                 assert!(fresh || broken.is_named_in(reason), "{what}");
             }
         }
-        AnswerDuty::Report if is_hit == Some(true) => {
+        RequiredCaveats::Report if is_hit == Some(true) => {
             assert!(broken.is_named_in(&result.to_string()), "{what}");
         }
-        AnswerDuty::Report => {}
+        RequiredCaveats::Report => {}
     }
     let has_told = result["degraded"].as_array().is_none_or(|told| {
         fault.part != AnswerPart::Memories || told.iter().any(|why| broken.is_named_in(text(why)))
@@ -148,7 +148,7 @@ fn check_all(fault: Fault) {
     }
     let mut n_rows = 0;
     for method in METHODS {
-        if method.owes == AnswerDuty::Nothing {
+        if method.required_caveats == RequiredCaveats::Nothing {
             assert!(OWE_NOTHING.contains(&method.name), "{} owes nothing? say so here", method.name);
             continue;
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use memod_base::paths::{Env, RepoLayout, canonical, effective_uid};
+use memod_base::paths::{Env, RepoLayout, canonicalize_path, effective_uid};
 use memod_base::types::{ReadRefusal, SourceKey};
 use memod_git::UserDirs;
 use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
@@ -24,7 +24,7 @@ impl Fixture {
     /// Makes an empty directory that is not a repository.
     pub(crate) fn plain() -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let top = canonical(temp.path()).unwrap();
+        let top = canonicalize_path(temp.path()).unwrap();
         let (root, home) = (top.join("tree"), top.join("home"));
         fs::create_dir_all(&root).unwrap();
         fs::create_dir_all(&home).unwrap();
@@ -105,11 +105,11 @@ impl Fixture {
 
     pub(crate) fn place_at(&self, root: &Path) -> RepoLayout {
         let env = Env { home: Some(self.home.clone()), uid: effective_uid(), ..Env::default() };
-        RepoLayout::locate_new(root, &env).unwrap()
+        RepoLayout::locate_or_assume_root(root, &env).unwrap()
     }
 
     pub(crate) fn admission(&self, layout: &RepoLayout) -> Admission {
-        Admission::open_for(layout, &self.dirs(), MAX_FILE_BYTES).unwrap()
+        Admission::open_with_user_dirs(layout, &self.dirs(), MAX_FILE_BYTES).unwrap()
     }
 
     /// Returns what git lists and is on the disk, without the slash that git puts after other repositories.
@@ -154,21 +154,21 @@ pub(crate) struct Seen {
 }
 
 impl Visit for Seen {
-    fn dir(&mut self, abs: &Path, key: Option<&SourceKey>) {
+    fn before_listing(&mut self, abs: &Path, key: Option<&SourceKey>) {
         assert!(abs.is_absolute());
         self.dirs.push(key.map_or_else(String::new, ToString::to_string));
     }
 
-    fn file(&mut self, found: ListedFile) {
+    fn visit_file(&mut self, found: ListedFile) {
         let key = found.key.as_str().to_owned();
         assert!(self.files.insert(key.clone(), found.refusal).is_none(), "{key} was met twice");
     }
 
-    fn problem(&mut self, _: Option<SourceKey>, problem: ScanError) {
+    fn report_problem(&mut self, _: Option<SourceKey>, problem: ScanError) {
         self.problems.push(problem.to_string());
     }
 
-    fn unread(&mut self, key: Option<SourceKey>, why: String) {
+    fn report_unread(&mut self, key: Option<SourceKey>, why: String) {
         panic!("{key:?} cannot be read now: {why}");
     }
 }

@@ -162,24 +162,24 @@ struct Vandal<'a> {
 }
 
 impl Visit for Vandal<'_> {
-    fn dir(&mut self, abs: &Path, key: Option<&SourceKey>) {
+    fn before_listing(&mut self, abs: &Path, key: Option<&SourceKey>) {
         (self.act)(abs, key.map_or("", SourceKey::as_str));
-        self.seen.dir(abs, key);
+        self.seen.before_listing(abs, key);
     }
 
-    fn file(&mut self, found: ListedFile) {
-        self.seen.file(found);
+    fn visit_file(&mut self, found: ListedFile) {
+        self.seen.visit_file(found);
     }
 
-    fn problem(&mut self, _: Option<SourceKey>, problem: ScanError) {
-        self.seen.problem(None, problem);
+    fn report_problem(&mut self, _: Option<SourceKey>, problem: ScanError) {
+        self.seen.report_problem(None, problem);
     }
 
-    fn unread(&mut self, key: Option<SourceKey>, why: String) {
-        self.seen.unread(key, why);
+    fn report_unread(&mut self, key: Option<SourceKey>, why: String) {
+        self.seen.report_unread(key, why);
     }
 
-    fn stopped(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.seen.dirs.len() >= self.stop_after
     }
 }

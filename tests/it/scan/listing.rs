@@ -381,7 +381,7 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
     let bytes = fs::read(&index).unwrap();
     for damaged in [&b"DIRC"[..], b"nonsense", &bytes[..bytes.len() / 2], &[]] {
         fs::write(&index, damaged).unwrap();
-        match Admission::open_for(&place, &f.dirs(), MAX_FILE_BYTES) {
+        match Admission::open_with_user_dirs(&place, &f.dirs(), MAX_FILE_BYTES) {
             Err(ScanError::Git(GitError::Index { path, .. })) => assert_eq!(path, index),
             Err(other) => panic!("another error: {other}"),
             Ok(_) => panic!("{} bytes are taken for an index", damaged.len()),
@@ -397,7 +397,8 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
 fn a_damaged_configuration_is_named() {
     let f = Fixture::new();
     f.write_home(".gitconfig", "[core\nnonsense");
-    let error = Admission::open_for(&f.layout(), &f.dirs(), MAX_FILE_BYTES).err().unwrap().to_string();
+    let error =
+        Admission::open_with_user_dirs(&f.layout(), &f.dirs(), MAX_FILE_BYTES).err().unwrap().to_string();
     assert!(error.contains(".gitconfig"), "{error}");
 }
 

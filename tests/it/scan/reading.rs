@@ -4,12 +4,12 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memod_base::types::{ReadRefusal, SourceKey};
-use memod_scan::{Content, Read, ReadError, lstat, read};
+use memod_scan::{Content, FileSnapshot, ReadError, lstat, read};
 
 use super::fixture::{Fixture, MAX_FILE_BYTES};
 use crate::sandbox::mkfifo;
 
-fn read_key(fixture: &Fixture, key: &str) -> Result<Read, ReadError> {
+fn read_key(fixture: &Fixture, key: &str) -> Result<FileSnapshot, ReadError> {
     read(&fixture.root, &SourceKey::new(key), MAX_FILE_BYTES)
 }
 
@@ -100,7 +100,7 @@ fn a_file_that_is_being_written_is_never_torn() {
         });
         while !done.load(Ordering::Acquire) {
             match read_key(&f, "busy") {
-                Ok(Read { stat, content: Content::Text(text), .. }) => {
+                Ok(FileSnapshot { stat, content: Content::Text(text), .. }) => {
                     assert_eq!(stat.size, text.len() as u64);
                     assert!(text.bytes().all(|byte| byte == text.as_bytes()[0]));
                 }

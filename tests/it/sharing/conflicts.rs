@@ -53,7 +53,7 @@ fn a_text_or_an_editor_ends_it_too() {
     let (code, answer) = memo(&live, &["resolve", &id, "--text", "delta is both"]);
     assert_eq!((code, &answer["memory"]["content"]), (0, &json!("delta is both")), "{answer}");
     let (live, id) = in_conflict();
-    let text = memod_memory::file::parse_sides(&text_of(&live, &id)).unwrap().unwrap()[1].clone();
+    let text = memod_memory::file::parse_conflict_sides(&text_of(&live, &id)).unwrap().unwrap()[1].clone();
     write_file(&live, &id, &text);
     assert_eq!(get(&live, &id)["content"], "gamma is theirs");
     assert_eq!(complaint(&live, &format!("{id}.md")), None);

@@ -80,8 +80,7 @@ fn an_entry_that_no_file_may_say_is_refused_alone() {
     let live = Live::new();
     let id = add_shared(&live, "zebra rule one");
     let marks = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs";
-    for (content, why) in [("key AKIAIOSFODNN7EXAMPLQ here", "credential"), (marks, "markers of a conflict")]
-    {
+    for (content, why) in [("key AKIAIOSFODNN7EXAMPLQ here", "credential"), (marks, "conflict markers")] {
         let refused = newer(&live, &id, false, &json!({ "content": content }));
         let beside = [json!({ "content": "maple before" }), refused, json!({ "content": "violet after" })];
         let fates = import(&live, &beside);

@@ -280,9 +280,9 @@ fn a_merge_in_conflict_does_not_touch_what_is_mine() {
     let front = ours.strip_suffix("beta\n").unwrap();
     write_file(&live, &id, &format!("{front}<<<<<<< HEAD\nbeta\n=======\ngamma\n>>>>>>> side\n"));
     assert_eq!(sides(&live, &id), whole("alpha is mine"));
-    assert!(complaint(&live, &format!("{id}.md")).unwrap().contains("end the merge first"));
+    assert!(complaint(&live, &format!("{id}.md")).unwrap().contains("resolve the conflict in git first"));
     for side in [json!({ "id": id, "side": "ours" }), json!({ "id": id, "text": "delta" })] {
-        assert!(refusal(&live, "memory.resolve_file", side).contains("end the merge first"));
+        assert!(refusal(&live, "memory.resolve_file", side).contains("resolve the conflict in git first"));
     }
     write_file(&live, &id, &theirs);
     assert_eq!(sides(&live, &id)[1].1, "gamma");

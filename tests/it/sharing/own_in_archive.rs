@@ -153,7 +153,7 @@ fn another_worktree_may_take_out_what_is_in_conflict_here() {
     assert_eq!(listed(&live, &id).len(), 2);
     live.call_in(&side, "memory.unshare", json!({ "ids": [id] }));
     assert_eq!(get(&live, &id)["content"], "alpha was before");
-    assert!(complaint(&live, &format!("{id}.md")).unwrap().contains("end the merge first"));
+    assert!(complaint(&live, &format!("{id}.md")).unwrap().contains("resolve the conflict in git first"));
     write_file(&live, &id, &format!("{front}delta\n"));
     let texts: Vec<Value> = listed(&live, &id).iter().map(|memory| memory["content"].clone()).collect();
     assert_eq!(texts, ["alpha was before", "delta"]);
@@ -203,7 +203,7 @@ fn a_history_says_in_words_what_was_changed_and_where() {
     call(&live, "memory.update", json!({ "id": id, "title": "here" }));
     let told = said(&live, &["history", &id]);
     assert!(told.contains("  anchors: a.py#rotate, as the code was then"), "{told}");
-    let place = memod_base::paths::canonical(&side).unwrap();
+    let place = memod_base::paths::canonicalize_path(&side).unwrap();
     assert!(told.contains(&format!(" in the worktree {}\n", place.display())), "{told}");
     assert!(told.contains(" in the worktree main\n"), "{told}");
 }

@@ -88,7 +88,7 @@ fn a_backup_replaces_no_file() {
     let path = live.sandbox.path("taken.db");
     fs::write(&path, "mine").unwrap();
     let (code, said) = memo(&live, &["backup", path.to_str().unwrap()]);
-    assert!(code != Some(0) && said.contains("there is a file of that name"), "{said}");
+    assert!(code != Some(0) && said.contains("the file exists already"), "{said}");
     assert!(said.contains("name another file"), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
 }

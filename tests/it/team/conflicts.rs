@@ -297,7 +297,7 @@ fn what_the_team_has_is_shown_alone_while_ones_own_is_in_the_archive() {
         let refused = ann.live.memo(args).output().unwrap();
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(&format!("`memo restore {id}` shows yours beside it")), "{args:?}: {said}");
+        assert!(said.contains(&format!("restore yours with `memo restore {id}`")), "{args:?}: {said}");
     }
     assert_shown("of bob 2");
     bob.sync();

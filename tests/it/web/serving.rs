@@ -29,7 +29,7 @@ fn nothing_listens_until_it_is_asked_for() {
     assert!(again.stderr.is_empty());
     let other = live.memo(&["serve", "--port", "1"]).output().unwrap();
     let said = String::from_utf8(other.stderr).unwrap();
-    assert!(said.contains(&format!("listens on port {port} already")), "{said}");
+    assert!(said.contains(&format!("already listens on port {port}")), "{said}");
     assert_eq!(memo(&live, &["serve", "--status"]).1["url"], url);
 
     let (code, told) = memo(&live, &["serve", "--stop"]);

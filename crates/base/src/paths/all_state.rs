@@ -4,33 +4,34 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::locate::asked_for_file;
+use super::locate::request_file_of_dir;
 use super::{
-    DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir, read_regular, sync_file,
+    DOORBELL_FILE_NAME, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir, read_regular,
+    sync_file,
 };
 
 /// Name of the database of memories. It is removed after the backups from which it could be restored.
-const MEMORIES: &str = "memory.db";
-/// Name of the directory with the backups of that database.
-const BACKUPS: &str = "backups";
+const MEMORY_DB_NAME: &str = "memory.db";
+/// Name of the directory with the backups of memory.db.
+const BACKUPS_DIR_NAME: &str = "backups";
 /// Prefix of the names of damaged databases of memories.
-const DAMAGED: &str = "memory.db.damaged-";
+const DAMAGED_DB_PREFIX: &str = "memory.db.damaged-";
 
 impl RepoLayout {
     /// Returns the existing directories with state of this repository, including those of linked worktrees.
     pub fn all_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
-        if self.git_dir.is_none() && self.request_file(env).is_none() {
+        if self.git_dir.is_none() && self.existing_request_file(env).is_none() {
             return Vec::new(); // no index was requested, so a `.memo` in it is not ours
         }
         let mut dirs = vec![self.state_dir.clone()];
-        dirs.extend(self.other_states(env).into_iter().map(|other| other.dir));
+        dirs.extend(self.other_state_dirs(env).into_iter().map(|other| other.dir));
         dirs.extend(self.linked_git_dirs().map(|git_dir| git_dir.join(STATE_DIR)));
         dirs.retain(|dir| is_dir(dir));
         dirs
     }
 
     /// Returns the top directories of the repository's worktrees that exist.
-    pub fn worktrees(&self) -> Vec<PathBuf> {
+    pub fn existing_worktree_roots(&self) -> Vec<PathBuf> {
         let main = self.common_dir.as_ref().filter(|dir| dir.ends_with(".git")).and_then(|dir| dir.parent());
         let linked = self.linked_git_dirs().filter_map(|git_dir| {
             let dot_git = read_regular(&git_dir.join("gitdir")).ok()?;
@@ -42,16 +43,16 @@ impl RepoLayout {
 
     /// Returns the file that records that an index of this directory was requested while it was outside git; `None` if there is
     /// no such file.
-    pub fn request_file(&self, env: &Env) -> Option<PathBuf> {
-        Some(asked_for_file(&self.root, env)).filter(|file| file.is_file())
+    pub fn existing_request_file(&self, env: &Env) -> Option<PathBuf> {
+        Some(request_file_of_dir(&self.root, env)).filter(|file| file.is_file())
     }
 
     /// Returns the git hooks and the git configuration file of this repository that name our doorbell file. Hooks in another
     /// directory (`core.hooksPath`) are not found.
-    pub fn hook_files(&self) -> Vec<PathBuf> {
+    pub fn find_doorbell_users(&self) -> Vec<PathBuf> {
         let Some(common_dir) = &self.common_dir else { return Vec::new() };
         let files = list_entries(&common_dir.join("hooks")).chain([common_dir.join("config")]);
-        let doorbell = format!("{STATE_DIR}/cookies/{DOORBELL}");
+        let doorbell = format!("{STATE_DIR}/cookies/{DOORBELL_FILE_NAME}");
         let names_it = |text: Vec<u8>| text.windows(doorbell.len()).any(|part| part == doorbell.as_bytes());
         files.filter(|file| read_regular(file).is_ok_and(names_it)).collect()
     }
@@ -76,27 +77,27 @@ fn is_dir(path: &Path) -> bool {
 ///
 /// # Panics
 /// When all paths exist; callers pass an endless iterator.
-pub fn first_free(mut paths: impl Iterator<Item = PathBuf>) -> PathBuf {
+pub fn find_unused_path(mut paths: impl Iterator<Item = PathBuf>) -> PathBuf {
     paths.find(|path| fs::symlink_metadata(path).is_err()).expect("endless numbers have a free one")
 }
 
 /// Returns whether a state dir has a database of memories, or backups from which one could be restored.
 pub fn may_have_memories(state_dir: &Path) -> bool {
-    state_dir.join(MEMORIES).exists() || state_dir.join(BACKUPS).is_dir()
+    state_dir.join(MEMORY_DB_NAME).exists() || state_dir.join(BACKUPS_DIR_NAME).is_dir()
 }
 
 /// Returns the files of a state dir that may have memories which an export lacks: damaged databases, backups that somebody
 /// requested, and backups of databases that were replaced or reset.
-pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
-    let mut files = files_named(state_dir, |name| name.starts_with(DAMAGED));
-    files.extend(files_named(&state_dir.join(BACKUPS), |name| {
+pub fn find_files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
+    let mut files = list_matching_files(state_dir, |name| name.starts_with(DAMAGED_DB_PREFIX));
+    files.extend(list_matching_files(&state_dir.join(BACKUPS_DIR_NAME), |name| {
         ["-asked", "-agent", "-replaced", "-reset"].iter().any(|label| name.contains(label))
     }));
     files
 }
 
 /// Returns the entries of a directory whose name `is_wanted` accepts, sorted.
-fn files_named(dir: &Path, is_wanted: fn(&str) -> bool) -> Vec<PathBuf> {
+fn list_matching_files(dir: &Path, is_wanted: fn(&str) -> bool) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = list_entries(dir)
         .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_wanted))
         .collect();
@@ -113,7 +114,7 @@ pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
     create_private_dir(dir)?;
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let to = first_free((0..).map(|number: u32| match number {
+        let to = find_unused_path((0..).map(|number: u32| match number {
             0 => dir.join(&*name),
             number => dir.join(format!("{number}-{name}")),
         }));
@@ -133,23 +134,23 @@ pub fn remove_state_dir(dir: &Path) -> Result<(), PathError> {
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     // The database goes before its write-ahead log: the log is useless alone, but the database is incomplete without it.
     paths.sort_by_key(|path| match path.file_name().and_then(|name| name.to_str()) {
-        Some(MEMORIES) => 1,
-        Some(name) if name.starts_with(MEMORIES) => 2,
+        Some(MEMORY_DB_NAME) => 1,
+        Some(name) if name.starts_with(MEMORY_DB_NAME) => 2,
         Some(name) if name.ends_with(".lock") => 3,
         _ => 0,
     });
     for path in &paths {
         let removed = if is_dir(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        if_there(removed).at("remove", path)?;
+        ignore_not_found(removed).at("remove", path)?;
     }
     match fs::remove_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-        removed => if_there(removed).at("remove", dir),
+        removed => ignore_not_found(removed).at("remove", dir),
     }
 }
 
 /// Turns the error of a missing file into success.
-fn if_there(removed: io::Result<()>) -> io::Result<()> {
+fn ignore_not_found(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,

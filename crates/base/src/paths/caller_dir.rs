@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{FOLDS, RepoLayout, SpellingCache, canonical};
+use super::{FS_FOLDS_NAMES, RepoLayout, SpellingCache, canonicalize_path};
 
 /// The current directory of a caller, as the names that lead to it from the top of the worktree.
 #[derive(Clone, Debug, Default)]
@@ -49,13 +49,13 @@ impl CallerDir {
 
     /// Rewrites an absolute path that leads into the worktree through a symbolic link so that it begins with the top of the
     /// worktree. Returns every other path, and a line or symbol after a path, unchanged.
-    pub fn without_links(&self, typed: String) -> String {
+    pub fn rewrite_linked_root(&self, typed: String) -> String {
         let path = Path::new(&typed);
         if !path.is_absolute() || path.starts_with(&self.root) {
             return typed;
         }
         let to_root = path.ancestors().find_map(|above| {
-            let is_root = canonical(above).is_ok_and(|found| found == Path::new(&self.root));
+            let is_root = canonicalize_path(above).is_ok_and(|found| found == Path::new(&self.root));
             is_root.then(|| path.strip_prefix(above).ok()).flatten()
         });
         to_root
@@ -83,7 +83,7 @@ impl CallerDir {
     /// When the path leads out of the worktree.
     pub fn resolve_path(&self, typed: &str) -> Result<String, OutsideError> {
         let path = self.resolve_parts(typed, str::to_owned)?.join("/");
-        Ok(if FOLDS && !path.is_empty() { self.with_spelling(&path) } else { path })
+        Ok(if FS_FOLDS_NAMES && !path.is_empty() { self.with_spelling(&path) } else { path })
     }
 
     /// Returns a path relative to the top, spelled as its directories list it. A symbol or line after the path stays.
@@ -194,7 +194,7 @@ mod tests {
         let root = top.path().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let dir = CallerDir { root, parts: Vec::new() };
         let check = |typed: &str, expected: &str| {
-            let expected = if FOLDS { expected } else { typed };
+            let expected = if FS_FOLDS_NAMES { expected } else { typed };
             assert_eq!(dir.resolve_path(typed).unwrap(), expected, "{typed}");
         };
         check("docs/a#b.md", "Docs/A#b.md");

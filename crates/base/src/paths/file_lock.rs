@@ -13,7 +13,7 @@ use super::{IoContext, PathError};
 ///
 /// # Errors
 /// When the file cannot be opened or created.
-pub fn open_lock(path: &Path) -> Result<File, PathError> {
+pub fn open_lock_file(path: &Path) -> Result<File, PathError> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     #[cfg(unix)]
@@ -29,7 +29,7 @@ pub fn open_lock(path: &Path) -> Result<File, PathError> {
 /// # Errors
 /// `TimedOut` when another process has the lock for all of that time; other kinds when the file system has no locks or no thread
 /// can be started.
-pub fn lock_within(file: File, patience: Duration) -> io::Result<File> {
+pub fn lock_with_timeout(file: File, patience: Duration) -> io::Result<File> {
     if file.try_lock().is_ok() {
         return Ok(file);
     }

@@ -7,12 +7,12 @@ use super::PathError;
 impl PathError {
     /// Returns a hint how to remedy this error; `None` for an error without a known remedy.
     pub fn hint(&self) -> Option<&'static str> {
-        io_hint(&self.source)
+        io_error_hint(&self.source)
     }
 }
 
 /// The hint for a path to which access is denied.
-const DENIED: &str = match cfg!(windows) {
+const PERMISSION_DENIED_HINT: &str = match cfg!(windows) {
     true => {
         "check the permissions of that path, and close the program that has it open: Windows does not replace an open file"
     }
@@ -20,10 +20,10 @@ const DENIED: &str = match cfg!(windows) {
 };
 
 /// Returns a hint how to remedy a failed operation on a file; `None` for an error without a known remedy.
-pub fn io_hint(error: &io::Error) -> Option<&'static str> {
+pub fn io_error_hint(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
-        Kind::PermissionDenied => Some(DENIED),
+        Kind::PermissionDenied => Some(PERMISSION_DENIED_HINT),
         Kind::StorageFull => Some("free some space on that file system; `df` shows how much is left"),
         Kind::QuotaExceeded => Some("free some space: the quota on that file system is used up"),
         Kind::ReadOnlyFilesystem => Some("mount that file system writable"),
@@ -51,7 +51,7 @@ fn os_hint(error: &io::Error) -> Option<&'static str> {
         libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then run `memo restart`"),
         libc::ENFILE => Some("too many files are open on this machine: raise `sysctl fs.file-max`"),
         libc::ENOMEM => Some("free some memory, or raise the limit of `ulimit -v`"),
-        libc::EIO => Some("check the disk of that file system; the system log may say more"),
+        libc::EIO => Some("check that file system and its disk, and the system log for details"),
         _ => None,
     }
 }

@@ -7,24 +7,24 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{IoContext as _, PathError, rename_to_free, swap_files};
+use super::{IoContext as _, PathError, rename_without_overwrite, swap_files};
 
 /// Name of the file in a worktree's git dir that `memo sync-notes` locks while it runs.
-pub const NOTES_LOCK: &str = "memod-notes.lock";
+pub const NOTES_LOCK_FILE_NAME: &str = "memod-notes.lock";
 /// Suffix of the temporary files that `memo sync-notes` writes; their names begin with a dot.
-pub const NOTES_NEW: &str = ".notes-new";
+pub const NOTES_NEW_SUFFIX: &str = ".notes-new";
 /// Suffix of the name that a temporary file has when it is swapped with the file of a memory, after the digits of
-/// [`text_hash_digits`].
-pub const NOTES_OUT: &str = ".notes-out";
+/// [`text_hash_prefix`].
+pub const NOTES_SWAP_SUFFIX: &str = ".notes-out";
 /// Number of hex digits of the hash of the new text in the name of such a file, so that each text has its own name.
-const N_DIGITS: usize = 16;
+const N_HASH_DIGITS: usize = 16;
 
 /// Replaces the file at `path` by the file at `out`. If `is_former` shows that somebody has saved `path` meanwhile, the saved
 /// version is put back. Returns whether `path` was replaced.
 ///
 /// # Errors
 /// When a file cannot be renamed, read or removed.
-pub fn replace_known(
+pub fn replace_unless_saved(
     path: &Path,
     out: &Path,
     is_former: impl Fn(&Path) -> Result<bool, PathError>,
@@ -32,19 +32,21 @@ pub fn replace_known(
 ) -> Result<bool, PathError> {
     match swap_files(out, path) {
         // Somebody removed the file at `path`.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return remove_if_there(out).map(|()| false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return remove_if_exists(out).map(|()| false);
+        }
         Err(error) => {
-            remove_if_there(out)?; // the swap failed, so `out` still has our new text
+            remove_if_exists(out)?; // the swap failed, so `out` still has our new text
             return Err(error).at("swap", path);
         }
         Ok(()) => {}
     }
     if is_former(out)? {
-        return remove_if_there(out).map(|()| true);
+        return remove_if_exists(out).map(|()| true);
     }
     swap_files(out, path).at("swap", path)?;
     if is_new(out)? {
-        return remove_if_there(out).map(|()| false);
+        return remove_if_exists(out).map(|()| false);
     }
     // Somebody saved the file a second time. The last version stays at `path`; a later run handles the other one at `out`.
     swap_files(out, path).at("swap", path)?;
@@ -55,21 +57,21 @@ pub fn replace_known(
 /// is renamed back. Returns whether the file was removed or did not exist.
 ///
 /// # Errors
-/// As [`replace_known`].
-pub fn remove_known(
+/// As [`replace_unless_saved`].
+pub fn remove_unless_saved(
     path: &Path,
     out: &Path,
     is_former: impl Fn(&Path) -> Result<bool, PathError>,
 ) -> Result<bool, PathError> {
-    match rename_to_free(path, out) {
+    match rename_without_overwrite(path, out) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         renamed => renamed.at("remove", path)?,
     }
     if is_former(out)? {
-        return remove_if_there(out).map(|()| true);
+        return remove_if_exists(out).map(|()| true);
     }
     // If `path` is taken, the file stays at `out` for a later run.
-    renamed_to_free(rename_to_free(out, path)).at("rename to", path)?;
+    was_renamed(rename_without_overwrite(out, path)).at("rename to", path)?;
     Ok(false)
 }
 
@@ -77,18 +79,18 @@ pub fn remove_known(
 ///
 /// # Errors
 /// When the file exists and cannot be removed.
-pub fn remove_if_there(path: &Path) -> Result<(), PathError> {
+pub fn remove_if_exists(path: &Path) -> Result<(), PathError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
         _ => Ok(()),
     }
 }
 
-/// Converts the result of [`rename_to_free`]: returns true if the file was renamed, false if the name was taken.
+/// Converts the result of [`rename_without_overwrite`]: returns true if the file was renamed, false if the name was taken.
 ///
 /// # Errors
 /// Any error but `AlreadyExists`.
-pub fn renamed_to_free(renamed: io::Result<()>) -> io::Result<bool> {
+pub fn was_renamed(renamed: io::Result<()>) -> io::Result<bool> {
     match renamed {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         renamed => renamed.map(|()| true),
@@ -96,13 +98,13 @@ pub fn renamed_to_free(renamed: io::Result<()>) -> io::Result<bool> {
 }
 
 /// Returns hex digits of the hash of a text, which is hashed with LF line ends and without a byte order mark.
-pub fn text_hash_digits(text: &[u8]) -> String {
+pub fn text_hash_prefix(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
-    hash_digits(blake3::hash(text.as_bytes()).as_bytes())
+    hash_prefix(blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// Returns the first hex digits of a hash, as [`text_hash_digits`] returns them.
-pub fn hash_digits(hash: &[u8; 32]) -> String {
-    blake3::Hash::from_bytes(*hash).to_hex()[..N_DIGITS].to_owned()
+/// Returns the first hex digits of a hash, as [`text_hash_prefix`] returns them.
+pub fn hash_prefix(hash: &[u8; 32]) -> String {
+    blake3::Hash::from_bytes(*hash).to_hex()[..N_HASH_DIGITS].to_owned()
 }

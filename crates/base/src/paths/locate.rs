@@ -6,10 +6,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::state_owner::{identity_name, is_of_another};
+use super::state_owner::{belongs_to_other_repository, dir_identity_text};
 use super::{
-    Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
-    create_private_dir, is_read_only, owner, read_file, read_regular,
+    Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_GITIGNORE_TEXT,
+    canonicalize_path, create_private_dir, is_read_only, owner_uid, read_file, read_regular,
 };
 
 /// Why a directory cannot be served.
@@ -47,10 +47,10 @@ pub enum LocateError {
     NotIndexed(PathBuf),
     /// A `.memo` directory that we did not create.
     #[error("{}: was not created by memo", .0.display())]
-    Foreign(PathBuf),
+    ForeignStateDir(PathBuf),
     /// The root of the file system or the home directory, outside git.
     #[error("{}: too large to index outside a git repository", .0.display())]
-    TooWide(PathBuf),
+    HomeOrRoot(PathBuf),
 }
 
 impl RepoLayout {
@@ -61,28 +61,34 @@ impl RepoLayout {
     /// # Errors
     /// When `start` is in no worktree and no indexed directory, or cannot be read, or belongs to another user. Nothing was created.
     pub fn locate(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        Self::locate_around(&canonical(start)?, env, |start| Self::outside_git(start, env))
+        Self::locate_git_or_else(&canonicalize_path(start)?, env, |start| {
+            Self::find_layout_outside_git(start, env)
+        })
     }
 
     /// As [`Self::locate`], but outside git `start` itself is the root if no directory around it has an index.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn locate_new(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        Self::locate_around(&canonical(start)?, env, |start| match Self::outside_git(start, env) {
-            Err(LocateError::NotIndexed(root)) => Self::outside_repository(&root, env),
-            found => found,
-        })
+    pub fn locate_or_assume_root(start: &Path, env: &Env) -> Result<Self, LocateError> {
+        Self::locate_git_or_else(
+            &canonicalize_path(start)?,
+            env,
+            |start| match Self::find_layout_outside_git(start, env) {
+                Err(LocateError::NotIndexed(root)) => Self::layout_outside_git(&root, env),
+                found => found,
+            },
+        )
     }
 
     /// Records that this directory outside git is to be indexed, and creates its state dir.
     ///
     /// # Errors
     /// When the directory has a `.memo` that we did not create, or a file cannot be written.
-    pub fn begin_plain(&self, env: &Env) -> Result<(), LocateError> {
-        let request_file = request_file(&self.id, env);
-        if !request_file.is_file() && is_foreign(&self.state_dir)? {
-            return Err(LocateError::Foreign(self.state_dir.clone()));
+    pub fn request_index_outside_git(&self, env: &Env) -> Result<(), LocateError> {
+        let request_file = request_file_of_id(&self.id, env);
+        if !request_file.is_file() && is_foreign_state_dir(&self.state_dir)? {
+            return Err(LocateError::ForeignStateDir(self.state_dir.clone()));
         }
         self.create_state_dir()?;
         let dir = request_file.parent().unwrap_or(Path::new("/"));
@@ -92,7 +98,7 @@ impl RepoLayout {
     }
 
     /// Returns the layout of the worktree around `start`, or what `outside` returns if `start` is outside git.
-    fn locate_around(
+    fn locate_git_or_else(
         start: &Path,
         env: &Env,
         outside: impl FnOnce(&Path) -> Result<Self, LocateError>,
@@ -102,15 +108,15 @@ impl RepoLayout {
         }
         for dir in start.ancestors() {
             let dot_git = dir.join(".git");
-            if let Some(meta) = look_at(&dot_git, |path| fs::symlink_metadata(path))? {
+            if let Some(meta) = stat_if_exists(&dot_git, |path| fs::symlink_metadata(path))? {
                 // A link to a directory counts as well.
                 let is_dir = meta.is_dir() || is_dir(&dot_git)?;
                 let git_dir = if is_dir { dot_git } else { read_gitdir_file(&dot_git)? };
                 if is_dir && !looks_like_git_dir(&git_dir)? {
-                    check_unused(&git_dir)?;
+                    check_not_broken_repo(&git_dir)?;
                     continue; // as git does: an empty `.git` directory is not a repository
                 }
-                return Self::in_git(dir, &git_dir, env);
+                return Self::layout_in_git(dir, &git_dir, env);
             }
             if looks_like_git_dir(dir)? {
                 return Err(LocateError::GitDir(dir.to_owned()));
@@ -120,15 +126,15 @@ impl RepoLayout {
     }
 
     /// Returns the layout of a worktree with these top directory and git dir.
-    fn in_git(root: &Path, git_dir: &Path, env: &Env) -> Result<Self, LocateError> {
-        let git_dir = canonical(git_dir)?;
+    fn layout_in_git(root: &Path, git_dir: &Path, env: &Env) -> Result<Self, LocateError> {
+        let git_dir = canonicalize_path(git_dir)?;
         let common_file = git_dir.join("commondir");
         let common_dir = match read_regular(&common_file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => git_dir.clone(),
             read => {
                 let bytes = read.at("read", &common_file)?;
                 let text = String::from_utf8_lossy(&bytes);
-                canonical(&git_dir.join(text.trim_end_matches(['\n', '\r'])))?
+                canonicalize_path(&git_dir.join(text.trim_end_matches(['\n', '\r'])))?
             }
         };
         if !is_dir(&common_dir.join("objects"))? {
@@ -139,49 +145,52 @@ impl RepoLayout {
         for dir in [root, &git_dir, &common_dir] {
             check_owner(dir, env)?;
         }
-        let id = place_id(&common_dir);
-        let state_dir = usable_or_home(common_dir.join(STATE_DIR), (&id, &common_dir), env);
+        let id = path_id(&common_dir);
+        let state_dir = choose_state_dir(common_dir.join(STATE_DIR), (&id, &common_dir), env);
         let root = root.to_owned();
         Ok(Self { root, git_dir: Some(git_dir), common_dir: Some(common_dir), state_dir, id })
     }
 
     /// Returns the layout of the nearest indexed directory outside git.
-    fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        match start.ancestors().find(|dir| !is_too_wide(dir, env) && !plain_states(dir, env).is_empty()) {
-            Some(root) => Self::outside_repository(root, env),
-            None if is_too_wide(start, env) => Err(LocateError::TooWide(start.to_owned())),
+    fn find_layout_outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
+        match start
+            .ancestors()
+            .find(|dir| !is_home_or_root(dir, env) && !existing_state_dirs_outside_git(dir, env).is_empty())
+        {
+            Some(root) => Self::layout_outside_git(root, env),
+            None if is_home_or_root(start, env) => Err(LocateError::HomeOrRoot(start.to_owned())),
             None => Err(LocateError::NotIndexed(start.to_owned())),
         }
     }
 
     /// Returns the layout of a directory outside git, whether or not it is indexed.
-    fn outside_repository(root: &Path, env: &Env) -> Result<Self, LocateError> {
+    fn layout_outside_git(root: &Path, env: &Env) -> Result<Self, LocateError> {
         check_owner(root, env)?;
-        let id = place_id(root);
-        let state_dir = usable_or_home(root.join(PLAIN_STATE_DIR), (&id, root), env);
+        let id = path_id(root);
+        let state_dir = choose_state_dir(root.join(PLAIN_STATE_DIR), (&id, root), env);
         Ok(Self { root: root.to_owned(), git_dir: None, common_dir: None, state_dir, id })
     }
 }
 
 /// Returns the existing state dirs of a directory outside git; none if this user has not requested an index of it.
-pub(super) fn plain_states(dir: &Path, env: &Env) -> Vec<PathBuf> {
-    let id = place_id(dir);
-    if !request_file(&id, env).is_file() {
+pub(super) fn existing_state_dirs_outside_git(dir: &Path, env: &Env) -> Vec<PathBuf> {
+    let id = path_id(dir);
+    if !request_file_of_id(&id, env).is_file() {
         return Vec::new(); // so most directories need only one system call
     }
-    let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, dir, env)];
+    let mut states = vec![dir.join(PLAIN_STATE_DIR), state_dir_in_home(&id, dir, env)];
     states.retain(|state| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir()));
     states
 }
 
 /// Returns the directories outside git of which this user has requested an index.
-pub(super) fn all_asked_for(env: &Env) -> Vec<PathBuf> {
-    let files = fs::read_dir(request_file("", env)).into_iter().flatten().flatten();
-    files.filter_map(|file| path_from(read_regular(&file.path()).ok()?)).collect()
+pub(super) fn requested_dirs_outside_git(env: &Env) -> Vec<PathBuf> {
+    let files = fs::read_dir(request_file_of_id("", env)).into_iter().flatten().flatten();
+    files.filter_map(|file| path_from_bytes(read_regular(&file.path()).ok()?)).collect()
 }
 
 /// Converts bytes that `as_encoded_bytes` returned into a path; `None` if they are not valid on this platform.
-fn path_from(bytes: Vec<u8>) -> Option<PathBuf> {
+fn path_from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     #[cfg(unix)]
     return Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
         .map(|path: std::ffi::OsString| path.into());
@@ -191,35 +200,35 @@ fn path_from(bytes: Vec<u8>) -> Option<PathBuf> {
 
 /// Returns the file that records that an index of a directory outside git was requested. The file is in the user's state
 /// directory, because a `.memo` in the directory itself may come from an archive or belong to another tool.
-pub(super) fn asked_for_file(root: &Path, env: &Env) -> PathBuf {
-    request_file(&place_id(root), env)
+pub(super) fn request_file_of_dir(root: &Path, env: &Env) -> PathBuf {
+    request_file_of_id(&path_id(root), env)
 }
 
 /// Returns the file that records the request of an index for the directory with this id.
-fn request_file(id: &str, env: &Env) -> PathBuf {
+fn request_file_of_id(id: &str, env: &Env) -> PathBuf {
     env.state_home().join("memod").join("asked-for").join(id)
 }
 
 /// Returns whether a state dir has files, but not our `.gitignore`.
-fn is_foreign(state_dir: &Path) -> Result<bool, PathError> {
-    if look_at(state_dir, |path| fs::symlink_metadata(path))?.is_none() {
+fn is_foreign_state_dir(state_dir: &Path) -> Result<bool, PathError> {
+    if stat_if_exists(state_dir, |path| fs::symlink_metadata(path))?.is_none() {
         return Ok(false);
     }
     let is_empty = fs::read_dir(state_dir).at("list", state_dir)?.next().is_none();
-    let is_ours = read_file(&state_dir.join(".gitignore")).is_ok_and(|text| text == STATE_IGNORE);
+    let is_ours = read_file(&state_dir.join(".gitignore")).is_ok_and(|text| text == STATE_GITIGNORE_TEXT);
     Ok(!is_empty && !is_ours)
 }
 
 /// Returns whether a directory is the root of a file system or the home directory, which are too large to index.
-fn is_too_wide(dir: &Path, env: &Env) -> bool {
-    let home = env.home.as_deref().and_then(|home| canonical(home).ok());
+fn is_home_or_root(dir: &Path, env: &Env) -> bool {
+    let home = env.home.as_deref().and_then(|home| canonicalize_path(home).ok());
     dir.parent().is_none() || home.as_deref() == Some(dir)
 }
 
 /// Returns an error if a path belongs to another user.
 fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
     let meta = fs::metadata(path).at("look at", path)?;
-    match owner(&meta) {
+    match owner_uid(&meta) {
         Some(owner) if owner != env.uid => {
             Err(LocateError::NotOwner { path: path.to_owned(), owner, us: env.uid })
         }
@@ -228,7 +237,7 @@ fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
 }
 
 /// Returns the metadata that `stat` reads; `None` only if the path certainly does not exist.
-fn look_at(
+fn stat_if_exists(
     path: &Path,
     stat: impl FnOnce(&Path) -> io::Result<fs::Metadata>,
 ) -> Result<Option<fs::Metadata>, PathError> {
@@ -241,28 +250,29 @@ fn look_at(
 }
 
 fn is_dir(path: &Path) -> Result<bool, PathError> {
-    Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
+    Ok(stat_if_exists(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }
 
 /// Returns whether something is at the path, be it a broken link.
-fn is_present(path: &Path) -> Result<bool, PathError> {
-    Ok(look_at(path, |path| fs::symlink_metadata(path))?.is_some())
+fn path_exists(path: &Path) -> Result<bool, PathError> {
+    Ok(stat_if_exists(path, |path| fs::symlink_metadata(path))?.is_some())
 }
 
 /// The entries that the git dir of every main worktree has.
-const GIT_DIR_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
+const GIT_DIR_ENTRIES: [&str; 3] = ["HEAD", "objects", "refs"];
 
 fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
-    Ok(is_present(&dir.join("HEAD"))?
-        && (is_present(&dir.join("commondir"))?
+    Ok(path_exists(&dir.join("HEAD"))?
+        && (path_exists(&dir.join("commondir"))?
             || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
 }
 
 /// Returns an error if a `.git` directory is a broken repository and not an empty directory, because its worktree would otherwise
 /// count as outside git.
-fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
-    let [here, missing]: [Vec<_>; 2] = [true, false]
-        .map(|there| GIT_DIR_PARTS.into_iter().filter(|part| git_dir.join(part).exists() == there).collect());
+fn check_not_broken_repo(git_dir: &Path) -> Result<(), LocateError> {
+    let [here, missing]: [Vec<_>; 2] = [true, false].map(|there| {
+        GIT_DIR_ENTRIES.into_iter().filter(|part| git_dir.join(part).exists() == there).collect()
+    });
     if here.is_empty() {
         return Ok(());
     }
@@ -293,7 +303,7 @@ fn broken_git_error(dot_git: &Path, reason: String) -> LocateError {
 }
 
 /// Returns 16 hex digits that identify a path.
-fn place_id(path: &Path) -> String {
+fn path_id(path: &Path) -> String {
     let hash = blake3::hash(path.as_os_str().as_encoded_bytes());
     hash.to_hex()[..16].to_owned()
 }
@@ -303,22 +313,22 @@ const MAX_STATE_DIR: usize = 440;
 
 /// Returns `preferred`, or else a state dir in the user's state directory if `preferred` is not writable or too long a path for
 /// SQLite.
-fn usable_or_home(preferred: PathBuf, (id, top): (&str, &Path), env: &Env) -> PathBuf {
+fn choose_state_dir(preferred: PathBuf, (id, top): (&str, &Path), env: &Env) -> PathBuf {
     // A file or link in the place of `preferred` does not move the state elsewhere: creating the directory fails then.
     let probe = if preferred.is_dir() { Some(preferred.as_path()) } else { preferred.parent() };
     if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {
         preferred
     } else {
-        state_in_home(id, top, env)
+        state_dir_in_home(id, top, env)
     }
 }
 
 /// Returns the state dir in the user's state directory. Its name is the id of the path `top`. If that state dir belongs to another
 /// repository, which had this path before, the name also has the inode and creation time of `top`.
-fn state_in_home(id: &str, top: &Path, env: &Env) -> PathBuf {
+fn state_dir_in_home(id: &str, top: &Path, env: &Env) -> PathBuf {
     let homes = env.state_home().join("memod");
     let of_path = homes.join(id);
-    match identity_name(top).filter(|_| is_of_another(&of_path, top)) {
+    match dir_identity_text(top).filter(|_| belongs_to_other_repository(&of_path, top)) {
         Some(identity) => homes.join(format!("{id}-{identity}")),
         None => of_path,
     }

@@ -3,32 +3,32 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Env, RepoLayout, STATE_DIR, canonical};
+use super::{Env, RepoLayout, STATE_DIR, canonicalize_path};
 
 /// Depth to which the files of a state dir are compared: the state dir, `backups` or `hooks`, and their subdirectories.
 const MAX_DEPTH: usize = 3;
 
 impl RepoLayout {
     /// Returns the state dir of ours into which a path leads, also through symbolic and hard links; `None` if it leads into none.
-    pub fn own_state(&self, path: &Path, env: &Env) -> Option<PathBuf> {
+    pub fn find_own_state_dir(&self, path: &Path, env: &Env) -> Option<PathBuf> {
         let in_git_dir = self.git_dir.iter().map(|git_dir| git_dir.join(STATE_DIR));
-        let others = self.other_states(env).into_iter().map(|other| other.dir);
+        let others = self.other_state_dirs(env).into_iter().map(|other| other.dir);
         let dirs = [self.state_dir.clone()].into_iter().chain(others).chain(in_git_dir);
-        let mut dirs = dirs.filter_map(|dir| canonical(&dir).ok());
-        let real = canonical(path).ok().or_else(|| {
+        let mut dirs = dirs.filter_map(|dir| canonicalize_path(&dir).ok());
+        let real = canonicalize_path(path).ok().or_else(|| {
             let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(canonical(dir).ok()?.join(path.file_name()?))
+            Some(canonicalize_path(dir).ok()?.join(path.file_name()?))
         })?;
         let file = linked_file_identity(&real);
-        dirs.find(|dir| real.starts_with(dir) || file.is_some_and(|file| has_file(dir, file, MAX_DEPTH)))
+        dirs.find(|dir| real.starts_with(dir) || file.is_some_and(|file| has_hard_link(dir, file, MAX_DEPTH)))
     }
 }
 
 /// Returns whether a directory has a hard link to the file with this device and inode, up to `depth` levels deep.
-fn has_file(dir: &Path, file: (u64, u64), depth: usize) -> bool {
+fn has_hard_link(dir: &Path, file: (u64, u64), depth: usize) -> bool {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => depth > 1 && has_file(&entry.path(), file, depth - 1),
+        Ok(kind) if kind.is_dir() => depth > 1 && has_hard_link(&entry.path(), file, depth - 1),
         Ok(kind) => kind.is_file() && linked_file_identity(&entry.path()) == Some(file),
         Err(_) => false,
     })

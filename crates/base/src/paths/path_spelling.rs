@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Whether the usual file systems of this platform accept several spellings of one name.
-pub const FOLDS: bool = cfg!(any(windows, target_os = "macos"));
+pub const FS_FOLDS_NAMES: bool = cfg!(any(windows, target_os = "macos"));
 
 /// Finds spellings, and lists each directory only once.
 ///
 /// Limits: a change after a directory was listed is not noticed.
 #[derive(Debug, Default)]
 pub struct SpellingCache {
-    listed: HashMap<PathBuf, Vec<String>>,
+    names_by_dir: HashMap<PathBuf, Vec<String>>,
 }
 
 impl SpellingCache {
@@ -28,7 +28,7 @@ impl SpellingCache {
         let mut dir = root.to_owned();
         let mut spelled: Vec<String> = Vec::new();
         for part in path.split('/') {
-            let names = self.listed.entry(dir.clone()).or_insert_with(|| list_names(&dir));
+            let names = self.names_by_dir.entry(dir.clone()).or_insert_with(|| list_names(&dir));
             let part = find_spelling(names, part).unwrap_or(part);
             dir.push(part);
             spelled.push(part.to_owned());

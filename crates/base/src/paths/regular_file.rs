@@ -40,6 +40,6 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Returns whether opening the path may block, because it is neither a file nor a directory. Symbolic links are followed.
-pub fn may_block(path: &Path) -> bool {
+pub fn may_block_when_opened(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }

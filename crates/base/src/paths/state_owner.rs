@@ -24,18 +24,18 @@ pub(super) struct DirIdentity {
 }
 
 /// Returns whether a state dir belongs to another repository than `top`, one that was at this path before.
-pub(super) fn is_of_another(state_dir: &Path, top: &Path) -> bool {
-    let theirs = read_owner(state_dir).and_then(|owner| owner.identity);
+pub(super) fn belongs_to_other_repository(state_dir: &Path, top: &Path) -> bool {
+    let theirs = read_state_owner(state_dir).and_then(|owner| owner.identity);
     theirs.is_some_and(|theirs| dir_identity(top).is_some_and(|ours| ours != theirs))
 }
 
 /// Returns the identity of a directory as text for a file name; `None` if the file system has no creation times.
-pub(super) fn identity_name(top: &Path) -> Option<String> {
+pub(super) fn dir_identity_text(top: &Path) -> Option<String> {
     dir_identity(top).map(|DirIdentity { inode, born_ns }| format!("{inode:x}-{born_ns:x}"))
 }
 
 /// Returns the owner that a state dir names; `None` if it names none.
-pub(super) fn read_owner(state_dir: &Path) -> Option<StateOwner> {
+pub(super) fn read_state_owner(state_dir: &Path) -> Option<StateOwner> {
     serde_json::from_slice(&fs::read(state_dir.join(OWNER_FILE)).ok()?).ok()
 }
 

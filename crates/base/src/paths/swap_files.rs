@@ -7,18 +7,18 @@ use std::path::Path;
 use super::{rename_over, with_suffix};
 
 /// Suffix of the temporary name that the second file has while two files are swapped in several steps.
-pub const FORMER: &str = ".former";
+pub const FORMER_FILE_SUFFIX: &str = ".former";
 
 /// Swaps two files.
 ///
 /// Linux and macOS do so in one step, where the file system supports it. Elsewhere the file `other` is first renamed to its own
-/// name with a dot before it and [`FORMER`] after it; a process that is killed then leaves it there.
+/// name with a dot before it and [`FORMER_FILE_SUFFIX`] after it; a process that is killed then leaves it there.
 ///
 /// # Errors
 /// When one of the files does not exist or cannot be renamed; both then have their former names.
 pub fn swap_files(one: &Path, other: &Path) -> io::Result<()> {
     match swap_at_once(one, other) {
-        Err(error) if cannot_be_done_at_once(&error) => swap_in_steps(one, other),
+        Err(error) if is_call_unsupported(&error) => swap_in_steps(one, other),
         swapped => swapped,
     }
 }
@@ -27,9 +27,9 @@ pub fn swap_files(one: &Path, other: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// `AlreadyExists` when another file has the new name; otherwise as rename(2). The file then has its former name.
-pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+pub fn rename_without_overwrite(from: &Path, to: &Path) -> io::Result<()> {
     match rename_to_free_at_once(from, to) {
-        Err(error) if cannot_be_done_at_once(&error) => {}
+        Err(error) if is_call_unsupported(&error) => {}
         renamed => return renamed,
     }
     match fs::hard_link(from, to) {
@@ -44,15 +44,15 @@ pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
 /// Returns the temporary path that [`swap_files`] gives to the file `other`; `None` if its name is not UTF-8.
 fn former_path(path: &Path) -> Option<std::path::PathBuf> {
     let name = path.file_name()?.to_str()?;
-    Some(with_suffix(&path.with_file_name(format!(".{name}")), FORMER))
+    Some(with_suffix(&path.with_file_name(format!(".{name}")), FORMER_FILE_SUFFIX))
 }
 
 fn swap_in_steps(one: &Path, other: &Path) -> io::Result<()> {
     let former = former_path(other).ok_or(io::ErrorKind::InvalidFilename)?;
     rename_over(other, &former)?;
     // If somebody has created a file at `other` meanwhile, that newer file stays, and the former one goes to `one`.
-    if let Err(error) = rename_to_free(one, other) {
-        if rename_to_free(&former, other).is_err() {
+    if let Err(error) = rename_without_overwrite(one, other) {
+        if rename_without_overwrite(&former, other).is_err() {
             rename_over(&former, one)?;
             return Ok(());
         }
@@ -84,7 +84,7 @@ fn rename_to_free_at_once(_: &Path, _: &Path) -> io::Result<()> {
 }
 
 /// Returns whether the kernel or the file system does not support the call that does it in one step.
-fn cannot_be_done_at_once(error: &io::Error) -> bool {
+fn is_call_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }
 
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn a_name_that_is_taken_is_left_alone() {
         let (dir, one, other) = two_files();
-        assert_eq!(rename_to_free(&one, &other).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(rename_without_overwrite(&one, &other).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!([&one, &other].map(|path| fs::read_to_string(path).unwrap()), ["1", "2"]);
-        rename_to_free(&one, &dir.path().join("third")).unwrap();
+        rename_without_overwrite(&one, &dir.path().join("third")).unwrap();
         assert!(!one.exists() && dir.path().join("third").exists());
     }
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 /// | `ENAMETOOLONG`, `EILSEQ`, `EINVAL` | the name is impossible here |
 /// | `EOVERFLOW`, `EOPNOTSUPP`, `ENOSYS` | the file system does not support it |
 #[cfg(unix)]
-const LASTING: [i32; 16] = [
+const PERMANENT_ERRNOS: [i32; 16] = [
     libc::ENOENT,
     libc::ENOTDIR,
     libc::EACCES,
@@ -42,7 +42,7 @@ pub fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     #[cfg(unix)]
     if let Some(code) = error.raw_os_error() {
-        return !LASTING.contains(&code);
+        return !PERMANENT_ERRNOS.contains(&code);
     }
     // On other platforms, and for errors that no system call returned, only the kind is available.
     !matches!(
@@ -64,7 +64,7 @@ pub fn is_transient(error: &io::Error) -> bool {
 ///
 /// # Errors
 /// When the failure is transient; see [`is_transient`].
-pub fn if_readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+pub fn none_if_unreadable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Err(error) if is_transient(&error) => Err(error),
         read => Ok(read.ok()),
@@ -73,7 +73,7 @@ pub fn if_readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Returns whether a directory is at the path; true also after a transient failure.
 pub fn may_be_dir(path: &Path) -> bool {
-    if_readable(fs::metadata(path)).map_or(true, |meta| meta.is_some_and(|meta| meta.is_dir()))
+    none_if_unreadable(fs::metadata(path)).map_or(true, |meta| meta.is_some_and(|meta| meta.is_dir()))
 }
 
 #[cfg(all(test, unix))]

@@ -3,7 +3,7 @@
 /// Escapes every character that controls a terminal, is invisible, or changes the order of text.
 ///
 /// Newlines are escaped too, so that the result is one line. Tabs stay.
-pub fn escape(text: &str) -> String {
+pub fn escape_for_display(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

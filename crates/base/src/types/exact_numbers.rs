@@ -9,32 +9,32 @@ use serde_json::value::RawValue;
 use serde_json::{Error, Result, Value, from_str};
 
 /// The key of the values whose numbers keep their digits.
-const METADATA: &str = "metadata";
+const METADATA_KEY: &str = "metadata";
 /// Largest depth of nested JSON, as in `serde_json`.
-const MOST_NESTED: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Parses JSON; all numbers keep their digits.
 ///
 /// # Errors
 /// When the text is not JSON, or is nested too deeply.
-pub fn parse_exactly(json: &str) -> Result<Value> {
-    from_str(json).and_then(|raw| exact_value(raw, true, MOST_NESTED))
+pub fn parse_with_exact_numbers(json: &str) -> Result<Value> {
+    from_str(json).and_then(|raw| parse_value(raw, true, MAX_DEPTH))
 }
 
 /// Parses JSON; the numbers below a key `metadata` keep their digits.
 ///
 /// # Errors
 /// When the text is not JSON, or is nested too deeply.
-pub fn parse_with_metadata(json: &str) -> Result<Value> {
-    if json.contains(METADATA) {
-        from_str(json).and_then(|raw| exact_value(raw, false, MOST_NESTED))
+pub fn parse_with_exact_metadata(json: &str) -> Result<Value> {
+    if json.contains(METADATA_KEY) {
+        from_str(json).and_then(|raw| parse_value(raw, false, MAX_DEPTH))
     } else {
         from_str(json)
     }
 }
 
 /// Parses a value. If `is_metadata`, its numbers keep their digits.
-fn exact_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<Value> {
+fn parse_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<Value> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Error::custom("recursion limit exceeded"));
     };
@@ -43,8 +43,8 @@ fn exact_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<V
         Some(b'{') => {
             let entries: IndexMap<String, &RawValue> = from_str(text)?;
             let parsed = entries.into_iter().map(|(key, value)| {
-                let is_metadata = is_metadata || key == METADATA;
-                Ok((key, exact_value(value, is_metadata, depth_left)?))
+                let is_metadata = is_metadata || key == METADATA_KEY;
+                Ok((key, parse_value(value, is_metadata, depth_left)?))
             });
             parsed.collect::<Result<_>>().map(Value::Object)
         }
@@ -52,7 +52,7 @@ fn exact_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<V
             let items: Vec<&RawValue> = from_str(text)?;
             items
                 .into_iter()
-                .map(|item| exact_value(item, is_metadata, depth_left))
+                .map(|item| parse_value(item, is_metadata, depth_left))
                 .collect::<Result<_>>()
                 .map(Value::Array)
         }
@@ -81,13 +81,13 @@ mod tests {
             (" 123456789012345678901234567890 ", json!("123456789012345678901234567890")),
             ("[1e999, -0, 1.0E1]", json!(["1e999", "-0", "1.0E1"])),
         ] {
-            assert_eq!(parse_exactly(text).unwrap(), exact);
+            assert_eq!(parse_with_exact_numbers(text).unwrap(), exact);
         }
         for text in ["01", "[1.]", "-", "\"open 1.10", "[1 1]"] {
-            assert!(parse_exactly(text).is_err(), "{text}");
+            assert!(parse_with_exact_numbers(text).is_err(), "{text}");
         }
         let nested = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(parse_exactly(&nested).unwrap_err().to_string().contains("recursion limit"));
+        assert!(parse_with_exact_numbers(&nested).unwrap_err().to_string().contains("recursion limit"));
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
             (r#"{"metadata":{"v":1e999}}"#, json!({ "metadata": { "v": "1e999" } })),
             (r#"{"x":"metadata","v":1.10}"#, json!({ "x": "metadata", "v": 1.1 })),
         ] {
-            assert_eq!(parse_with_metadata(text).unwrap(), exact);
+            assert_eq!(parse_with_exact_metadata(text).unwrap(), exact);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::qualified_name::qualifier_of;
+use super::qualified_name::qualifier_before;
 
 /// The names in the content of one file. They do not depend on other files, so they are stored with the blob.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,16 +43,16 @@ impl FileStructure {
 
     /// Returns the indices of a definition and of the definitions around it, innermost first.
     pub fn enclosing_ids(&self, id: Option<u32>) -> impl Iterator<Item = u32> {
-        std::iter::successors(id, |id| self.find_declared(Some(*id))?.parent)
+        std::iter::successors(id, |id| self.find_item(Some(*id))?.parent)
     }
 
     /// Returns a definition and the definitions around it, innermost first.
-    pub fn declared_around(&self, id: Option<u32>) -> impl Iterator<Item = &DeclaredItem> {
-        self.enclosing_ids(id).filter_map(|id| self.find_declared(Some(id)))
+    pub fn enclosing_items(&self, id: Option<u32>) -> impl Iterator<Item = &DeclaredItem> {
+        self.enclosing_ids(id).filter_map(|id| self.find_item(Some(id)))
     }
 
     /// Returns the definition with this index; `None` for no index, which means the top of the file.
-    pub fn find_declared(&self, id: Option<u32>) -> Option<&DeclaredItem> {
+    pub fn find_item(&self, id: Option<u32>) -> Option<&DeclaredItem> {
         self.declared.get(id? as usize)
     }
 
@@ -121,9 +121,9 @@ pub struct Arity {
 impl DeclaredItem {
     /// Returns the qualified name of the item around this one; empty at the top of the file. The owner of `View.prototype.lookup`
     /// is `View`.
-    pub fn owner(&self) -> &str {
+    pub fn owner_title(&self) -> &str {
         let own = self.own_names().next().unwrap_or_default();
-        let of = qualifier_of(&self.title, own);
+        let of = qualifier_before(&self.title, own);
         of.strip_suffix(".prototype").unwrap_or(of)
     }
 

@@ -19,7 +19,7 @@ impl IdSet {
     }
 
     /// Adds the ids that are in `other`.
-    pub fn add(&mut self, other: &Self) {
+    pub fn union_with(&mut self, other: &Self) {
         if self.bits.len() < other.bits.len() {
             self.bits.resize(other.bits.len(), 0);
         }
@@ -27,13 +27,13 @@ impl IdSet {
     }
 
     /// Removes the ids that are not in `other`.
-    pub fn keep(&mut self, other: &Self) {
+    pub fn intersect_with(&mut self, other: &Self) {
         self.bits.truncate(other.bits.len());
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= other);
     }
 
     /// Removes the ids that are in `other`.
-    pub fn remove(&mut self, other: &Self) {
+    pub fn difference_with(&mut self, other: &Self) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= !other);
     }
 }
@@ -73,9 +73,9 @@ mod tests {
         {
             let set = |ids: &[i64]| ids.iter().copied().collect::<IdSet>();
             let [mut both, mut rest, mut either] = [(); 3].map(|()| set(left));
-            both.keep(&set(right));
-            either.add(&set(right));
-            rest.remove(&set(right));
+            both.intersect_with(&set(right));
+            either.union_with(&set(right));
+            rest.difference_with(&set(right));
             for id in 0..100 {
                 let (in_left, in_right) = (left.contains(&id), right.contains(&id));
                 assert_eq!(both.contains(id), in_left && in_right, "{id}");

@@ -85,7 +85,7 @@ pub struct RankingParts(u32);
 
 impl RankingParts {
     /// Returns whether the part with this name is in the set; false for an unknown name.
-    pub fn has(self, name: &str) -> bool {
+    pub fn contains_name(self, name: &str) -> bool {
         self.0 != 0 && self.iter().any(|part| part.as_str() == name)
     }
 
@@ -123,10 +123,10 @@ mod tests {
             );
             let only: RankingParts = [*part].into_iter().collect();
             let found: Vec<RankingPart> =
-                all.iter().copied().filter(|part| only.has(part.as_str())).collect();
+                all.iter().copied().filter(|part| only.contains_name(part.as_str())).collect();
             assert_eq!(found, [*part]);
         }
-        assert!(!RankingParts::default().has("bm25"));
+        assert!(!RankingParts::default().contains_name("bm25"));
         assert_eq!(RankingPart::parse("MaxSim").map(RankingPart::as_str), Ok("maxsim"));
     }
 

@@ -5,7 +5,7 @@
 //! nature), `*.pub`.
 
 /// Names of files that hold credentials in any directory.
-const NAMES: &[&str] = &[
+const SECRET_FILE_NAMES: &[&str] = &[
     ".dockercfg",
     ".git-credentials",
     ".htpasswd",
@@ -23,14 +23,14 @@ const NAMES: &[&str] = &[
 ];
 
 /// File extensions of private keys and keystores: PEM and PKCS files, Java and KeePass stores, PuTTY keys, VPN profiles.
-const EXTENSIONS: &[&str] =
+const SECRET_EXTENSIONS: &[&str] =
     &["jks", "kdb", "kdbx", "key", "keystore", "ovpn", "p12", "p8", "pem", "pfx", "pk8", "pkcs12", "ppk"];
 
 /// Names of directories in which every file holds credentials.
-const DIRECTORIES: &[&str] = &[".aws", ".gnupg", ".ssh"];
+const SECRET_DIRECTORIES: &[&str] = &[".aws", ".gnupg", ".ssh"];
 
 /// Names of a directory and a file that together mean credentials.
-const IN_DIRECTORY: &[(&str, &str)] = &[
+const SECRET_FILES_IN_DIRECTORY: &[(&str, &str)] = &[
     (".cargo", "credentials"),
     (".cargo", "credentials.toml"),
     (".docker", "config.json"),
@@ -39,30 +39,30 @@ const IN_DIRECTORY: &[(&str, &str)] = &[
 ];
 
 /// Endings of a `.env` that is a template without credentials.
-const TEMPLATES: &[&str] = &[".dist", ".example", ".sample", ".template"];
+const TEMPLATE_SUFFIXES: &[&str] = &[".dist", ".example", ".sample", ".template"];
 
 /// Returns whether a worktree-relative path is that of a file with credentials, ignoring case.
 pub fn is_secret_name(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let (dirs, name) = path.rsplit_once('/').unwrap_or(("", &path));
     let parent = dirs.rsplit('/').next().unwrap_or(dirs);
-    NAMES.contains(&name)
-        || path.split('/').any(is_environment)
-        || dirs.split('/').any(|dir| DIRECTORIES.contains(&dir))
-        || IN_DIRECTORY.contains(&(parent, name))
-        || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+    SECRET_FILE_NAMES.contains(&name)
+        || path.split('/').any(is_env_file_name)
+        || dirs.split('/').any(|dir| SECRET_DIRECTORIES.contains(&dir))
+        || SECRET_FILES_IN_DIRECTORY.contains(&(parent, name))
+        || name.rsplit_once('.').is_some_and(|(_, extension)| SECRET_EXTENSIONS.contains(&extension))
         || is_key_copy(name)
 }
 
 /// Returns whether a part of a path is `.env`, `.env.local`, `.envrc` or `.envs`, but not a template such as `.env.example`.
-fn is_environment(part: &str) -> bool {
-    part.starts_with(".env") && !TEMPLATES.iter().any(|ending| part.ends_with(ending))
+fn is_env_file_name(part: &str) -> bool {
+    part.starts_with(".env") && !TEMPLATE_SUFFIXES.iter().any(|ending| part.ends_with(ending))
 }
 
 /// Returns whether a file name is that of a copied private key, such as `id_rsa.bak`, but not of a public key, `id_rsa.pub`.
 fn is_key_copy(name: &str) -> bool {
     name.split_once('.').is_some_and(|(stem, rest)| {
-        stem.starts_with("id_") && NAMES.contains(&stem) && !rest.ends_with("pub")
+        stem.starts_with("id_") && SECRET_FILE_NAMES.contains(&stem) && !rest.ends_with("pub")
     })
 }
 

@@ -8,7 +8,7 @@ use jiff::civil::{Date, DateTime, Weekday};
 use jiff::{Span, Timestamp, Zoned};
 
 /// Largest length of a span that has only hex digits, such as `1234d`; a longer text is more likely a git object id.
-const MOST_LIKE_AN_ID: usize = 5;
+const MAX_HEX_SPAN_LEN: usize = 5;
 
 /// The direction of a span from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> 
     let zoned = if text.contains('-') && text.len() >= "2026-11-01".len() {
         let at = text.parse::<DateTime>().ok();
         at.or_else(|| text.parse::<Date>().ok().map(Date::into))?.to_zoned(now.time_zone().clone())
-    } else if let Some(day) = day_named(&text.to_ascii_lowercase(), now, way) {
+    } else if let Some(day) = parse_day_words(&text.to_ascii_lowercase(), now, way) {
         day.and_then(|day| day.start_of_day())
-    } else if let Some(span) = span_of(text, way) {
+    } else if let Some(span) = parse_span(text, way) {
         // A day is a calendar day, even when clocks change.
         match way {
             TimeDirection::Back => now.checked_sub(span),
@@ -43,7 +43,7 @@ pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> 
 }
 
 /// Returns the nearest time in this direction that words such as `yesterday`, `friday` or `last week` name; `None` for other words.
-fn day_named(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned, jiff::Error>> {
+fn parse_day_words(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned, jiff::Error>> {
     const WEEK: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let (relative, direction) = match way {
         TimeDirection::Back => (text.strip_prefix("last ").unwrap_or(text), -1),
@@ -66,7 +66,7 @@ fn day_named(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned
 }
 
 /// Parses a span such as `3d` or `2h30m`, and in the direction [`TimeDirection::Back`] also `3 days ago`.
-fn span_of(text: &str, way: TimeDirection) -> Option<Span> {
+fn parse_span(text: &str, way: TimeDirection) -> Option<Span> {
     let long =
         text.strip_suffix(" ago").filter(|_| way == TimeDirection::Back).map(|text| text.replace(' ', ""));
     let text = long.as_deref().unwrap_or(text);
@@ -75,7 +75,7 @@ fn span_of(text: &str, way: TimeDirection) -> Option<Span> {
 
 /// Returns whether the text is a sequence of numbers with units. ISO 8601 spans (`P3D`), signs and git object ids are not.
 fn is_span(text: &str) -> bool {
-    let is_like_an_id = text.len() > MOST_LIKE_AN_ID && text.chars().all(|c| c.is_ascii_hexdigit());
+    let is_like_an_id = text.len() > MAX_HEX_SPAN_LEN && text.chars().all(|c| c.is_ascii_hexdigit());
     text.starts_with(|c: char| c.is_ascii_digit())
         && text.ends_with(|c: char| c.is_ascii_lowercase())
         && text.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase())
@@ -83,7 +83,7 @@ fn is_span(text: &str) -> bool {
 }
 
 /// Formats Unix milliseconds for display: RFC 3339, UTC, with milliseconds.
-pub fn rfc3339(unix_ms: i64) -> String {
+pub fn format_rfc3339(unix_ms: i64) -> String {
     let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{time:.3}")
 }
@@ -108,7 +108,7 @@ mod tests {
         let at = |time| Some([time, time]);
         let back = |text: &str, expected: &str| {
             assert_eq!(
-                parse_moment(text, &now, TimeDirection::Back).map(rfc3339).as_deref(),
+                parse_moment(text, &now, TimeDirection::Back).map(format_rfc3339).as_deref(),
                 Some(expected),
                 "{text}"
             );
@@ -131,7 +131,7 @@ mod tests {
         for text in ["week", "last", "last today", "fr", "fridays", "last 3d", "ago"] {
             assert_eq!(parse_moment(text, &now, TimeDirection::Back), None, "{text}");
         }
-        let ahead = parse_moment("next friday", &now, TimeDirection::Ahead).map(rfc3339);
+        let ahead = parse_moment("next friday", &now, TimeDirection::Ahead).map(format_rfc3339);
         assert_eq!(ahead.as_deref(), Some("2026-11-26T23:00:00.000Z"));
         check("2026-11-01T10:00:00Z", at("2026-11-01T10:00:00Z"));
         check("2026-11-01T10:00:00+02:00", at("2026-11-01T08:00:00Z"));

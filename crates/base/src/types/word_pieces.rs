@@ -1,7 +1,7 @@
 //! Declares the word pieces of a chunk and the form in which they are stored.
 
 /// Bit that marks a piece of the head. The vocabulary has fewer pieces than this value.
-const IN_HEAD: u16 = 1 << 15;
+const HEAD_BIT: u16 = 1 << 15;
 
 /// The distinct word pieces of a chunk, as ascending ids in the vocabulary of the builtin model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub struct WordPieces {
 impl WordPieces {
     /// Encodes the pieces as they are stored: two bytes each, little-endian, with the highest bit set for pieces of the head.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.text.iter().flat_map(|piece| (piece | self.head_mark(*piece)).to_le_bytes()).collect()
+        self.text.iter().flat_map(|piece| (piece | self.head_bit(*piece)).to_le_bytes()).collect()
     }
 
-    fn head_mark(&self, piece: u16) -> u16 {
-        if self.head.binary_search(&piece).is_ok() { IN_HEAD } else { 0 }
+    fn head_bit(&self, piece: u16) -> u16 {
+        if self.head.binary_search(&piece).is_ok() { HEAD_BIT } else { 0 }
     }
 
     /// Decodes bytes that [`Self::to_bytes`] returned.
@@ -27,8 +27,8 @@ impl WordPieces {
         let (pairs, _) = bytes.as_chunks();
         let stored = pairs.iter().map(|pair| u16::from_le_bytes(*pair));
         Self {
-            text: stored.clone().map(|piece| piece & !IN_HEAD).collect(),
-            head: stored.filter(|piece| piece & IN_HEAD != 0).map(|piece| piece & !IN_HEAD).collect(),
+            text: stored.clone().map(|piece| piece & !HEAD_BIT).collect(),
+            head: stored.filter(|piece| piece & HEAD_BIT != 0).map(|piece| piece & !HEAD_BIT).collect(),
         }
     }
 }

@@ -68,13 +68,13 @@ pub(super) fn parse_hook_input(text: &[u8]) -> Result<HookInput, String> {
     let subagent = first_text(&input, &["agent_id"]).map_or(String::new(), |id| format!("/{id}"));
     let first_root = input["workspace_roots"][0].as_str().map(str::to_owned);
     let tool_inputs = ["tool_input", "toolArgs", "tool_args"].iter().map(|key| &input[*key]);
-    let tool_input = tool_inputs.map(parse_quoted_object).find(Value::is_object).unwrap_or_default();
+    let tool_input = tool_inputs.map(unquote_json).find(Value::is_object).unwrap_or_default();
     Ok(HookInput {
         event: first_text(&input, &["hook_event_name", "hookEventName"]),
         session: session.map(|id| truncate_text(format!("{id}{subagent}"), MAX_SESSION_BYTES)),
         beginning: parse_beginning(&source),
         cwd: first_text(&input, &["cwd"]).filter(|cwd| !cwd.is_empty()).or(first_root).map(PathBuf::from),
-        prompt: keep_both_ends(&first_text(&input, &["prompt"]).unwrap_or_default()),
+        prompt: cut_out_middle(&first_text(&input, &["prompt"]).unwrap_or_default()),
         author: Some(source).filter(|source| !source.is_empty()),
         tool: first_text(&input, &["tool_name", "toolName"]),
         paths: edited_paths(&tool_input),
@@ -97,7 +97,7 @@ impl HookInput {
     ///
     /// # Errors
     /// When the daemon need not be asked; the error is the reason.
-    pub(super) fn check_worth_asking(&self, occasion: Occasion) -> Result<(), &'static str> {
+    pub(super) fn check_worth_a_request(&self, occasion: Occasion) -> Result<(), &'static str> {
         match occasion {
             Occasion::SessionStart => Ok(()),
             Occasion::Prompt if self.prompt.trim().is_empty() => Err("no prompt"),
@@ -106,9 +106,11 @@ impl HookInput {
             {
                 Err("no person wrote the prompt")
             }
-            Occasion::Prompt if is_command(&self.prompt) => Err("the prompt is a slash command of the agent"),
+            Occasion::Prompt if is_slash_command(&self.prompt) => {
+                Err("the prompt is a slash command of the agent")
+            }
             Occasion::Prompt => Ok(()),
-            Occasion::BeforeEdit if self.tool.as_deref().is_some_and(|tool| !edits_files(tool)) => {
+            Occasion::BeforeEdit if self.tool.as_deref().is_some_and(|tool| !is_editing_tool(tool)) => {
                 Err("the tool edits no file")
             }
             Occasion::BeforeEdit if self.paths.is_empty() => Err("the tool names no file"),
@@ -133,20 +135,20 @@ fn first_text(input: &Value, keys: &[&str]) -> Option<String> {
 }
 
 /// Returns whether a prompt is a slash command, and not a path.
-fn is_command(prompt: &str) -> bool {
+fn is_slash_command(prompt: &str) -> bool {
     let word = prompt.split_whitespace().next().unwrap_or_default();
     word.strip_prefix('/')
         .is_some_and(|name| name.starts_with(char::is_alphabetic) && !name.contains(['/', '.']))
 }
 
-fn edits_files(tool: &str) -> bool {
+fn is_editing_tool(tool: &str) -> bool {
     let tool = tool.to_lowercase();
     EDITING_WORDS.iter().any(|word| tool.contains(word))
 }
 
 /// Returns the JSON value that a string contains, because some agents give an object as a string of JSON. Returns any other value
 /// unchanged.
-fn parse_quoted_object(value: &Value) -> Value {
+fn unquote_json(value: &Value) -> Value {
     let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     inner.unwrap_or_else(|| value.clone())
 }
@@ -176,7 +178,7 @@ fn patched_files(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns a prompt, of which the middle is cut out if it is longer than [`MAX_PROMPT_BYTES`].
-fn keep_both_ends(text: &str) -> String {
+fn cut_out_middle(text: &str) -> String {
     if text.len() <= MAX_PROMPT_BYTES {
         return text.to_owned();
     }
@@ -237,7 +239,7 @@ mod tests {
     #[test]
     fn some_calls_are_not_worth_asking() {
         let check = |call: &Value, occasion, is_worth: bool| {
-            assert_eq!(parsed(call).check_worth_asking(occasion).is_ok(), is_worth, "{call}");
+            assert_eq!(parsed(call).check_worth_a_request(occasion).is_ok(), is_worth, "{call}");
         };
         check(&json!({ "prompt": "/compact now" }), Occasion::Prompt, false);
         check(&json!({ "prompt": "/src/a.rs is broken" }), Occasion::Prompt, true);
@@ -260,7 +262,7 @@ mod tests {
     #[test]
     fn a_long_prompt_keeps_both_ends() {
         let prompt = format!("first {} last", "é".repeat(100_000));
-        let kept = keep_both_ends(&prompt);
+        let kept = cut_out_middle(&prompt);
         assert!(kept.starts_with("first ") && kept.ends_with(" last") && kept.len() <= MAX_PROMPT_BYTES + 1);
     }
 }

@@ -32,7 +32,7 @@ pub(super) enum ReplyForm {
 
 impl ReplyForm {
     /// Returns the form that the named agent expects. If no agent is named, guesses the form from the input.
-    pub(super) fn choose_form(agent: Option<&str>, input: &HookInput) -> Self {
+    pub(super) fn choose_for_agent(agent: Option<&str>, input: &HookInput) -> Self {
         match agent.map(str::to_lowercase).as_deref() {
             Some("claude-code" | "claude" | "codex") => Self::Claude,
             Some("vscode" | "copilot") => Self::VsCode,
@@ -50,7 +50,11 @@ impl ReplyForm {
     ///
     /// # Errors
     /// When the agent does not pass the answer on; the error is the reason.
-    pub(super) fn check_passed_on(self, occasion: Occasion, input: &HookInput) -> Result<(), &'static str> {
+    pub(super) fn check_agent_passes_answer_on(
+        self,
+        occasion: Occasion,
+        input: &HookInput,
+    ) -> Result<(), &'static str> {
         let is_before = input.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
         match (self, occasion) {
             (Self::VsCode, Occasion::Prompt) => Err("VS Code passes nothing on with a prompt"),
@@ -65,7 +69,7 @@ impl ReplyForm {
     }
 
     /// Returns the answer in this form: one line of JSON, or the text itself.
-    pub(super) fn write_reply(self, occasion: Occasion, input: &HookInput, text: &str) -> String {
+    pub(super) fn format_reply(self, occasion: Occasion, input: &HookInput, text: &str) -> String {
         match (self, occasion) {
             (Self::Text, _) => text.trim_end().to_owned(),
             (Self::Cursor, Occasion::Prompt) => {
@@ -73,7 +77,7 @@ impl ReplyForm {
             }
             (Self::Cursor, _) => json!({ "additional_context": text }).to_string(),
             _ => {
-                let event = input.event.as_deref().unwrap_or_else(|| self.usual_event(occasion));
+                let event = input.event.as_deref().unwrap_or_else(|| self.default_event_name(occasion));
                 json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
                     .to_string()
             }
@@ -81,7 +85,7 @@ impl ReplyForm {
     }
 
     /// Returns the name of an event that is used if the agent's input does not name one.
-    fn usual_event(self, occasion: Occasion) -> &'static str {
+    fn default_event_name(self, occasion: Occasion) -> &'static str {
         match (occasion, self == Self::Gemini) {
             (Occasion::SessionStart, _) => "SessionStart",
             (Occasion::Prompt, true) => "BeforeAgent",
@@ -104,9 +108,10 @@ mod tests {
     fn each_agent_gets_its_form() {
         let check = |agent, occasion, event: Option<&str>, expected: &str| {
             let input = HookInput { event: event.map(str::to_owned), ..HookInput::default() };
-            let form = ReplyForm::choose_form(agent, &input);
-            let reply =
-                form.check_passed_on(occasion, &input).map(|()| form.write_reply(occasion, &input, "note\n"));
+            let form = ReplyForm::choose_for_agent(agent, &input);
+            let reply = form
+                .check_agent_passes_answer_on(occasion, &input)
+                .map(|()| form.format_reply(occasion, &input, "note\n"));
             assert_eq!(reply.unwrap_or_default(), expected, "{agent:?} {occasion:?}");
         };
         use Occasion::{BeforeEdit, Prompt, SessionStart};

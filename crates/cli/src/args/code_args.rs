@@ -3,13 +3,13 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use memod_base::types::{ChunkKind, FileClass};
-use memod_terminal::{ModeArg, RowsArgs};
+use memod_terminal::{RowsArgs, SearchModeArg};
 
 use super::memory_args::MemoryScopeArgs;
 use super::parse_share::parse_share;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SyncLevel {
+pub(crate) enum FreshnessArg {
     /// Wait for nothing; hits are still checked against the disk
     None,
     /// Index everything written before the command
@@ -20,22 +20,22 @@ pub(crate) enum SyncLevel {
     Strict,
 }
 
-impl From<SyncLevel> for memod_proto::FreshnessLevel {
-    fn from(arg: SyncLevel) -> Self {
+impl From<FreshnessArg> for memod_proto::FreshnessLevel {
+    fn from(arg: FreshnessArg) -> Self {
         match arg {
-            SyncLevel::None => Self::None,
-            SyncLevel::Fs => Self::Fs,
-            SyncLevel::Full => Self::Full,
-            SyncLevel::Strict => Self::Strict,
+            FreshnessArg::None => Self::None,
+            FreshnessArg::Fs => Self::Fs,
+            FreshnessArg::Full => Self::Full,
+            FreshnessArg::Strict => Self::Strict,
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FreshArgs {
+pub(crate) struct FreshnessArgs {
     /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(crate) sync: SyncLevel,
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FreshnessArg::Fs)]
+    pub(crate) sync: FreshnessArg,
     /// Maximum wait, milliseconds [default: search.wait_ms, 1000]
     #[arg(long, value_name = "MS", value_parser = wait_parser())]
     pub(crate) wait_ms: Option<u64>,
@@ -70,8 +70,8 @@ pub(crate) struct FindArgs {
     #[arg(value_name = "QUERY", required_unless_present_any = FILTERS)]
     pub(crate) query: Vec<String>,
     /// How to match
-    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
-    pub(crate) mode: ModeArg,
+    #[arg(short, long, value_enum, default_value_t = SearchModeArg::Hybrid)]
+    pub(crate) mode: SearchModeArg,
     /// Only these kinds of hits (comma-separated, or given again)
     #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
     pub(crate) kind: Vec<ChunkKind>,
@@ -116,7 +116,7 @@ pub(crate) struct FindArgs {
     #[arg(long)]
     pub(crate) expand: bool,
     #[command(flatten)]
-    pub(crate) fresh: FreshArgs,
+    pub(crate) fresh: FreshnessArgs,
     #[command(flatten)]
     pub(crate) rows: RowsArgs,
 }
@@ -168,7 +168,7 @@ pub(crate) struct ChangedArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) limit: u64,
     #[command(flatten)]
-    pub(crate) fresh: FreshArgs,
+    pub(crate) fresh: FreshnessArgs,
     #[command(flatten)]
     pub(crate) rows: RowsArgs,
 }
@@ -205,7 +205,7 @@ pub(crate) struct OutlineArgs {
     #[command(flatten)]
     pub(crate) rows: RowsArgs,
     #[command(flatten)]
-    pub(crate) fresh: FreshArgs,
+    pub(crate) fresh: FreshnessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -218,7 +218,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub(crate) plain: bool,
     #[command(flatten)]
-    pub(crate) fresh: FreshArgs,
+    pub(crate) fresh: FreshnessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -227,7 +227,7 @@ pub(crate) struct OpenArgs {
     #[arg(value_name = "N|PATH[:LINE|#SYMBOL]|NAME")]
     pub(crate) target: String,
     #[command(flatten)]
-    pub(crate) fresh: FreshArgs,
+    pub(crate) fresh: FreshnessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -242,8 +242,8 @@ pub(crate) struct MapArgs {
     #[arg(short, long, value_name = "PATH", num_args = 1..)]
     pub(crate) focus: Vec<String>,
     /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(crate) sync: SyncLevel,
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FreshnessArg::Fs)]
+    pub(crate) sync: FreshnessArg,
 }
 
 #[derive(Debug, Args)]
@@ -258,8 +258,8 @@ pub(crate) struct BriefArgs {
     #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
     pub(crate) budget: usize,
     /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(crate) sync: SyncLevel,
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FreshnessArg::Fs)]
+    pub(crate) sync: FreshnessArg,
 }
 
 fn kind_parser() -> impl TypedValueParser<Value = ChunkKind> {

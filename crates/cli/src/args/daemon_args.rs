@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::code_args::{SyncLevel, wait_parser};
+use super::code_args::{FreshnessArg, wait_parser};
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
@@ -37,8 +37,8 @@ pub(crate) struct StatusArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SyncArgs {
     /// What must be indexed
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(crate) sync: SyncLevel,
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FreshnessArg::Fs)]
+    pub(crate) sync: FreshnessArg,
     /// Maximum wait in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = wait_parser())]
     pub(crate) wait_ms: u64,
@@ -247,8 +247,8 @@ pub(crate) enum TeamVerb {
     Leave,
     /// List the roles that may see this repository
     ///
-    /// The first role that connects and may create a schema owns the tables, and lets others in: `INSERT INTO memod.member(role,
-    /// repository, may_write) VALUES('ann', 'github.com/acme/*', true)`.
+    /// The first role of PostgreSQL that connects and may create a schema owns the tables. With psql, that role lets others in:
+    /// `INSERT INTO memod.member(role, repository, may_write) VALUES('ann', 'github.com/acme/*', true)`.
     Members,
 }
 

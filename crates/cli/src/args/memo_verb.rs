@@ -84,8 +84,8 @@ pub(crate) enum MemoVerb {
     Callees(UsesArgs),
     /// List what depends on a definition, a file or a change
     ///
-    /// Follows uses up to 8 steps, also in tests, and lists the surest and nearest first. A use `by name` counts little, and is
-    /// followed only if few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
+    /// Follows uses up to 8 steps, also in tests, and lists the surest and nearest first. A use that has only
+    /// the name in common counts little, and is followed only if few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
     ///
     /// Example: memo impact --since HEAD~3
     Impact(ImpactArgs),
@@ -191,7 +191,7 @@ pub(crate) enum MemoVerb {
     /// Delete archived memories for good
     ///
     /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Deleted memories remain in
-    /// backups of the last seven days, in backups made on request, in exports and kept files. Exits with 1 when there are none.
+    /// backups of the last seven days, in backups made on request, in exports and in damaged databases that were kept. Exits with 1 when there is nothing to delete.
     ///
     /// Example: memo purge --until 90d --dry-run
     Purge(RemoveArgs),

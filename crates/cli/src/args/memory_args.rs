@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use memod_base::types::parse_exactly;
+use memod_base::types::parse_with_exact_numbers;
 use memod_proto::anchor::AnchorState;
 use memod_proto::memory::{FieldParams, MemoryScope, MemorySort, Selection, Tier, Traits};
-use memod_terminal::{ModeArg, RowsArgs};
+use memod_terminal::{RowsArgs, SearchModeArg};
 use serde_json::Value;
 
-use super::relation_args::NearArgs;
+use super::relation_args::NearDuplicateArgs;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TierArg {
@@ -157,7 +157,7 @@ fn parse_metadata(text: &str) -> Result<(String, Value), String> {
     if key.is_empty() {
         return Err("the key is empty".to_owned());
     }
-    Ok((key.to_owned(), parse_exactly(value).unwrap_or_else(|_| Value::from(value))))
+    Ok((key.to_owned(), parse_with_exact_numbers(value).unwrap_or_else(|_| Value::from(value))))
 }
 
 #[derive(Debug, Args)]
@@ -173,7 +173,7 @@ pub(crate) struct AddArgs {
     #[command(flatten)]
     pub(crate) fields: FieldsArgs,
     #[command(flatten)]
-    pub(crate) near: NearArgs,
+    pub(crate) near: NearDuplicateArgs,
     /// Source of the memory [default: agent if an agent is named, else cli]
     #[arg(long, value_enum)]
     pub(crate) source: Option<SourceArg>,
@@ -253,7 +253,7 @@ pub(crate) struct IdArgs {
 pub(crate) struct TagArgs {
     /// Id, or the beginning of one
     pub(crate) id: String,
-    /// Tags
+    /// Tags, comma-separated or as several words
     #[arg(required = true, value_name = "TAG", value_delimiter = ',')]
     pub(crate) tags: Vec<String>,
 }
@@ -335,7 +335,7 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    pub(crate) fn with_ids(self, ids: Vec<String>) -> Selection {
+    pub(crate) fn into_selection(self, ids: Vec<String>) -> Selection {
         Selection {
             ids,
             container: self.container,
@@ -438,8 +438,8 @@ pub(crate) struct RecallArgs {
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
     /// How to match
-    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
-    pub(crate) mode: ModeArg,
+    #[arg(short, long, value_enum, default_value_t = SearchModeArg::Hybrid)]
+    pub(crate) mode: SearchModeArg,
     #[command(flatten)]
     pub(crate) memories: MemoryScopeArgs,
     /// Maximum number of memories

@@ -8,7 +8,7 @@ use super::parse_share::parse_share;
 
 /// What to do with a text that says nearly the same as another memory.
 #[derive(Debug, Args)]
-pub(crate) struct NearArgs {
+pub(crate) struct NearDuplicateArgs {
     /// Add the memory even if the container has one that says nearly the same
     #[arg(long, conflicts_with = "merge")]
     pub(crate) force: bool,
@@ -89,7 +89,7 @@ pub(crate) struct ConsolidateArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum LinkArg {
+pub(crate) enum LinkKindArg {
     /// Both are about the same thing
     RelatedTo,
     /// The first replaces the second
@@ -100,13 +100,13 @@ pub(crate) enum LinkArg {
     DerivedFrom,
 }
 
-impl From<LinkArg> for LinkKind {
-    fn from(arg: LinkArg) -> Self {
+impl From<LinkKindArg> for LinkKind {
+    fn from(arg: LinkKindArg) -> Self {
         match arg {
-            LinkArg::RelatedTo => Self::RelatedTo,
-            LinkArg::Supersedes => Self::Supersedes,
-            LinkArg::Contradicts => Self::Contradicts,
-            LinkArg::DerivedFrom => Self::DerivedFrom,
+            LinkKindArg::RelatedTo => Self::RelatedTo,
+            LinkKindArg::Supersedes => Self::Supersedes,
+            LinkKindArg::Contradicts => Self::Contradicts,
+            LinkKindArg::DerivedFrom => Self::DerivedFrom,
         }
     }
 }
@@ -119,7 +119,7 @@ pub(crate) struct LinkingArgs {
     pub(crate) to: String,
     /// Relation of the first to the second [default: related_to; for unlink: any]
     #[arg(short, long, value_enum)]
-    pub(crate) kind: Option<LinkArg>,
+    pub(crate) kind: Option<LinkKindArg>,
 }
 
 #[derive(Debug, Args)]

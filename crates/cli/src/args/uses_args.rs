@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use memod_proto::ReferencePart;
 use memod_terminal::RowsArgs;
 
-use super::FreshArgs;
+use super::FreshnessArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct RefsArgs {
@@ -54,14 +54,13 @@ pub(crate) struct UsesListArgs {
     /// Print only the paths of the listed files, each once, for another program
     #[arg(short = 'l', long, conflicts_with_all = ["format", "fields", "json", "with"])]
     pub(crate) files: bool,
-    /// Also list memories about the definitions, or the newest commits of their files (comma-separated); only in text and with
-    /// --json
+    /// Also list `memories` about the definitions, the newest `commits` of their files, or both (comma-separated); not with --format
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub(crate) with: Vec<WithArg>,
     #[command(flatten)]
     pub(crate) rows: RowsArgs,
     #[command(flatten)]
-    pub(crate) fresh: FreshArgs,
+    pub(crate) fresh: FreshnessArgs,
 }
 
 /// A list that is shown in addition to definitions and uses.

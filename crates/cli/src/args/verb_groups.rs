@@ -80,7 +80,7 @@ pub(crate) fn parse_command_line<W: Into<OsString> + Clone>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
     let matches = grouped_command().try_get_matches_from(words)?;
-    Ok(CommandLine { name: verb_name(&matches), ..CommandLine::from_arg_matches(&matches)? })
+    Ok(CommandLine { verb_name: verb_name(&matches), ..CommandLine::from_arg_matches(&matches)? })
 }
 
 /// Returns the full name of the verb and its subcommand, such as `config set`, without aliases.
@@ -93,13 +93,13 @@ fn verb_name(matches: &ArgMatches) -> String {
 /// own list is hidden.
 fn grouped_command() -> Command {
     let command = CommandLine::command();
-    let list = list_groups(&command);
+    let list = format_verb_list(&command);
     command.mut_subcommands(|verb| verb.hide(true)).override_usage("memo [OPTIONS] VERB").help_template(
         format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"),
     )
 }
 
-fn list_groups(command: &Command) -> String {
+fn format_verb_list(command: &Command) -> String {
     let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or_default();
     let mut list = String::new();
     for (heading, verbs) in GROUPS {
@@ -126,7 +126,7 @@ mod tests {
             ("memo config", "config"),
         ] {
             assert_eq!(
-                parse_command_line(line.split(' ')).expect("the line is well-formed").name,
+                parse_command_line(line.split(' ')).expect("the line is well-formed").verb_name,
                 expected,
                 "{line}"
             );

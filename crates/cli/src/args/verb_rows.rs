@@ -2,7 +2,7 @@
 
 use memod_terminal::RowsArgs;
 use memod_terminal::rows::{
-    CHANGED_FILES, COMMITS, HITS, MEMORIES, MEMORY_CHANGES, MEMORY_LINKS, NAMES, OUTLINE_ITEMS,
+    CHANGED_FILES, COMMITS, HITS, MEMORIES, MEMORY_CHANGES, MEMORY_LINKS, NAME_COUNTS, OUTLINE_ITEMS,
     RELATED_DEFINITIONS, RELATED_MEMORIES, RowSchema, USES,
 };
 
@@ -34,7 +34,7 @@ impl MemoVerb {
 }
 
 /// Returns the schema of a verb's rows; `None` for a verb that lists nothing.
-pub(crate) fn table_of_verb(verb: &str) -> Option<&'static RowSchema> {
+pub(crate) fn find_row_schema(verb: &str) -> Option<&'static RowSchema> {
     Some(match verb {
         "search" | "explain" => &HITS,
         "changed" => &CHANGED_FILES,
@@ -43,7 +43,7 @@ pub(crate) fn table_of_verb(verb: &str) -> Option<&'static RowSchema> {
         "refs" => &USES,
         "callers" | "callees" | "impact" | "tests" | "implements" => &RELATED_DEFINITIONS,
         "get" | "list" | "recall" | "recent" => &MEMORIES,
-        "tags" | "containers" => &NAMES,
+        "tags" | "containers" => &NAME_COUNTS,
         "history" => &MEMORY_CHANGES,
         "related" => &RELATED_MEMORIES,
         "links" => &MEMORY_LINKS,

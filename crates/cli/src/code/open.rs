@@ -42,14 +42,15 @@ pub(crate) fn open_in_editor(typed: OpenArgs, context: &CommandContext, output: 
         Ok(nth) => last_search::find_hit_file(nth, context, output)?,
         Err(_) => locate_target(typed, context, output)?,
     };
-    let words = editor_arguments(&find_editor()?, &path, line)?;
+    let words = build_editor_command(&find_editor()?, &path, line)?;
     output.flush()?;
     let status = Command::new(&words[0]).args(&words[1..]).status().at("run", Path::new(&words[0]))?;
-    if output.json {
-        output.json(&json!({ "path": path, "line": line, "editor": words[0].to_string_lossy() }))?;
+    if output.write_json {
+        output
+            .is_json_object(&json!({ "path": path, "line": line, "editor": words[0].to_string_lossy() }))?;
     }
     if !status.success() {
-        output.warn(&format!("{}: {status}", words[0].display()));
+        output.write_warning(&format!("{}: {status}", words[0].display()));
         return Ok(EXIT_FAILED);
     }
     Ok(0)
@@ -65,7 +66,7 @@ fn locate_target(
         typed.target.rsplit_once(':').and_then(|(_, lines)| lines.split('-').next()?.parse().ok());
     let mut result = show_code::fetch_parts(typed.target, &typed.fresh, context)?;
     result.left_out += result.parts.len().saturating_sub(1); // only the first part is opened
-    show_code::say_incompleteness(&result, output);
+    show_code::report_incomplete_text(&result, output);
     let Some(part) = result.parts.first() else {
         let (message, hint) = ("the file changes too fast to be read".to_owned(), "try again".to_owned());
         return Err(CliError::NoHit { message, hint });
@@ -85,7 +86,7 @@ fn find_editor() -> Result<String, CliError> {
 }
 
 /// Returns the words of the command line that opens a path at a line. The path is absolute, so no editor takes it for a flag.
-fn editor_arguments(editor: &str, path: &Path, line: u32) -> Result<Vec<OsString>, CliError> {
+fn build_editor_command(editor: &str, path: &Path, line: u32) -> Result<Vec<OsString>, CliError> {
     let words = shlex::split(editor).filter(|words| !words.is_empty()).ok_or_else(|| CliError::Usage {
         message: format!("{}: not a command line", shell_word(editor)),
         hint: "set VISUAL or EDITOR to one, as in `export VISUAL=vim`",
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn each_editor_gets_the_line_as_it_takes_it() {
         let check = |editor: &str, expected: &str| {
-            let words = editor_arguments(editor, Path::new("/r/a b.rs"), 7).expect("a command line");
+            let words = build_editor_command(editor, Path::new("/r/a b.rs"), 7).expect("a command line");
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             assert_eq!(words.join("|"), expected, "{editor}");
         };
@@ -124,7 +125,7 @@ mod tests {
         check("hx", "hx|/r/a b.rs:7");
         check("'my editor' -x", "my editor|-x|/r/a b.rs");
         for wrong in ["", "'vim"] {
-            assert!(editor_arguments(wrong, Path::new("/r/a"), 1).is_err(), "{wrong}");
+            assert!(build_editor_command(wrong, Path::new("/r/a"), 1).is_err(), "{wrong}");
         }
     }
 }

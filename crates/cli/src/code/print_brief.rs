@@ -1,8 +1,8 @@
 //! Prints the result of `memo brief`.
 
 use memod_proto::{BriefParams, BriefResult};
-use memod_terminal::text::{behind_message, escape_lines};
-use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_lines, not_up_to_date_message};
+use memod_terminal::{CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use crate::args::BriefArgs;
 use crate::llm;
@@ -18,15 +18,15 @@ pub(crate) fn print_brief(typed: &BriefArgs, context: &CommandContext, output: &
             return Ok(exit);
         }
     }
-    output.value(&result, |output| output.raw(escape_lines(&result.text).as_bytes()))?;
-    if !output.json {
+    output.write_result(&result, |output| output.write_bytes(escape_lines(&result.text).as_bytes()))?;
+    if !output.write_json {
         output.flush()?;
         if !result.fresh {
-            output.say(&behind_message(result.reason.as_deref()));
+            output.write_note(&not_up_to_date_message(result.reason.as_deref()));
         }
         if result.text.is_empty() {
-            output.say("nothing to show, or the budget is too small for it");
+            output.write_note("nothing to show, or the budget is too small for it");
         }
     }
-    Ok(if result.text.is_empty() { EXIT_NONE } else { 0 })
+    Ok(if result.text.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use memod_proto::{ChangedCommit, ChangedFile, ChangedParams, ChangedResult, FileStatus};
-use memod_terminal::text::{commit_head, escape, format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, format_commit_line, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use crate::args::ChangedArgs;
 
@@ -29,55 +29,55 @@ pub(crate) fn print_changed(typed: ChangedArgs, context: &CommandContext, output
         wait_ms: Some(wait_ms),
     };
     let mut client = context.connect()?;
-    client.answer_within(COMPARE_TIME + Duration::from_millis(wait_ms));
+    client.set_answer_limit(COMPARE_TIME + Duration::from_millis(wait_ms));
     let result: ChangedResult = client.call("changed", &params)?;
     let root = &context.layout.root;
-    output.list(&result, |output| print_changes(&result, root, output))?;
-    if !output.json {
+    output.write_list(&result, |output| print_changes(&result, root, output))?;
+    if !output.write_json {
         output.flush()?;
-        say_notes(&result, output);
+        report_change_counts(&result, output);
     }
-    Ok(if result.total == 0 && result.commits.is_empty() { EXIT_NONE } else { 0 })
+    Ok(if result.total == 0 && result.commits.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 fn print_changes(result: &ChangedResult, root: &Path, output: &mut Output) -> Result<(), CliError> {
     result.files.iter().try_for_each(|file| print_file(file, root, output))?;
     if !result.files.is_empty() && !result.commits.is_empty() {
-        output.line("")?;
+        output.write_line("")?;
     }
     for ChangedCommit { commit, subject } in &result.commits {
-        output.line(&commit_head(commit, subject, output.styles))?;
+        output.write_line(&format_commit_line(commit, subject, output.styles))?;
     }
     Ok(())
 }
 
-fn say_notes(result: &ChangedResult, output: &Output) {
+fn report_change_counts(result: &ChangedResult, output: &Output) {
     let since = match (&result.base, &result.subject) {
         (Some(base), subject) => {
-            commit_head(base, subject.as_deref().unwrap_or_default(), Default::default())
+            format_commit_line(base, subject.as_deref().unwrap_or_default(), Default::default())
         }
         (None, _) => "before the first commit".to_owned(),
     };
     let total = format_count(result.total as u64, "file", "files");
     match &result.until {
         Some(ChangedCommit { commit, subject }) => {
-            let until = commit_head(commit, subject, Default::default());
-            output.say(&format!("{total} changed from {since} to {until}"));
+            let until = format_commit_line(commit, subject, Default::default());
+            output.write_note(&format!("{total} changed from {since} to {until}"));
         }
-        None => output.say(&format!("{total} changed since {since}")),
+        None => output.write_note(&format!("{total} changed since {since}")),
     }
     if result.left_out > 0 {
-        output.say(&format!(
+        output.write_note(&format!(
             "{} not shown: --limit shows more",
             format_count(result.left_out as u64, "file", "files")
         ));
     }
     if result.commits_left_out > 0 {
         let older = format_count(result.commits_left_out as u64, "older commit", "older commits");
-        output.say(&format!("{older} not shown: `git log` shows all"));
+        output.write_note(&format!("{older} not shown: `git log` shows all"));
     }
     for reason in result.reason.iter().chain(&result.cut) {
-        output.say(&format!("not complete: {reason}"));
+        output.write_note(&format!("not complete: {reason}"));
     }
 }
 
@@ -95,9 +95,9 @@ fn print_file(file: &ChangedFile, root: &Path, output: &mut Output) -> Result<()
         output.styled_path(file.cwd_path.as_ref().unwrap_or(&file.path), &root.join(&file.path))
     );
     if let Some(from) = file.cwd_from.as_ref().or(file.from.as_ref()) {
-        line = format!("{line}  from {}", paint(styles.path, &escape(from)));
+        line = format!("{line}  from {}", paint(styles.path, &escape_for_display(from)));
     }
-    output.line(&line)?;
+    output.write_line(&line)?;
     let Some(symbols) = &file.symbols else { return Ok(()) };
     let lists = [
         ("+", &symbols.added, styles.good),
@@ -106,7 +106,7 @@ fn print_file(file: &ChangedFile, root: &Path, output: &mut Output) -> Result<()
     ];
     for (mark, names, style) in lists {
         for name in names {
-            output.line(&format!("    {} {}", paint(style, mark), escape(name)))?;
+            output.write_line(&format!("    {} {}", paint(style, mark), escape_for_display(name)))?;
         }
     }
     Ok(())

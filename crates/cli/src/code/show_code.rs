@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use memod_proto::{ShowParams, ShowResult, ShownPart};
-use memod_terminal::text::{behind_message, escape, escape_lines, format_count, paint};
+use memod_terminal::text::{escape_for_display, escape_lines, format_count, not_up_to_date_message, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
-use crate::args::{FreshArgs, ShowArgs};
+use crate::args::{FreshnessArgs, ShowArgs};
 use crate::searching::last_search;
 
 /// Prints the text of a target or of a hit. Exits with 1 when nothing has that name.
@@ -19,15 +19,18 @@ pub(crate) fn show_code(typed: ShowArgs, context: &CommandContext, output: &mut 
         Err(_) => typed.target,
     };
     let result = fetch_parts(target, &typed.fresh, context)?;
-    output.value(&result, |output| {
+    output.write_result(&result, |output| {
         if typed.plain {
-            return result.parts.iter().try_for_each(|part| output.raw(escape_lines(&part.text).as_bytes()));
+            return result
+                .parts
+                .iter()
+                .try_for_each(|part| output.write_bytes(escape_lines(&part.text).as_bytes()));
         }
         print_parts(&result, context, output)
     })?;
-    if !output.json {
+    if !output.write_json {
         output.flush()?;
-        say_incompleteness(&result, output);
+        report_incomplete_text(&result, output);
     }
     Ok(0)
 }
@@ -35,13 +38,13 @@ pub(crate) fn show_code(typed: ShowArgs, context: &CommandContext, output: &mut 
 /// Asks the daemon for the file, lines or definitions that a target names, and returns their text.
 pub(crate) fn fetch_parts(
     target: String,
-    fresh: &FreshArgs,
+    fresh: &FreshnessArgs,
     context: &CommandContext,
 ) -> Result<ShowResult, CliError> {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let wait_ms = fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
-    client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    client.set_answer_limit(Duration::from_secs(30) + Duration::from_millis(wait_ms));
     let (cwd, sync) = (context.cwd.clone(), fresh.sync.into());
     Ok(client.call("show", &ShowParams { cwd, target, sync, wait_ms: Some(wait_ms) })?)
 }
@@ -49,7 +52,7 @@ pub(crate) fn fetch_parts(
 fn print_parts(result: &ShowResult, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {
     for (nth, part) in result.parts.iter().enumerate() {
         if nth > 0 {
-            output.line("")?;
+            output.write_line("")?;
         }
         print_part(part, context, output)?;
     }
@@ -61,24 +64,25 @@ fn print_part(part: &ShownPart, context: &CommandContext, output: &mut Output) -
     let (first, last) = part.lines;
     let file = context.layout.root.join(&part.path);
     let path = output.styled_path(part.cwd_path.as_ref().unwrap_or(&part.path), &file);
-    let title = part.title.as_ref().map(|title| format!("  {}", paint(styles.title, &escape(title))));
+    let title =
+        part.title.as_ref().map(|title| format!("  {}", paint(styles.title, &escape_for_display(title))));
     let lines = paint(styles.line, &format!("{first}-{last}"));
-    output.line(&format!("{path}:{lines}{}", title.unwrap_or_default()))?;
+    output.write_line(&format!("{path}:{lines}{}", title.unwrap_or_default()))?;
     let width = last.to_string().len();
     for (number, line) in (first..).zip(part.text.lines()) {
         let number = paint(styles.line, &format!("{number:width$}"));
-        output.line(format!("  {number}  {}", escape_lines(line)).trim_end())?;
+        output.write_line(format!("  {number}  {}", escape_lines(line)).trim_end())?;
     }
     Ok(())
 }
 
 /// Notes on stderr whether the result is incomplete or out of date.
-pub(crate) fn say_incompleteness(result: &ShowResult, output: &Output) {
+pub(crate) fn report_incomplete_text(result: &ShowResult, output: &Output) {
     if result.left_out > 0 {
         let more = format_count(result.left_out as u64, "more definition has", "more definitions have");
-        output.say(&format!("{more} this name: name the file too, as in PATH#SYMBOL"));
+        output.write_note(&format!("{more} this name: name the file too, as in PATH#SYMBOL"));
     }
     if !result.fresh {
-        output.say(&behind_message(result.reason.as_deref()));
+        output.write_note(&not_up_to_date_message(result.reason.as_deref()));
     }
 }

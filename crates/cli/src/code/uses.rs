@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use memod_proto::{RefDefinition, WhyCommit, WhyMemory};
-use memod_terminal::text::{commit_head, escape, paint};
+use memod_terminal::text::{escape_for_display, format_commit_line, paint};
 use memod_terminal::{CliError, CommandContext, Output};
 
 use super::why::print_memory;
@@ -16,7 +16,7 @@ pub(crate) use direct_uses::print_uses;
 pub(crate) use transitive_uses::{print_impact, print_related_definitions};
 
 /// Longest wait for an answer about uses. The daemon follows uses for at most eight seconds, and may start again if files change.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn print_definition(
     definition: &RefDefinition,
@@ -27,22 +27,25 @@ fn print_definition(
     let path = output.styled_path(definition.cwd_path.as_ref().unwrap_or(&definition.path), &file);
     let (styles, (first, last)) = (output.styles, definition.lines);
     let lines = paint(styles.line, &format!("{first}-{last}"));
-    output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
+    output.write_line(&format!(
+        "{path}:{lines}  {}",
+        paint(styles.title, &escape_for_display(&definition.title))
+    ))
 }
 
 /// Number of entries to fetch where `--files` lists their paths.
-const MOST_ENTRIES: usize = 1_000_000;
+const ALL_ENTRIES: usize = 1_000_000;
 
 /// The path of a file as the daemon names it, and as the caller names it if that differs.
 type PathNames<'a> = (&'a str, Option<&'a String>);
 
 /// Returns the number of entries to fetch: with `--files`, `--limit` counts paths, so all entries are fetched.
 fn count_entries_to_fetch(list: &UsesListArgs) -> usize {
-    if list.files { MOST_ENTRIES } else { list.limit }
+    if list.files { ALL_ENTRIES } else { list.limit }
 }
 
 /// Prints each path once, and at most `most` paths.
-fn print_files<'a>(
+fn print_paths<'a>(
     paths: impl Iterator<Item = PathNames<'a>>,
     most: usize,
     context: &CommandContext,
@@ -51,35 +54,35 @@ fn print_files<'a>(
     let mut known = HashSet::new();
     for (path, cwd_path) in paths.filter(|(path, _)| known.insert(*path)).take(most) {
         let file = context.layout.root.join(path);
-        output.line(&output.styled_path(cwd_path.map_or(path, String::as_str), &file))?;
+        output.write_line(&output.styled_path(cwd_path.map_or(path, String::as_str), &file))?;
     }
     Ok(())
 }
 
 /// Writes to stderr how many files are listed, if there are more than `most`.
-fn say_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
+fn report_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
     let n_paths = paths.collect::<HashSet<&str>>().len();
     if n_paths > most {
-        output.say(&format!("{most} of {n_paths} files are listed; --limit lists more"));
+        output.write_note(&format!("{most} of {n_paths} files are listed; --limit lists more"));
     }
 }
 
 /// Prints the memories and commits that `--with` adds to the listed definitions.
-fn print_companions(
+fn print_memories_and_commits(
     memories: &[WhyMemory],
     commits: &[WhyCommit],
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
     if !memories.is_empty() {
-        output.line("")?;
+        output.write_line("")?;
     }
-    memories.iter().try_for_each(|memory| print_memory(memory, &context.dir(), output))?;
+    memories.iter().try_for_each(|memory| print_memory(memory, &context.caller_dir(), output))?;
     if !commits.is_empty() {
-        output.line("")?;
+        output.write_line("")?;
     }
     commits.iter().try_for_each(|found| {
-        let head = commit_head(&found.commit, &found.subject, output.styles);
-        output.line(&head)
+        let head = format_commit_line(&found.commit, &found.subject, output.styles);
+        output.write_line(&head)
     })
 }

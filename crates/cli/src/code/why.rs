@@ -5,13 +5,13 @@ use std::time::Duration;
 use memod_base::paths::CallerDir;
 use memod_proto::anchor::AnchorState;
 use memod_proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
-use memod_terminal::text::{commit_head, escape, format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, format_commit_line, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use crate::args::WhyArgs;
 
 /// Longest wait for an answer. The daemon searches history for at most ten seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Lines of a commit message that are shown without `--full`; the other lines are counted.
 const MOST_BODY_LINES: usize = 12;
 
@@ -21,20 +21,20 @@ pub(crate) fn print_why(typed: WhyArgs, context: &CommandContext, output: &mut O
     let limit = usize::try_from(typed.limit).ok();
     let params = WhyParams { cwd: context.cwd.clone(), target: typed.target, limit };
     let mut client = context.connect()?;
-    client.answer_within(PATIENCE);
+    client.set_answer_limit(ANSWER_TIMEOUT);
     let result: WhyResult = client.call("why", &params)?;
-    let dir = context.dir();
+    let dir = context.caller_dir();
     let most_lines = if typed.full { usize::MAX } else { MOST_BODY_LINES };
-    output.list(&result, |output| print_result(&result, most_lines, &dir, output))?;
-    if !output.json {
+    output.write_list(&result, |output| print_why_result(&result, most_lines, &dir, output))?;
+    if !output.write_json {
         output.flush()?;
-        say_incompleteness(&result, output);
+        report_incomplete_history(&result, output);
     }
     let is_none = result.commits.is_empty() && result.uncommitted.is_empty() && result.memories.is_empty();
-    Ok(if is_none { EXIT_NONE } else { 0 })
+    Ok(if is_none { EXIT_NOTHING_FOUND } else { 0 })
 }
 
-fn print_result(
+fn print_why_result(
     result: &WhyResult,
     most_lines: usize,
     dir: &CallerDir,
@@ -45,15 +45,15 @@ fn print_result(
     }
     let has_more = !result.commits.is_empty() || !result.uncommitted.is_empty();
     if has_more && !result.memories.is_empty() {
-        output.line("")?;
+        output.write_line("")?;
     }
     if !result.uncommitted.is_empty() {
         let lines = paint(output.styles.line, &describe_line_spans(&result.uncommitted));
-        output.line(&format!("{}  {lines}", paint(output.styles.title, "not committed yet")))?;
+        output.write_line(&format!("{}  {lines}", paint(output.styles.title, "not committed yet")))?;
     }
     for (nth, commit) in result.commits.iter().enumerate() {
         if nth > 0 || !result.uncommitted.is_empty() {
-            output.line("")?;
+            output.write_line("")?;
         }
         print_commit(commit, &result.path, most_lines, dir, output)?;
     }
@@ -65,12 +65,12 @@ pub(crate) fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Out
     let styles = output.styles;
     let bad = memory.state.filter(|state| *state != AnchorState::Fresh);
     let state = bad.map_or(String::new(), |state| format!("  {}", paint(styles.bad, state.as_str())));
-    let about = paint(styles.line, &escape(&dir.display_path(&memory.about)));
-    output.line(&format!("{}  {about}{state}", paint(styles.path, &escape(&memory.id))))?;
+    let about = paint(styles.line, &escape_for_display(&dir.display_path(&memory.about)));
+    output.write_line(&format!("{}  {about}{state}", paint(styles.path, &escape_for_display(&memory.id))))?;
     if let Some(note) = &memory.note {
-        output.line(&format!("    ({})", escape(note)))?;
+        output.write_line(&format!("    ({})", escape_for_display(note)))?;
     }
-    output.line(&format!("    {}", escape(&memory.line)))
+    output.write_line(&format!("    {}", escape_for_display(&memory.line)))
 }
 
 fn print_commit(
@@ -81,48 +81,51 @@ fn print_commit(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let styles = output.styles;
-    let mut head = commit_head(&commit.commit, &commit.subject, styles);
+    let mut head = format_commit_line(&commit.commit, &commit.subject, styles);
     if !commit.lines.is_empty() {
         head = format!("{head}  {}", paint(styles.line, &describe_line_spans(&commit.lines)));
     }
     if commit.path != path {
         let path = dir.relative_path(&commit.path);
-        head = format!("{head}  as {}", paint(styles.path, &escape(path.as_ref().unwrap_or(&commit.path))));
+        head = format!(
+            "{head}  as {}",
+            paint(styles.path, &escape_for_display(path.as_ref().unwrap_or(&commit.path)))
+        );
     }
-    output.line(&head)?;
+    output.write_line(&head)?;
     let n_lines = commit.body.lines().count();
     for line in commit.body.lines().take(most_lines) {
-        output.line(format!("    {}", escape(line)).trim_end())?;
+        output.write_line(format!("    {}", escape_for_display(line)).trim_end())?;
     }
     if n_lines > most_lines {
         let more = format_count((n_lines - most_lines) as u64, "more line", "more lines");
-        output.line(&format!("    … {more} (--full shows them)"))?;
+        output.write_line(&format!("    … {more} (--full shows them)"))?;
     }
     Ok(())
 }
 
-fn say_incompleteness(result: &WhyResult, output: &Output) {
+fn report_incomplete_history(result: &WhyResult, output: &Output) {
     if !output.is_text() && !result.uncommitted.is_empty() {
-        output.say(&format!("not committed yet: {}", describe_line_spans(&result.uncommitted)));
+        output.write_note(&format!("not committed yet: {}", describe_line_spans(&result.uncommitted)));
     }
     if result.commits.is_empty() && result.uncommitted.is_empty() {
-        output.say(&format!("{}: no commit found", result.path));
+        output.write_note(&format!("{}: no commit found", result.path));
     }
     for moved in &result.moves {
-        let head = commit_head(&moved.commit, &moved.subject, Default::default());
-        output.say(&format!(
+        let head = format_commit_line(&moved.commit, &moved.subject, Default::default());
+        output.write_note(&format!(
             "{} moved from {} by {head}",
             describe_line_spans(&moved.lines),
-            escape(&moved.from)
+            escape_for_display(&moved.from)
         ));
     }
     if result.more {
-        output.say("there are older commits: --limit shows more");
+        output.write_note("there are older commits: --limit shows more");
     }
     if !result.fresh {
         let reason = result.reason.as_deref().unwrap_or("history was not read to its end");
         let what = if result.complete { "as far as is known" } else { "not complete" };
-        output.say(&format!("{what}: {reason}"));
+        output.write_note(&format!("{what}: {reason}"));
     }
 }
 

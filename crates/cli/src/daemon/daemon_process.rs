@@ -2,19 +2,19 @@
 
 use memod_client::{Client, ClientError, VERSION};
 use memod_proto::PROTOCOL;
-use memod_terminal::text::escape;
+use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 use serde_json::json;
 
 /// Stops the daemon. Succeeds if none runs.
 pub(crate) fn stop_daemon(context: &CommandContext, output: &mut Output) -> CliResult {
-    let stopped = stop_running(context)?;
-    if output.json {
-        output.json(&json!({ "stopped": stopped.is_some(), "pid": stopped }))?;
+    let stopped = stop_running_daemon(context)?;
+    if output.write_json {
+        output.is_json_object(&json!({ "stopped": stopped.is_some(), "pid": stopped }))?;
     } else {
         match stopped {
-            Some(pid) => output.say(&format!("stopped pid {pid}")),
-            None => output.say("no daemon was running"),
+            Some(pid) => output.write_note(&format!("stopped pid {pid}")),
+            None => output.write_note("no daemon was running"),
         }
     }
     Ok(0)
@@ -31,19 +31,19 @@ pub(crate) fn restart_daemon(context: &CommandContext, output: &mut Output) -> C
         None => (None, context.connect()?),
     };
     let now = client.endpoint();
-    if output.json {
-        output.json(&json!({ "before": before, "pid": now.pid, "version": now.version }))?;
+    if output.write_json {
+        output.is_json_object(&json!({ "before": before, "pid": now.pid, "version": now.version }))?;
     } else {
-        output.say(&format!("version {} runs as pid {}", now.version, now.pid));
+        output.write_note(&format!("version {} runs as pid {}", now.version, now.pid));
     }
     Ok(0)
 }
 
 /// Stops the daemon and returns its process id; `None` if no daemon ran.
-fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
+fn stop_running_daemon(context: &CommandContext) -> Result<Option<u32>, CliError> {
     let client = match connect_if_running(context)? {
         Some(client) => client,
-        None => match context.wait_until_free() {
+        None => match context.wait_for_daemon_exit() {
             Ok(()) => return Ok(None),
             // A daemon that was still starting may answer by now.
             Err(error) => connect_if_running(context)?.ok_or(error)?,
@@ -69,16 +69,16 @@ pub(crate) fn print_versions(context: Option<&CommandContext>, output: &mut Outp
         Ok(client) => Some(client.endpoint().clone()),
         Err(CliError::Client(ClientError::NotRunning { .. })) => None,
         Err(error) => {
-            output.say(&error.to_string());
+            output.write_note(&error.to_string());
             None
         }
     });
     let client = json!({ "version": VERSION, "protocol": PROTOCOL });
-    output.value(&json!({ "client": client, "daemon": daemon }), |output| {
-        output.line(&format!("memo {VERSION} (protocol {PROTOCOL})"))?;
+    output.write_result(&json!({ "client": client, "daemon": daemon }), |output| {
+        output.write_line(&format!("memo {VERSION} (protocol {PROTOCOL})"))?;
         let Some(daemon) = &daemon else { return Ok(()) };
-        let version = escape(&daemon.version);
-        output.line(&format!("memod {version} (protocol {}), pid {}", daemon.protocol, daemon.pid))
+        let version = escape_for_display(&daemon.version);
+        output.write_line(&format!("memod {version} (protocol {}), pid {}", daemon.protocol, daemon.pid))
     })?;
     Ok(0)
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use memod_base::paths::{RepoLayout, effective_uid, io_hint, owner};
+use memod_base::paths::{RepoLayout, effective_uid, io_error_hint, owner_uid};
 use memod_client::VERSION;
 use memod_proto::{AcknowledgeResult, Check, CwdParams, DoctorResult};
-use memod_terminal::text::{escape, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -32,9 +32,9 @@ pub(crate) fn run_doctor(typed: &DoctorArgs, dir: Option<&Path>, output: &mut Ou
         Ok(context) => run_checks(&context),
         Err(error) => vec![failed_check("worktree", &error)],
     };
-    let exit = if checks.iter().all(|check| check.ok) { 0 } else { EXIT_NONE };
+    let exit = if checks.iter().all(|check| check.ok) { 0 } else { EXIT_NOTHING_FOUND };
     let report = DoctorReport { checks, acknowledged };
-    output.value(&report, |output| print_report(&report, output))?;
+    output.write_result(&report, |output| print_doctor_report(&report, output))?;
     Ok(exit)
 }
 
@@ -45,12 +45,14 @@ fn acknowledge_repairs(context: &CommandContext) -> Result<Vec<String>, CliError
     Ok(result.acknowledged)
 }
 
-fn print_report(report: &DoctorReport, output: &mut Output) -> Result<(), CliError> {
+fn print_doctor_report(report: &DoctorReport, output: &mut Output) -> Result<(), CliError> {
     if let Some(acknowledged) = &report.acknowledged {
         if acknowledged.is_empty() {
-            output.say("there is nothing to acknowledge");
+            output.write_note("there is nothing to acknowledge");
         }
-        acknowledged.iter().try_for_each(|event| output.line(&format!("ack   {}", escape(event))))?;
+        acknowledged
+            .iter()
+            .try_for_each(|event| output.write_line(&format!("ack   {}", escape_for_display(event))))?;
     }
     report.checks.iter().try_for_each(|check| print_check(check, output))
 }
@@ -104,13 +106,13 @@ fn check_private_dir(name: &str, dir: &Path) -> Check {
         Err(error) => {
             let hint = match error.kind() {
                 io::ErrorKind::NotFound => Some("`memo status` creates it"),
-                _ => io_hint(&error),
+                _ => io_error_hint(&error),
             };
             let detail = format!("{path}: {error}");
             return Check { name: name.to_owned(), ok: false, detail, hint: hint.map(str::to_owned) };
         }
     };
-    if !meta.is_dir() || owner(&meta).is_some_and(|owner| owner != effective_uid()) {
+    if !meta.is_dir() || owner_uid(&meta).is_some_and(|owner| owner != effective_uid()) {
         let detail = format!("{path}: not a directory of this user");
         return Check { name: name.to_owned(), ok: false, detail, hint: Some(format!("remove {path}")) };
     }
@@ -142,9 +144,13 @@ fn failed_check(name: &str, error: &CliError) -> Check {
 fn print_check(check: &Check, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let mark = if check.ok { paint(styles.good, "ok  ") } else { paint(styles.bad, "FAIL") };
-    output.line(&format!("{mark}  {}: {}", escape(&check.name), escape(&check.detail)))?;
+    output.write_line(&format!(
+        "{mark}  {}: {}",
+        escape_for_display(&check.name),
+        escape_for_display(&check.detail)
+    ))?;
     match check.hint.as_ref().filter(|_| !check.ok) {
-        Some(hint) => output.line(&format!("      hint: {}", escape(hint))),
+        Some(hint) => output.write_line(&format!("      hint: {}", escape_for_display(hint))),
         None => Ok(()),
     }
 }

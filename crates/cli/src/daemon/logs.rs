@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use memod_base::paths::IoContext;
 use memod_base::threads::pause;
-use memod_terminal::text::escape;
+use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 use serde_json::json;
 
@@ -45,7 +45,11 @@ fn last_lines(text: &str, n: usize) -> impl Iterator<Item = &str> {
 }
 
 fn print_log_line(line: &str, output: &mut Output) -> Result<(), CliError> {
-    if output.json { output.json(&json!({ "line": line })) } else { output.line(&escape(line)) }
+    if output.write_json {
+        output.is_json_object(&json!({ "line": line }))
+    } else {
+        output.write_line(&escape_for_display(line))
+    }
 }
 
 /// Prints lines that are added after `position`, until the process is interrupted or the reader closes the pipe.

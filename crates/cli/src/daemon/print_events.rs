@@ -6,7 +6,7 @@ use memod_base::threads::pause;
 use memod_client::{Client, ClientError};
 use memod_proto::{EventParams, MemoriesEvent, SubscribeParams, Topic, ViewsEvent, code};
 use memod_terminal::progress::describe_step;
-use memod_terminal::text::{escape, format_count, short_head};
+use memod_terminal::text::{escape_for_display, format_count, shorten_head};
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 use serde_json::value::RawValue;
 
@@ -24,10 +24,10 @@ pub(crate) fn print_events(typed: &EventsArgs, context: &CommandContext, output:
     let mut events_left = typed.count;
     // Events about memories need no index.
     let needs_index = typed.topic.is_empty() || typed.topic.iter().any(|topic| *topic != TopicArg::Memories);
-    let mut client = if needs_index { context.connect()? } else { context.connect_to_memories()? };
+    let mut client = if needs_index { context.connect()? } else { context.connect_without_indexing()? };
     client.subscribe(&params)?;
     loop {
-        let error = match print_next(&mut client, output) {
+        let error = match print_next_event(&mut client, output) {
             Ok(()) => {
                 events_left = events_left.map(|n| n - 1);
                 if events_left == Some(0) {
@@ -35,42 +35,44 @@ pub(crate) fn print_events(typed: &EventsArgs, context: &CommandContext, output:
                 }
                 continue;
             }
-            Err(CliError::Client(error)) if is_daemon_gone(&error) => error,
+            Err(CliError::Client(error)) if is_daemon_unavailable(&error) => error,
             Err(error) => return Err(error),
         };
-        output.say(&format!("{error}; waiting for the next daemon"));
-        client = next_daemon(context, &params)?;
+        output.write_note(&format!("{error}; waiting for the next daemon"));
+        client = wait_for_next_daemon(context, &params)?;
         let pid = client.endpoint().pid;
-        output.say(&format!("the daemon with pid {pid} sends events now; events in between are missing"));
+        output.write_note(&format!(
+            "the daemon with pid {pid} sends events now; events in between are missing"
+        ));
     }
 }
 
 /// Waits for an event and prints it at once.
-fn print_next(client: &mut Client, output: &mut Output) -> Result<(), CliError> {
+fn print_next_event(client: &mut Client, output: &mut Output) -> Result<(), CliError> {
     let event = client.next_event()?;
-    output.write_full_value(&event, |output| output.line(&format_event(&event)))?;
+    output.write_full_result(&event, |output| output.write_line(&format_event(&event)))?;
     output.flush()
 }
 
 /// Waits until a daemon runs again, and subscribes to its events. Starts no daemon, because a user may have stopped the daemon on
 /// purpose.
-fn next_daemon(context: &CommandContext, params: &SubscribeParams) -> Result<Client, CliError> {
+fn wait_for_next_daemon(context: &CommandContext, params: &SubscribeParams) -> Result<Client, CliError> {
     loop {
         let next = context.connect_running().and_then(|mut client| {
             client.subscribe(params)?;
             Ok(client)
         });
         match next {
-            Err(CliError::Client(error)) if is_daemon_gone(&error) => pause(RETRY_INTERVAL),
+            Err(CliError::Client(error)) if is_daemon_unavailable(&error) => pause(RETRY_INTERVAL),
             next => return next,
         }
     }
 }
 
 /// Returns whether an error means that no daemon runs, or that the daemon is stopping or busy.
-fn is_daemon_gone(error: &ClientError) -> bool {
+fn is_daemon_unavailable(error: &ClientError) -> bool {
     match error {
-        ClientError::Gone { .. } | ClientError::NotRunning { .. } => true,
+        ClientError::ConnectionClosed { .. } | ClientError::NotRunning { .. } => true,
         ClientError::Rpc(rpc) => matches!(rpc.code, code::STOPPING | code::BUSY),
         _ => false,
     }
@@ -78,7 +80,7 @@ fn is_daemon_gone(error: &ClientError) -> bool {
 
 /// Returns an event as a line for people. An event whose topic only a newer version knows is returned as JSON.
 fn format_event(event: &RawValue) -> String {
-    let Ok(known) = serde_json::from_str(event.get()) else { return escape(event.get()) };
+    let Ok(known) = serde_json::from_str(event.get()) else { return escape_for_display(event.get()) };
     let (time, text) = match &known {
         EventParams::Progress(event) => {
             let step =
@@ -96,24 +98,28 @@ fn format_event(event: &RawValue) -> String {
             (&event.time, format!("lost      {n} dropped, because the reader was too slow"))
         }
     };
-    format!("{}  {text}", escape(time))
+    format!("{}  {text}", escape_for_display(time))
 }
 
 fn format_worktree_state(event: &ViewsEvent) -> String {
-    let head = event.head.as_deref().map_or(String::new(), |text| format!("{}: ", escape(short_head(text))));
-    let why = event.reason.as_deref().map_or(String::new(), |reason| format!(", {}", escape(reason)));
+    let head = event
+        .head
+        .as_deref()
+        .map_or(String::new(), |text| format!("{}: ", escape_for_display(shorten_head(text))));
+    let why =
+        event.reason.as_deref().map_or(String::new(), |reason| format!(", {}", escape_for_display(reason)));
     let state = if event.fresh { "up to date" } else { "not up to date" };
     format!("{head}{state}{why}")
 }
 
 fn format_memory_changes(MemoriesEvent { ids, change, .. }: &MemoriesEvent) -> String {
-    let named = ids.iter().take(MAX_IDS).map(|id| escape(id)).collect::<Vec<_>>().join(" ");
+    let named = ids.iter().take(MAX_IDS).map(|id| escape_for_display(id)).collect::<Vec<_>>().join(" ");
     let more = match ids.len().saturating_sub(MAX_IDS) {
         0 if ids.is_empty() => "all memories may have changed".to_owned(),
         0 => String::new(),
         n_more => format!(" and {n_more} more"),
     };
-    format!("{} {named}{more}", escape(change))
+    format!("{} {named}{more}", escape_for_display(change))
 }
 
 #[cfg(test)]

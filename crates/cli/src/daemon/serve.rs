@@ -2,8 +2,8 @@
 
 use memod_client::ClientError;
 use memod_proto::{CwdParams, ServeParams, ServeResult};
-use memod_terminal::text::{escape, shell_word};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, shell_word};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use crate::args::ServeArgs;
 
@@ -14,25 +14,29 @@ pub(crate) fn control_http_api(
 ) -> CliResult {
     if typed.stop || typed.status {
         let method = if typed.stop { "serve.stop" } else { "serve.status" };
-        let result = ask_running(method, context)?;
-        output.value(&result, |output| result.url.iter().try_for_each(|url| output.line(url)))?;
+        let result = call_running_daemon(method, context)?;
+        output
+            .write_result(&result, |output| result.url.iter().try_for_each(|url| output.write_line(url)))?;
         if !result.serving {
-            output.say("the HTTP API is off");
+            output.write_note("the HTTP API is off");
         }
-        return Ok(if typed.status && !result.serving { EXIT_NONE } else { 0 });
+        return Ok(if typed.status && !result.serving { EXIT_NOTHING_FOUND } else { 0 });
     }
     let params = ServeParams { cwd: context.cwd.clone(), port: typed.port, for_browser: typed.open };
     let result: ServeResult = context.connect()?.call("serve.start", &params)?;
-    output.value(&result, |output| result.url.iter().try_for_each(|url| output.line(url)))?;
+    output.write_result(&result, |output| result.url.iter().try_for_each(|url| output.write_line(url)))?;
     let (port, wanted) = (result.port.unwrap_or_default(), typed.port.unwrap_or_default());
     if wanted != 0 && wanted != port {
-        let memo = &context.memo;
-        output.warn(&format!("the server already listens on port {port}; `{memo} serve --stop` stops it"));
+        let memo = &context.memo_command;
+        output.write_warning(&format!(
+            "the server already listens on port {port}; `{memo} serve --stop` stops it"
+        ));
     }
     let root = result.root.as_deref().unwrap_or_default();
     if context.layout.root.to_str() != Some(root) {
-        let root = shell_word(&escape(root));
-        output.warn(&format!("requests without a cwd are about {root}, where the server was started"));
+        let root = shell_word(&escape_for_display(root));
+        output
+            .write_warning(&format!("requests without a cwd are about {root}, where the server was started"));
     }
     if typed.open {
         output.flush()?;
@@ -42,7 +46,7 @@ pub(crate) fn control_http_api(
 }
 
 /// Calls a method of the running daemon. If no daemon runs, returns the result for an HTTP API that is off.
-fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, CliError> {
+fn call_running_daemon(method: &str, context: &CommandContext) -> Result<ServeResult, CliError> {
     match context.connect_running() {
         Ok(mut client) => Ok(client.call(method, &CwdParams { cwd: context.cwd.clone() })?),
         Err(CliError::Client(ClientError::NotRunning { .. })) => Ok(ServeResult::default()),

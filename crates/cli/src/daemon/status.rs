@@ -4,7 +4,9 @@ use indicatif::HumanCount;
 use memod_base::paths::CallerDir;
 use memod_proto::{StatusResult, ViewInfo};
 use memod_terminal::progress;
-use memod_terminal::text::{escape, format_bytes, format_count, format_duration, paint, short_head};
+use memod_terminal::text::{
+    escape_for_display, format_bytes, format_count, format_duration, paint, shorten_head,
+};
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 use crate::args::StatusArgs;
@@ -13,18 +15,18 @@ use crate::args::build_params;
 pub(crate) fn show_status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let status: StatusResult =
         context.connect()?.call("status", &build_params::status_params(typed, &context.cwd))?;
-    let dir = context.dir();
-    output.value(&status, |output| {
+    let dir = context.caller_dir();
+    output.write_result(&status, |output| {
         if typed.files {
             print_entries(
-                status.files.iter().flatten().map(|path| shown_path(path, &dir)),
+                status.files.iter().flatten().map(|path| path_for_caller(path, &dir)),
                 typed.null,
                 output,
             )
         } else if typed.skipped {
             let files = status.skipped_files.iter().flatten();
             print_entries(
-                files.map(|(path, reason)| format!("{reason}\t{}", shown_path(path, &dir))),
+                files.map(|(path, reason)| format!("{reason}\t{}", path_for_caller(path, &dir))),
                 typed.null,
                 output,
             )
@@ -36,7 +38,7 @@ pub(crate) fn show_status(typed: &StatusArgs, context: &CommandContext, output: 
 }
 
 /// Returns a path relative to the caller's directory, or unchanged if that is not possible.
-fn shown_path(path: &str, dir: &CallerDir) -> String {
+fn path_for_caller(path: &str, dir: &CallerDir) -> String {
     dir.relative_path(path).unwrap_or_else(|| path.to_owned())
 }
 
@@ -48,32 +50,32 @@ fn print_entries(
 ) -> Result<(), CliError> {
     for entry in entries {
         if null {
-            output.raw(entry.as_bytes())?;
-            output.raw(b"\0")?;
+            output.write_bytes(entry.as_bytes())?;
+            output.write_bytes(b"\0")?;
         } else {
-            output.line(&escape(&entry))?;
+            output.write_line(&escape_for_display(&entry))?;
         }
     }
     Ok(())
 }
 
 /// Writes a line of a report: a label, and a text that the caller has escaped.
-pub(crate) fn print_row(label: &str, text: &str, output: &mut Output) -> Result<(), CliError> {
+pub(crate) fn print_field(label: &str, text: &str, output: &mut Output) -> Result<(), CliError> {
     let label = paint(output.styles.title, &format!("{label:<10}"));
-    output.line(format!("{label} {text}").trim_end())
+    output.write_line(format!("{label} {text}").trim_end())
 }
 
 fn print_status(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
     let daemon = &status.daemon;
     let up = format_duration(daemon.uptime_s.max(1).saturating_mul(1_000));
     let memory = format_bytes(daemon.rss_bytes);
-    let text = format!("{}, pid {}, up {up}, {memory}", escape(&daemon.version), daemon.pid);
-    print_row("daemon", &text, output)?;
-    print_row("repository", &escape(&status.repo), output)?;
-    print_row("state", &escape(&status.state_dir), output)?;
-    print_row("socket", &escape(&status.socket), output)?;
+    let text = format!("{}, pid {}, up {up}, {memory}", escape_for_display(&daemon.version), daemon.pid);
+    print_field("daemon", &text, output)?;
+    print_field("repository", &escape_for_display(&status.repo), output)?;
+    print_field("state", &escape_for_display(&status.state_dir), output)?;
+    print_field("socket", &escape_for_display(&status.socket), output)?;
     for view in &status.views {
-        print_row("worktree", &describe_worktree(view), output)?;
+        print_field("worktree", &describe_worktree(view), output)?;
     }
     let counts = &status.counts;
     let index = [
@@ -82,23 +84,23 @@ fn print_status(status: &StatusResult, output: &mut Output) -> Result<(), CliErr
         format_count(counts.embeddings, "embedding", "embeddings"),
         format_count(counts.memories, "memory", "memories"),
     ];
-    print_row("index", &index.join(", "), output)?;
+    print_field("index", &index.join(", "), output)?;
     let anchors = status.anchors.to_string();
     if !anchors.is_empty() {
-        print_row("anchors", &anchors, output)?;
+        print_field("anchors", &anchors, output)?;
     }
     if let Some(progress) = &status.progress {
-        print_row("indexing", &progress::describe_step(progress), output)?;
+        print_field("indexing", &progress::describe_step(progress), output)?;
     }
-    print_row("pending", &describe_pending(status), output)?;
-    print_row("skipped", &describe_skipped(status), output)?;
+    print_field("pending", &describe_pending(status), output)?;
+    print_field("skipped", &describe_skipped(status), output)?;
     let watched = format_count(status.watch.dirs, "directory", "directories");
-    print_row("watch", &format!("{}, {watched}", escape(&status.watch.backend)), output)?;
-    print_row("hooks", &escape(&status.hooks), output)?;
-    print_row("model", &describe_model(status), output)?;
-    print_row("counters", &describe_counters(status), output)?;
+    print_field("watch", &format!("{}, {watched}", escape_for_display(&status.watch.backend)), output)?;
+    print_field("hooks", &escape_for_display(&status.hooks), output)?;
+    print_field("model", &describe_model(status), output)?;
+    print_field("counters", &describe_counters(status), output)?;
     for problem in &status.degraded {
-        print_row("degraded", &paint(output.styles.bad, &escape(problem)), output)?;
+        print_field("degraded", &paint(output.styles.bad, &escape_for_display(problem)), output)?;
     }
     Ok(())
 }
@@ -110,8 +112,11 @@ fn describe_worktree(view: &ViewInfo) -> String {
         let newest = if view.older_commits { "newest " } else { "" };
         files = format!("{files}, {newest}{}", format_count(view.commits, "commit", "commits"));
     }
-    let head = view.head.as_deref().map_or(String::new(), |head| format!(" ({})", escape(short_head(head))));
-    format!("{}{head}, {files}, {state}", escape(&view.root))
+    let head = view
+        .head
+        .as_deref()
+        .map_or(String::new(), |head| format!(" ({})", escape_for_display(shorten_head(head))));
+    format!("{}{head}, {files}, {state}", escape_for_display(&view.root))
 }
 
 fn describe_pending(status: &StatusResult) -> String {
@@ -132,17 +137,22 @@ fn describe_model(status: &StatusResult) -> String {
     let model = &status.model;
     let vectors = match status.vectors.as_str() {
         "" => String::new(), // an older daemon
-        place => format!(", vectors {}", escape(place)),
+        place => format!(", vectors {}", escape_for_display(place)),
     };
     let next = model.next.as_ref().map_or(String::new(), |next| {
         format!(
             "; {} follows, {} of {} embedded",
-            escape(&next.id),
+            escape_for_display(&next.id),
             next.done,
             format_count(next.total, "chunk", "chunks")
         )
     });
-    format!("{}, {} dimensions, {}{vectors}{next}", escape(&model.id), model.dims, escape(&model.state))
+    format!(
+        "{}, {} dimensions, {}{vectors}{next}",
+        escape_for_display(&model.id),
+        model.dims,
+        escape_for_display(&model.state)
+    )
 }
 
 /// Returns the number of skipped files for each reason, in words.
@@ -150,7 +160,8 @@ pub(crate) fn describe_skipped(status: &StatusResult) -> String {
     if status.skipped.is_empty() {
         return "nothing".to_owned();
     }
-    let reasons = status.skipped.iter().map(|(reason, n)| format!("{} {}", HumanCount(*n), escape(reason)));
+    let reasons =
+        status.skipped.iter().map(|(reason, n)| format!("{} {}", HumanCount(*n), escape_for_display(reason)));
     format!("{} (memo status --skipped lists them)", reasons.collect::<Vec<_>>().join(", "))
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memod_proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
 use memod_terminal::text::{format_bytes, format_count};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::limited_files::canonical_string;
 use crate::args::{BackupArgs, RestoreBackupArgs};
@@ -15,17 +15,17 @@ pub(crate) fn back_up(typed: &BackupArgs, context: &CommandContext, output: &mut
     let path = typed.path.as_deref().map(absolute_new_path).transpose()?;
     let params = BackupParams { caller: new_caller(context), path };
     let result: BackupResult = context.connect()?.call("memory.backup", &params)?;
-    output.value(&result, |output| {
-        output.line(&result.path)?;
+    output.write_result(&result, |output| {
+        output.write_line(&result.path)?;
         output.flush()?;
-        output.say(&format!(
+        output.write_note(&format!(
             "{}, {}",
             format_count(result.memories, "memory", "memories"),
             format_bytes(result.bytes)
         ));
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
+    output.write_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -52,22 +52,25 @@ pub(crate) fn restore_backup(
     let mut client = context.connect()?;
     let mut result: RestoreResult = client.call("memory.restore_backup", &params)?;
     let changes_nothing = !changes_anything(&result);
-    if output.json {
-        output.json(&result)?;
-        return Ok(if changes_nothing { EXIT_NONE } else { 0 });
+    if output.write_json {
+        output.is_json_object(&result)?;
+        return Ok(if changes_nothing { EXIT_NOTHING_FOUND } else { 0 });
     }
     print_restore_result(&result, output)?;
-    if needs_consent && !changes_nothing && output.ask("replace all memories by the backup?")? {
+    if needs_consent
+        && !changes_nothing
+        && output.ask_for_confirmation("replace all memories by the backup?")?
+    {
         // Restore the backup that was shown: a newer one may exist by now.
         (params.dry_run, params.path) = (false, Some(result.path));
         result = client.call("memory.restore_backup", &params)?;
     }
     match &result.kept {
-        Some(kept) => output.say(&format!("restored; a backup of the former memories is in {kept}")),
-        None => output.say("nothing was changed"),
+        Some(kept) => output.write_note(&format!("restored; a backup of the former memories is in {kept}")),
+        None => output.write_note("nothing was changed"),
     }
-    output.say_caveats(&result.caveats);
-    Ok(if changes_nothing { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if changes_nothing { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 fn changes_anything(result: &RestoreResult) -> bool {
@@ -78,22 +81,23 @@ fn changes_anything(result: &RestoreResult) -> bool {
 fn print_restore_result(result: &RestoreResult, output: &mut Output) -> Result<(), CliError> {
     let RestoreResult { path, here, there, only_here, only_there, differ, .. } = result;
     let RestoreResult { files_written, files_removed, files_kept, files_gone, .. } = result;
-    output.line(&format!("{path}: {}, here {here}", format_count(*there, "memory", "memories")))?;
+    output.write_line(&format!("{path}: {}, here {here}", format_count(*there, "memory", "memories")))?;
     let [are, would] = if result.dry_run { ["would be ", "would "] } else { ["are ", ""] };
-    output
-        .line(&format!("{only_there} {would}come back, {only_here} {are}removed, {differ} {are}reverted"))?;
+    output.write_line(&format!(
+        "{only_there} {would}come back, {only_here} {are}removed, {differ} {are}reverted"
+    ))?;
     if files_written + files_removed > 0 {
-        output.line(&format!(
+        output.write_line(&format!(
             "files of shared memories: {files_written} {are}written again, {files_removed} {are}removed"
         ))?;
     }
     if *files_kept > 0 {
-        output.line(&format!(
+        output.write_line(&format!(
             "files that others have changed since the backup, which stay as they are: {files_kept}"
         ))?;
     }
     if *files_gone > 0 {
-        output.line(&format!(
+        output.write_line(&format!(
             "files that others have removed since the backup, which stay removed: {files_gone}; `memo restore` writes one again"
         ))?;
     }

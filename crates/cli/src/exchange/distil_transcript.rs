@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use memod_memory::outgoing::{Outgoing, outgoing};
+use memod_memory::outgoing::{OutgoingText, clean_outgoing_text};
 use memod_proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
 use memod_terminal::text::format_count;
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde_json::{Map, Value, json};
 
 use super::import_chats::{content_text, parse_conversation, parse_conversations};
-use super::limited_files::read_text;
+use super::limited_files::read_text_file;
 use crate::args::DistilArgs;
 use crate::llm::{call_llm, show_dry_run};
 
@@ -29,7 +29,7 @@ pub(crate) fn distil_transcript(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let text = read_text(&typed.path, MAX_TRANSCRIPT_BYTES)?;
+    let text = read_text_file(&typed.path, MAX_TRANSCRIPT_BYTES)?;
     let parts = join_into_parts(&parse_messages(&text));
     if parts.is_empty() {
         let message = format!("{}: no messages in this file", typed.path.display());
@@ -48,7 +48,7 @@ pub(crate) fn distil_transcript(
             let mut line = serde_json::to_value(memory).map_err(std::io::Error::from)?;
             line["confidence"] = json!(CONFIDENCE);
             line["metadata"] = json!({ "distilled": { "from": file_name_of(&typed.path), "part": nth + 1 } });
-            output.line(&line.to_string())?;
+            output.write_line(&line.to_string())?;
             n_found += 1;
         }
         output.flush()?;
@@ -61,15 +61,15 @@ pub(crate) fn distil_transcript(
         return show_dry_run(&requests, problem.as_deref(), output);
     }
     if let Some(problem) = &problem {
-        output.say(&format!("the transcript was not read completely: {problem}"));
+        output.write_note(&format!("the transcript was not read completely: {problem}"));
     }
     if n_found > 0 {
         let found = format_count(n_found, "memory is proposed", "memories are proposed");
-        output.say(&format!("{found}; check the lines, then import them with `memo import FILE`"));
+        output.write_note(&format!("{found}; check the lines, then import them with `memo import FILE`"));
     } else {
-        output.say("nothing is proposed");
+        output.write_note("nothing is proposed");
     }
-    Ok(if n_found == 0 || problem.is_some() { EXIT_NONE } else { 0 })
+    Ok(if n_found == 0 || problem.is_some() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 fn file_name_of(path: &Path) -> String {
@@ -80,8 +80,8 @@ fn file_name_of(path: &Path) -> String {
 /// the paragraphs of the text, without a speaker.
 ///
 /// Text that must not leave the machine is cut out before messages are shortened, because half of a credential is not recognised.
-fn parse_messages(text: &str) -> Vec<Outgoing> {
-    let of_lines: Vec<Outgoing> =
+fn parse_messages(text: &str) -> Vec<OutgoingText> {
+    let of_lines: Vec<OutgoingText> =
         text.lines().filter_map(|line| parse_message(&serde_json::from_str(line).ok()?)).collect();
     if !of_lines.is_empty() {
         return of_lines;
@@ -89,46 +89,47 @@ fn parse_messages(text: &str) -> Vec<Outgoing> {
     let chats = parse_conversations(text).unwrap_or_default();
     let of_chats =
         chats.iter().filter_map(|value| parse_conversation(value).ok()).flat_map(|chat| chat.messages);
-    let of_chats: Vec<Outgoing> =
+    let of_chats: Vec<OutgoingText> =
         of_chats.map(|message| outgoing_message(&message.speaker, &message.text)).collect();
     if !of_chats.is_empty() || serde_json::from_str::<Value>(text).is_ok() {
         return of_chats;
     }
-    let Outgoing { text, n_cut } = outgoing(text, None);
+    let OutgoingText { text, n_cut } = clean_outgoing_text(text, None);
     let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
-    let mut parts: Vec<_> = parts.map(|part| Outgoing { text: shorten_message(part), n_cut: 0 }).collect();
+    let mut parts: Vec<_> =
+        parts.map(|part| OutgoingText { text: shorten_message(part), n_cut: 0 }).collect();
     if let Some(first) = parts.first_mut() {
         first.n_cut = n_cut;
     }
     parts
 }
 
-fn outgoing_message(speaker: &str, text: &str) -> Outgoing {
-    let Outgoing { text, n_cut } = outgoing(text, None);
-    Outgoing { text: format!("{speaker}: {}", shorten_message(&text)), n_cut }
+fn outgoing_message(speaker: &str, text: &str) -> OutgoingText {
+    let OutgoingText { text, n_cut } = clean_outgoing_text(text, None);
+    OutgoingText { text: format!("{speaker}: {}", shorten_message(&text)), n_cut }
 }
 
 /// Returns the message in a line of Claude Code (`message`), of Codex (`payload`), or of a plain list; `None` if the line has no
 /// message of a person or model. Calls of tools and their output are left out.
-fn parse_message(line: &Value) -> Option<Outgoing> {
+fn parse_message(line: &Value) -> Option<OutgoingText> {
     let objects = [line.get("message"), line.get("payload"), Some(line)].into_iter().flatten();
     let message = objects.filter_map(Value::as_object).find(|object| object.contains_key("role"))?;
     let role = message["role"].as_str().filter(|role| matches!(*role, "user" | "assistant" | "human"))?;
-    let text = content_text(&spoken_content(message)?)?;
+    let text = content_text(&keep_text_parts(message)?)?;
     Some(outgoing_message(role, &text))
 }
 
 /// Returns the content of a message with only those parts that are text, without calls of tools and their output.
-fn spoken_content(message: &Map<String, Value>) -> Option<Value> {
+fn keep_text_parts(message: &Map<String, Value>) -> Option<Value> {
     match message.get("content")? {
         Value::Array(parts) => {
-            Some(Value::Array(parts.iter().filter(|part| is_spoken_part(part)).cloned().collect()))
+            Some(Value::Array(parts.iter().filter(|part| is_text_part(part)).cloned().collect()))
         }
         content => Some(content.clone()),
     }
 }
 
-fn is_spoken_part(part: &Value) -> bool {
+fn is_text_part(part: &Value) -> bool {
     part.is_string() || matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
 }
 
@@ -146,13 +147,13 @@ fn shorten_message(text: &str) -> String {
 }
 
 /// Joins messages into parts of at most [`MAX_PART_BYTES`].
-fn join_into_parts(messages: &[Outgoing]) -> Vec<Outgoing> {
-    let mut parts: Vec<Outgoing> = Vec::new();
+fn join_into_parts(messages: &[OutgoingText]) -> Vec<OutgoingText> {
+    let mut parts: Vec<OutgoingText> = Vec::new();
     for message in messages {
         match parts.last_mut().filter(|part| part.text.len() + 2 + message.text.len() <= MAX_PART_BYTES) {
             Some(part) => {
                 part.text.push_str("\n\n");
-                part.push(message);
+                part.append(message);
             }
             None => parts.push(message.clone()),
         }
@@ -198,7 +199,7 @@ mod tests {
         let long = format!("a{}z", " é".repeat(100_000));
         let text = shorten_message(&long);
         assert!(text.len() <= MAX_MESSAGE_BYTES + 10 && text.starts_with('a') && text.ends_with('z'));
-        let parts = join_into_parts(&vec![Outgoing { text, n_cut: 1 }; 7]);
+        let parts = join_into_parts(&vec![OutgoingText { text, n_cut: 1 }; 7]);
         assert!(
             parts.iter().all(|part| part.text.len() <= MAX_PART_BYTES) && parts.len() == 4,
             "{}",

@@ -9,8 +9,8 @@ use memod_proto::exchange::{
     Draft, ImportParams, ImportResult, ImportStatus, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
 };
 use memod_proto::memory::Caller;
-use memod_proto::{Caveats, MAX_DEPTH, nesting_depth};
-use memod_terminal::text::{behind_message, format_count};
+use memod_proto::{Caveats, MAX_JSON_DEPTH, max_nesting_depth};
+use memod_terminal::text::{format_count, not_up_to_date_message};
 use memod_terminal::{CliError, CommandContext, Output};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 /// Largest draft, bytes of JSON; no valid memory is larger.
 const MAX_DRAFT_BYTES: usize = 4 << 20;
 /// Deepest nesting of a draft. Less than the limit on a request, because a draft is nested in the params of a call.
-const MAX_DRAFT_DEPTH: usize = MAX_DEPTH - 3;
+const MAX_DRAFT_DEPTH: usize = MAX_JSON_DEPTH - 3;
 /// Longest id or kind of a link, bytes.
 const MAX_NAME_BYTES: usize = 1 << 10;
 /// Most drafts of a batch. The daemon takes some tens of milliseconds to import this many.
@@ -62,15 +62,15 @@ pub(super) struct ImportSummary {
 impl ImportSummary {
     /// Prints the summary, or writes it as JSON.
     pub(super) fn print_summary(&self, output: &mut Output) -> Result<(), CliError> {
-        output.value(self, |output| self.print_lines(output))
+        output.write_result(self, |output| self.print_summary_text(output))
     }
 
-    fn print_lines(&self, output: &mut Output) -> Result<(), CliError> {
+    fn print_summary_text(&self, output: &mut Output) -> Result<(), CliError> {
         for RefusedEntry { place, line, unit, why, .. } in &self.refused {
             let line = if *line > 0 { format!("{unit} {line}: ") } else { String::new() };
-            output.warn(&format!("{place}: {line}{why}"));
+            output.write_warning(&format!("{place}: {line}{why}"));
         }
-        self.notes.iter().for_each(|note| output.say(note));
+        self.notes.iter().for_each(|note| output.write_note(note));
         let parts = [
             (self.added, "added"),
             (self.updated, "updated"),
@@ -85,7 +85,7 @@ impl ImportSummary {
             parts.iter().filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {outcome}")).collect();
         let parts = if parts.is_empty() { "nothing to import".to_owned() } else { parts.join(", ") };
         let would = if self.dry_run { "nothing was changed; an import would give: " } else { "" };
-        output.line(&format!("{would}{parts}"))
+        output.write_line(&format!("{would}{parts}"))
     }
 }
 
@@ -157,7 +157,7 @@ impl<'a> DraftSender<'a> {
             self.refuse_entry(draft.line, format!("over {} MiB", MAX_DRAFT_BYTES >> 20));
             return Ok(());
         }
-        if nesting_depth(&json) > MAX_DRAFT_DEPTH {
+        if max_nesting_depth(&json) > MAX_DRAFT_DEPTH {
             self.refuse_entry(draft.line, format!("nested deeper than {MAX_DRAFT_DEPTH}"));
             return Ok(());
         }
@@ -222,12 +222,12 @@ impl<'a> DraftSender<'a> {
                 self.ids.insert(name, id.clone());
             }
         }
-        self.add_result(result);
+        self.add_import_result(result);
         Ok(())
     }
 
     /// Adds the outcome of a request to the summary.
-    pub(super) fn add_result(&mut self, result: ImportResult) {
+    pub(super) fn add_import_result(&mut self, result: ImportResult) {
         self.summary.archived += result.archived;
         self.summary.redacted += result.redacted;
         result.notes.into_iter().for_each(|note| self.add_note(note));
@@ -248,7 +248,7 @@ impl<'a> DraftSender<'a> {
             }
         }
         let Caveats { fresh, reason, notice } = result.caveats;
-        let behind = (!fresh).then(|| behind_message(reason.as_deref()));
+        let behind = (!fresh).then(|| not_up_to_date_message(reason.as_deref()));
         behind.into_iter().chain(notice).for_each(|text| self.add_note(text));
     }
 
@@ -297,7 +297,7 @@ impl<'a> DraftSender<'a> {
         for batch in links.chunks(MOST_DRAFTS) {
             let params = ImportParams { links: batch.to_vec(), ..self.import_params() };
             let result: ImportResult = self.client.call("memory.import", &params)?;
-            self.add_result(result);
+            self.add_import_result(result);
         }
         Ok(())
     }

@@ -8,10 +8,10 @@ use std::path::Path;
 use memod_base::paths::IoContext;
 use memod_client::{Client, ClientOptions, StoppedMemories, VERSION};
 use memod_proto::Caveats;
-use memod_proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
+use memod_proto::exchange::{EXPORT_FORMAT, ExportParams, ExportResult, FORMAT_VERSION, LinkDraft};
 use memod_proto::memory::Memory;
-use memod_terminal::text::{behind_message, format_count};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output, PartFile};
+use memod_terminal::text::{format_count, not_up_to_date_message};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output, PartFile};
 use serde::Serialize;
 
 use super::import_jsonl::{ExportCounts, ExportHeader};
@@ -48,17 +48,18 @@ struct ExportReport<'a> {
 pub(crate) fn export_memories(typed: ExportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut params = ExportParams {
         caller: new_caller(context),
-        selection: typed.filter.with_ids(Vec::new()),
+        selection: typed.filter.into_selection(Vec::new()),
         include_vectors: typed.include_vectors,
         ..ExportParams::default()
     };
     let mut client = context.connect()?;
     let Some(path) = &typed.out else {
-        let outcome = write_export(&mut client, &mut params, typed.archived, &mut |line| output.raw(line))?;
+        let outcome =
+            write_export(&mut client, &mut params, typed.archived, &mut |line| output.write_bytes(line))?;
         output.flush()?;
-        return Ok(say_exported(&outcome, output));
+        return Ok(report_exported_counts(&outcome, output));
     };
-    if let Some(dir) = context.layout.own_state(path, &context.env) {
+    if let Some(dir) = context.layout.find_own_state_dir(path, &context.env) {
         let message = format!("--out: {} is part of memod's own state, {}", path.display(), dir.display());
         return Err(CliError::Usage { message, hint: "name a file elsewhere" });
     }
@@ -98,7 +99,7 @@ pub(crate) fn export_all(
 
 /// Like [`export_all`], but of a repository whose daemons are locked out. Replaces a file that `export_all` has written. Writes
 /// none if there are no memories.
-pub(crate) fn export_stopped(context: &CommandContext, path: &Path) -> Result<ExportCounts, CliError> {
+pub(crate) fn export_without_daemon(context: &CommandContext, path: &Path) -> Result<ExportCounts, CliError> {
     let mut memories = StoppedMemories::open(&context.layout, &ClientOptions::read())?;
     let mut file = PartFile::create(path)?;
     let mut fetch_page = |_: &ExportParams| Ok(memories.next_page()?);
@@ -112,28 +113,28 @@ pub(crate) fn export_stopped(context: &CommandContext, path: &Path) -> Result<Ex
 
 /// Prints the report on an export into a file, and returns the exit status.
 fn report_export(path: &Path, outcome: &ExportOutcome, output: &mut Output) -> CliResult {
-    if !output.json {
-        return Ok(say_exported(outcome, output));
+    if !output.write_json {
+        return Ok(report_exported_counts(outcome, output));
     }
     let ExportOutcome { counts, caveats } = outcome;
-    output.json(&ExportReport { path, memories: counts.memories, links: counts.links, caveats })?;
-    Ok(exit_status(caveats))
+    output.is_json_object(&ExportReport { path, memories: counts.memories, links: counts.links, caveats })?;
+    Ok(exit_status_for_caveats(caveats))
 }
 
-fn say_exported(outcome: &ExportOutcome, output: &Output) -> u8 {
+fn report_exported_counts(outcome: &ExportOutcome, output: &Output) -> u8 {
     let ExportOutcome { counts, caveats } = outcome;
     let memories = format_count(counts.memories, "memory", "memories");
-    output.say(&format!("{memories} and {} exported", format_count(counts.links, "link", "links")));
-    if output.json && !caveats.fresh {
-        output.warn(&behind_message(caveats.reason.as_deref())); // stdout has the memories alone
+    output.write_note(&format!("{memories} and {} exported", format_count(counts.links, "link", "links")));
+    if output.write_json && !caveats.fresh {
+        output.write_warning(&not_up_to_date_message(caveats.reason.as_deref())); // stdout has the memories alone
     }
-    output.say_caveats(caveats);
-    exit_status(caveats)
+    output.write_caveats(caveats);
+    exit_status_for_caveats(caveats)
 }
 
 /// Returns a failure if a memory may be out of date, so that a script does not take the file for a complete backup.
-fn exit_status(caveats: &Caveats) -> u8 {
-    if caveats.fresh { 0 } else { EXIT_NONE }
+fn exit_status_for_caveats(caveats: &Caveats) -> u8 {
+    if caveats.fresh { 0 } else { EXIT_NOTHING_FOUND }
 }
 
 /// Fetches the page of an export that the params select.
@@ -163,7 +164,7 @@ fn write_pages(
     put_line: &mut PutLine<'_>,
 ) -> Result<ExportOutcome, CliError> {
     let header =
-        ExportHeader { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() };
+        ExportHeader { format: EXPORT_FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() };
     let mut header = Some(json_line(&header));
     let (mut ids, mut n_memories) = (HashMap::new(), 0);
     let (mut links, mut caveats) = (Vec::new(), Caveats::default());
@@ -183,7 +184,7 @@ fn write_pages(
                 }
             }
             links.extend(page.links);
-            caveats.add(page.caveats);
+            caveats.merge(page.caveats);
             match page.next {
                 Some(next) => params.after = next,
                 None => break,

@@ -11,7 +11,7 @@ use memod_terminal::CliError;
 use serde_json::{Map, Value, json};
 
 use super::draft_sender::DraftSender;
-use super::limited_files::read_text;
+use super::limited_files::read_text_file;
 use crate::args::ImportFormat;
 
 /// Largest file of an export, bytes.
@@ -42,7 +42,7 @@ pub(super) trait ChatDisplay {
     /// Returns the name of a speaker.
     fn speaker_name(&self, speaker: &str) -> String;
     /// Returns a message, or a piece of a message, as the chat system shows it.
-    fn shown_text(&self, text: &str) -> String;
+    fn display_text(&self, text: &str) -> String;
 }
 
 /// Leaves texts unchanged, for exports that have no ids.
@@ -53,7 +53,7 @@ impl ChatDisplay for PlainDisplay {
         speaker.to_owned()
     }
 
-    fn shown_text(&self, text: &str) -> String {
+    fn display_text(&self, text: &str) -> String {
         text.to_owned()
     }
 }
@@ -69,7 +69,7 @@ pub(super) fn import_chats(
         _ => "claude",
     };
     let file = if path.is_dir() { path.join("conversations.json") } else { path.to_owned() };
-    let text = read_text(&file, MAX_EXPORT_BYTES)?;
+    let text = read_text_file(&file, MAX_EXPORT_BYTES)?;
     sender.set_source(&file.display().to_string(), "conversation");
     let conversations = parse_conversations(&text).map_err(|why| CliError::Usage {
         message: format!("{}: {why}", path.display()),
@@ -257,9 +257,9 @@ fn split_into_parts(messages: &[ChatMessage], display: &impl ChatDisplay) -> Vec
             let piece: String = rest.drain(..rest.floor_char_boundary(MAX_PART_BYTES)).collect();
             let text = match piece.strip_prefix(&head).filter(|_| is_first) {
                 Some(text) => {
-                    format!("{}: {}", display.speaker_name(&message.speaker), display.shown_text(text))
+                    format!("{}: {}", display.speaker_name(&message.speaker), display.display_text(text))
                 }
-                None => display.shown_text(&piece),
+                None => display.display_text(&piece),
             };
             is_first = false;
             match parts.last_mut().filter(|part| part.n_bytes + 2 + piece.len() <= MAX_PART_BYTES) {

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use memod_base::paths::IoContext;
-use memod_base::types::parse_with_metadata;
-use memod_proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
+use memod_base::types::parse_with_exact_metadata;
+use memod_proto::exchange::{Draft, EXPORT_FORMAT, FORMAT_VERSION, LinkDraft};
 use memod_terminal::CliError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use super::limited_lines::{LimitedLine, LimitedLines};
 /// The first line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ExportHeader {
-    /// [`FORMAT`].
+    /// [`EXPORT_FORMAT`].
     pub(super) format: String,
     /// [`FORMAT_VERSION`].
     pub(super) version: u32,
@@ -44,7 +44,7 @@ enum ExportEntry {
 pub(super) fn import_jsonl(path: &Path, new_ids: bool, sender: &mut DraftSender<'_>) -> Result<(), CliError> {
     if path == Path::new("-") {
         sender.set_source("stdin", "line");
-        return read_lines(path, std::io::stdin().lock(), new_ids, sender);
+        return import_lines(path, std::io::stdin().lock(), new_ids, sender);
     }
     if path.is_dir() {
         let message = format!("{}: a folder, not a file", path.display());
@@ -52,10 +52,10 @@ pub(super) fn import_jsonl(path: &Path, new_ids: bool, sender: &mut DraftSender<
     }
     let file = File::open(path).at("open", path)?;
     sender.set_source(&path.display().to_string(), "line");
-    read_lines(path, BufReader::with_capacity(1 << 18, file), new_ids, sender)
+    import_lines(path, BufReader::with_capacity(1 << 18, file), new_ids, sender)
 }
 
-fn read_lines(
+fn import_lines(
     path: &Path,
     reader: impl BufRead,
     new_ids: bool,
@@ -64,12 +64,12 @@ fn read_lines(
     let mut lines = LimitedLines::new(reader);
     let (mut is_export, mut last) = (false, 0);
     let (mut seen, mut stated) = (ExportCounts::default(), None);
-    while let Some((number, line)) = lines.next().at("read", path)? {
+    while let Some((number, line)) = lines.next_line().at("read", path)? {
         last = number;
         let entry = match &line {
             LimitedLine::Text(text) if text.trim().is_empty() => continue,
             LimitedLine::Text(text) => parse_entry(text, is_export),
-            LimitedLine::Bad(why) => Err((*why).to_owned()),
+            LimitedLine::Unusable(why) => Err((*why).to_owned()),
         };
         match entry {
             Ok(ExportEntry::Header(header)) => {
@@ -103,8 +103,11 @@ fn read_lines(
 }
 
 fn check_header(path: &Path, header: &ExportHeader) -> Result<(), CliError> {
-    let (why, hint) = if header.format != FORMAT {
-        (format!("format {:?}, not {FORMAT}", header.format), "name the system that wrote it with --from")
+    let (why, hint) = if header.format != EXPORT_FORMAT {
+        (
+            format!("format {:?}, not {EXPORT_FORMAT}", header.format),
+            "name the system that wrote it with --from",
+        )
     } else if header.version > FORMAT_VERSION {
         let why = format!("version {}, but this memo reads versions up to {FORMAT_VERSION}", header.version);
         (why, "install the version of memo that wrote the file, or a later one")
@@ -116,7 +119,7 @@ fn check_header(path: &Path, header: &ExportHeader) -> Result<(), CliError> {
 
 /// Parses one line. Unknown keys in a file written by hand are an error, because ignoring them would lose data silently.
 fn parse_entry(line: &str, is_export: bool) -> Result<ExportEntry, String> {
-    let object: Map<String, Value> = parse_with_metadata(line)
+    let object: Map<String, Value> = parse_with_exact_metadata(line)
         .and_then(serde_json::from_value)
         .map_err(|error| format!("not a JSON object: {}", message_without_line(&error)))?;
     if object.contains_key("format") {

@@ -55,7 +55,7 @@ pub(super) fn import_markdown(
         }
         keys.insert(format!("{KEY_PREFIX}{name}"));
     }
-    files.folders.iter().try_for_each(|folder| archive_gone(folder, &keys, typed, sender))
+    files.folders.iter().try_for_each(|folder| archive_removed_documents(folder, &keys, typed, sender))
 }
 
 /// The files to import.
@@ -130,14 +130,14 @@ fn send_document(
         dry_run: typed.dry_run,
     };
     let result: ImportResult = sender.client().call("memory.import_markdown", &params)?;
-    sender.add_result(result);
+    sender.add_import_result(result);
     Ok(())
 }
 
 /// Archives the memories of documents that were removed from a folder.
 ///
 /// A document counts as removed only if its path does not exist: the memories of an unreadable document stay.
-fn archive_gone(
+fn archive_removed_documents(
     folder: &Path,
     keys: &BTreeSet<String>,
     typed: &ImportArgs,
@@ -163,7 +163,7 @@ fn archive_gone(
                 ..ImportParams::default()
             };
             let result: ImportResult = sender.client().call("memory.import", &params)?;
-            sender.add_result(result);
+            sender.add_import_result(result);
         }
     }
     Ok(())

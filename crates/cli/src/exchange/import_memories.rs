@@ -1,6 +1,6 @@
 //! Runs `memo import`, with the reader of the format.
 
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::draft_sender::DraftSender;
 use super::import_chats::import_chats;
@@ -35,7 +35,7 @@ pub(crate) fn import_memories(
     }
     let summary = sender.finish_import()?;
     summary.print_summary(output)?;
-    Ok(if summary.refused.is_empty() { 0 } else { EXIT_NONE })
+    Ok(if summary.refused.is_empty() { 0 } else { EXIT_NOTHING_FOUND })
 }
 
 /// Fails if the flags contradict each other.
@@ -58,7 +58,10 @@ fn check_flags(typed: &ImportArgs, source: ImportFormat) -> Result<(), CliError>
     }
     if typed.own && source != ImportFormat::Memod {
         let message = "--own works only with --from memod";
-        return usage_error(message, "leave it out: memories from another system were not written here");
+        return usage_error(
+            message,
+            "leave --own out: it keeps the authors and sources of your own memories, which another system does not have",
+        );
     }
     Ok(())
 }

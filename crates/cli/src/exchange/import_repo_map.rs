@@ -10,7 +10,7 @@ use memod_terminal::CliError;
 use serde_json::{Map, Value, json};
 
 use super::draft_sender::DraftSender;
-use super::limited_files::{canonical_string, read_text};
+use super::limited_files::{canonical_string, read_text_file};
 
 /// Largest map, bytes.
 const MAX_MAP_BYTES: u64 = 256 << 20;
@@ -18,9 +18,9 @@ const MAX_MAP_BYTES: u64 = 256 << 20;
 /// Sends the entries of a map.
 pub(super) fn import_repo_map(path: &Path, sender: &mut DraftSender<'_>) -> Result<(), CliError> {
     let name = canonical_string(path)?;
-    let map: Value = serde_json::from_str(&read_text(path, MAX_MAP_BYTES)?)
-        .map_err(|error| not_a_map(path, &format!("not JSON: {error}")))?;
-    let Value::Array(entries) = map else { return Err(not_a_map(path, "not an array")) };
+    let map: Value = serde_json::from_str(&read_text_file(path, MAX_MAP_BYTES)?)
+        .map_err(|error| not_a_map_error(path, &format!("not JSON: {error}")))?;
+    let Value::Array(entries) = map else { return Err(not_a_map_error(path, "not an array")) };
     sender.set_source(&name, "entry");
     sender.begin_snapshot(format!("repo-map:{name}"));
     for (entry, number) in entries.iter().zip(1..) {
@@ -32,7 +32,7 @@ pub(super) fn import_repo_map(path: &Path, sender: &mut DraftSender<'_>) -> Resu
     sender.end_snapshot()
 }
 
-fn not_a_map(path: &Path, why: &str) -> CliError {
+fn not_a_map_error(path: &Path, why: &str) -> CliError {
     CliError::Usage {
         message: format!("{}: {why}", path.display()),
         hint: "a repo map is JSON: [{\"path\": \"src/a.rs\", \"language\": …, \"symbols\": […], \"content\": …}]",

@@ -14,7 +14,7 @@ use super::draft_sender::DraftSender;
 use super::import_chats::{
     ChatConversation, ChatDisplay, ChatMessage, MAX_EXPORT_BYTES, content_text, parse_time, send_conversation,
 };
-use super::limited_files::read_text;
+use super::limited_files::read_text_file;
 
 /// Most characters of a person's name that are kept.
 const MAX_NAME_CHARS: usize = 80;
@@ -29,7 +29,7 @@ impl ChatDisplay for SlackNames {
 
     /// Returns the text of a message as Slack shows it, with names in place of ids, labels in place of channel ids, and characters
     /// in place of entities.
-    fn shown_text(&self, text: &str) -> String {
+    fn display_text(&self, text: &str) -> String {
         let (mut shown, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('<') {
             shown.push_str(before);
@@ -90,7 +90,7 @@ pub(super) fn import_slack(path: &Path, sender: &mut DraftSender<'_>) -> Result<
             if day.extension().is_none_or(|ending| ending != "json") {
                 continue;
             }
-            match serde_json::from_str::<Vec<Value>>(&read_text(&day, MAX_EXPORT_BYTES)?) {
+            match serde_json::from_str::<Vec<Value>>(&read_text_file(&day, MAX_EXPORT_BYTES)?) {
                 Ok(messages) => {
                     chat.messages.extend(messages.iter().filter_map(parse_message));
                 }
@@ -110,8 +110,8 @@ fn read_user_names(path: &Path, sender: &mut DraftSender<'_>) -> Result<SlackNam
         return Ok(SlackNames(HashMap::new()));
     }
     sender.set_source(&path.display().to_string(), "user");
-    Ok(match serde_json::from_str::<Vec<Value>>(&read_text(path, MAX_EXPORT_BYTES)?) {
-        Ok(users) => SlackNames(users.iter().filter_map(id_and_name).collect()),
+    Ok(match serde_json::from_str::<Vec<Value>>(&read_text_file(path, MAX_EXPORT_BYTES)?) {
+        Ok(users) => SlackNames(users.iter().filter_map(parse_user).collect()),
         Err(error) => {
             sender.refuse_entry(0, format!("not a list of users: {error}"));
             SlackNames(HashMap::new())
@@ -120,15 +120,15 @@ fn read_user_names(path: &Path, sender: &mut DraftSender<'_>) -> Result<SlackNam
 }
 
 /// Returns the id of a person, and the name that the workspace shows.
-fn id_and_name(user: &Value) -> Option<(String, String)> {
+fn parse_user(user: &Value) -> Option<(String, String)> {
     let profile = &user["profile"];
     let names = [&profile["real_name"], &user["real_name"], &profile["display_name"], &user["name"]];
     let name = names.into_iter().find_map(|name| name.as_str().filter(|name| !name.trim().is_empty()))?;
-    Some((user["id"].as_str()?.to_owned(), one_line(name)))
+    Some((user["id"].as_str()?.to_owned(), shorten_name(name)))
 }
 
 /// Returns a name on one line and cut to [`MAX_NAME_CHARS`], so that it cannot be taken for a message.
-fn one_line(name: &str) -> String {
+fn shorten_name(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     words.join(" ").chars().take(MAX_NAME_CHARS).collect()
 }
@@ -142,7 +142,7 @@ fn list_entries(dir: &Path, wanted: fn(fs::FileType) -> bool) -> Result<Vec<Path
 }
 
 fn parse_message(value: &Value) -> Option<ChatMessage> {
-    let real_name = value["user_profile"]["real_name"].as_str().map(one_line);
+    let real_name = value["user_profile"]["real_name"].as_str().map(shorten_name);
     let id = value["user"].as_str().or_else(|| value["username"].as_str());
     let speaker = real_name.or_else(|| id.map(str::to_owned)).unwrap_or("unknown".to_owned());
     Some(ChatMessage { speaker, text: content_text(&value["text"])?, at: parse_time(&value["ts"]) })
@@ -161,7 +161,7 @@ mod tests {
             { "id": "U2", "name": "bob", "real_name": "", "profile": {} },
             { "name": "nobody" },
         ]);
-        let names = SlackNames(users.as_array().unwrap().iter().filter_map(id_and_name).collect());
+        let names = SlackNames(users.as_array().unwrap().iter().filter_map(parse_user).collect());
         assert_eq!(names.0.len(), 2);
         let speaker = |value: Value| names.speaker_name(&parse_message(&value).unwrap().speaker);
         assert_eq!(speaker(json!({ "user": "U1", "text": "x" })), "Ann Lee");
@@ -178,7 +178,7 @@ mod tests {
             ("&lt;@U1&gt; and 1 < 2", "<@U1> and 1 < 2"),
         ];
         for (text, expected) in cases {
-            assert_eq!(names.shown_text(text), expected);
+            assert_eq!(names.display_text(text), expected);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum LimitedLine {
     /// The text of the line, without the line break.
     Text(String),
     /// Why the line cannot be used.
-    Bad(&'static str),
+    Unusable(&'static str),
 }
 
 impl<R: BufRead> LimitedLines<R> {
@@ -31,7 +31,7 @@ impl<R: BufRead> LimitedLines<R> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(super) fn next(&mut self) -> io::Result<Option<(u64, LimitedLine)>> {
+    pub(super) fn next_line(&mut self) -> io::Result<Option<(u64, LimitedLine)>> {
         let mut line = Vec::new();
         let (mut is_at_end, mut is_too_long) = (true, false);
         loop {
@@ -64,9 +64,9 @@ impl<R: BufRead> LimitedLines<R> {
         }
         let text = String::from_utf8(line);
         let line = match text {
-            _ if is_too_long => LimitedLine::Bad("a line over 2 MiB"),
+            _ if is_too_long => LimitedLine::Unusable("a line over 2 MiB"),
             Ok(text) => LimitedLine::Text(text),
-            Err(_) => LimitedLine::Bad("not UTF-8"),
+            Err(_) => LimitedLine::Unusable("not UTF-8"),
         };
         Ok(Some((self.number, line)))
     }
@@ -78,7 +78,7 @@ mod tests {
 
     fn lines(text: &[u8]) -> Vec<(u64, LimitedLine)> {
         let mut lines = LimitedLines::new(io::BufReader::with_capacity(3, text));
-        std::iter::from_fn(|| lines.next().unwrap()).collect()
+        std::iter::from_fn(|| lines.next_line().unwrap()).collect()
     }
 
     #[test]
@@ -86,10 +86,10 @@ mod tests {
         let text = |text: &str| LimitedLine::Text(text.to_owned());
         assert_eq!(lines(b""), []);
         assert_eq!(lines(b"a\n\nbcdef"), [(1, text("a")), (2, text("")), (3, text("bcdef"))]);
-        assert_eq!(lines(b"a\xff\nb\n"), [(1, LimitedLine::Bad("not UTF-8")), (2, text("b"))]);
+        assert_eq!(lines(b"a\xff\nb\n"), [(1, LimitedLine::Unusable("not UTF-8")), (2, text("b"))]);
         assert_eq!(lines(b"\xef\xbb\xbfa\n\xef\xbb\xbfb"), [(1, text("a")), (2, text("\u{feff}b"))]);
         let long = ["x".repeat(MAX_LINE_BYTES + 1), "b".to_owned()].join("\n");
-        assert_eq!(lines(long.as_bytes()), [(1, LimitedLine::Bad("a line over 2 MiB")), (2, text("b"))]);
+        assert_eq!(lines(long.as_bytes()), [(1, LimitedLine::Unusable("a line over 2 MiB")), (2, text("b"))]);
         assert_eq!(lines("x".repeat(MAX_LINE_BYTES).as_bytes()), [(1, text(&"x".repeat(MAX_LINE_BYTES)))]);
     }
 }

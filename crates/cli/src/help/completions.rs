@@ -14,11 +14,11 @@ use clap_complete::env::Shells;
 use memod_base::types::FileClass;
 use memod_config::KEYS;
 use memod_proto::{CompleteParams, CompleteResult, CompletionKind};
-use memod_terminal::text::{escape, is_plain_word};
+use memod_terminal::text::{escape_for_display, is_plain_word};
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 use super::usage::dir_argument;
-use crate::args::{CommandLine, table_of_verb};
+use crate::args::{CommandLine, find_row_schema};
 use crate::memories::{self, CompletionWords};
 use crate::set_up::model;
 
@@ -26,7 +26,7 @@ use crate::set_up::model;
 const COMPLETE_VAR: &str = "MEMO_COMPLETE";
 
 /// Time limit for the daemon: the user is waiting at the prompt.
-const ANSWER_WITHIN: Duration = Duration::from_millis(300);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Most characters of a description that are shown beside a word, such as the text of a memory beside its id.
 const MAX_HELP_CHARS: usize = 60;
@@ -41,7 +41,7 @@ pub(crate) fn print_completion_script(shell: clap_complete::Shell, output: &mut 
         hint: "`memo completions --help` lists the shells",
     })?;
     shell.write_registration(COMPLETE_VAR, "memo", "memo", "memo", &mut script)?;
-    output.raw(&script)?;
+    output.write_bytes(&script)?;
     Ok(0)
 }
 
@@ -61,13 +61,13 @@ pub(crate) fn answer_completion() -> bool {
 pub(crate) fn command_with_candidates(dir: Option<&PathBuf>) -> Command {
     CommandLine::command().mut_subcommands(|verb| {
         let name = verb.get_name().to_owned();
-        let verb = verb.mut_args(|arg| with_candidates(arg, &name, dir.cloned()));
-        verb.mut_subcommands(|verb| verb.mut_args(|arg| with_candidates(arg, &name, dir.cloned())))
+        let verb = verb.mut_args(|arg| add_candidates(arg, &name, dir.cloned()));
+        verb.mut_subcommands(|verb| verb.mut_args(|arg| add_candidates(arg, &name, dir.cloned())))
     })
 }
 
 /// Adds completion candidates to an argument. Its value name, such as `ID` or `TAG`, decides which.
-fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
+fn add_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
     if let Some(words) = fixed_words(&arg, verb) {
         return arg.add(ArgValueCandidates::new(move || build_candidates(Ok(words.clone()))));
     }
@@ -79,19 +79,21 @@ fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
             paths.unwrap_or_default()
         }));
     }
-    let words: fn(&CommandContext) -> Result<CompletionWords, CliError> = if takes_value(&arg, "ID") {
+    let words: fn(&CommandContext) -> Result<CompletionWords, CliError> = if has_value_name(&arg, "ID") {
         match verb {
-            "restore" | "purge" => |context| memories::fetch_newest_titles(context, true, ANSWER_WITHIN),
-            _ => |context| memories::fetch_newest_titles(context, false, ANSWER_WITHIN),
+            "restore" | "purge" => |context| memories::fetch_newest_titles(context, true, ANSWER_TIMEOUT),
+            _ => |context| memories::fetch_newest_titles(context, false, ANSWER_TIMEOUT),
         }
-    } else if takes_value(&arg, "TAG") {
-        |context| memories::fetch_tally_names("memory.tags", context, ANSWER_WITHIN)
-    } else if takes_value(&arg, "MODEL") {
-        |context| model::fetch_model_names(context, ANSWER_WITHIN)
-    } else if takes_value(&arg, "LANG") {
-        |context| Ok(without_help(complete_prefix(context, CompletionKind::Lang, String::new(), "")?))
-    } else if arg.get_id() == "container" && takes_value(&arg, "NAME") {
-        |context| memories::fetch_tally_names("memory.containers", context, ANSWER_WITHIN)
+    } else if has_value_name(&arg, "TAG") {
+        |context| memories::fetch_name_counts("memory.tags", context, ANSWER_TIMEOUT)
+    } else if has_value_name(&arg, "MODEL") {
+        |context| model::fetch_model_names(context, ANSWER_TIMEOUT)
+    } else if has_value_name(&arg, "LANG") {
+        |context| {
+            Ok(with_empty_descriptions(fetch_completions(context, CompletionKind::Lang, String::new(), "")?))
+        }
+    } else if arg.get_id() == "container" && has_value_name(&arg, "NAME") {
+        |context| memories::fetch_name_counts("memory.containers", context, ANSWER_TIMEOUT)
     } else {
         return arg;
     };
@@ -100,7 +102,7 @@ fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
     }))
 }
 
-fn takes_value(arg: &Arg, value_name: &str) -> bool {
+fn has_value_name(arg: &Arg, value_name: &str) -> bool {
     arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == value_name))
 }
 
@@ -113,13 +115,13 @@ fn takes_path(arg: &Arg) -> bool {
 
 /// Returns the words that an argument takes in every repository; `None` if its words depend on the repository.
 fn fixed_words(arg: &Arg, verb: &str) -> Option<CompletionWords> {
-    Some(if takes_value(arg, "CLASS") {
-        without_help(FileClass::ALL.map(|class| class.as_str().to_owned()))
-    } else if takes_value(arg, "KEY") {
+    Some(if has_value_name(arg, "CLASS") {
+        with_empty_descriptions(FileClass::ALL.map(|class| class.as_str().to_owned()))
+    } else if has_value_name(arg, "KEY") {
         KEYS.iter().map(|key| (key.name.to_owned(), key.kind.to_string())).collect()
-    } else if takes_value(arg, "FIELD") {
-        without_help(table_of_verb(verb)?.field_names().map(str::to_owned))
-    } else if takes_value(arg, "VERB") {
+    } else if has_value_name(arg, "FIELD") {
+        with_empty_descriptions(find_row_schema(verb)?.field_names().map(str::to_owned))
+    } else if has_value_name(arg, "VERB") {
         let memo = CommandLine::command();
         let verbs = memo.get_subcommands();
         verbs
@@ -133,7 +135,7 @@ fn fixed_words(arg: &Arg, verb: &str) -> Option<CompletionWords> {
     })
 }
 
-fn without_help(words: impl IntoIterator<Item = String>) -> CompletionWords {
+fn with_empty_descriptions(words: impl IntoIterator<Item = String>) -> CompletionWords {
     words.into_iter().map(|word| (word, String::new())).collect()
 }
 
@@ -141,24 +143,24 @@ fn without_help(words: impl IntoIterator<Item = String>) -> CompletionWords {
 fn complete_path(context: &CommandContext, typed: &str) -> Result<Vec<CompletionCandidate>, CliError> {
     let path = typed.strip_prefix('!').unwrap_or(typed); // `!` excludes what the glob matches
     let (dir, prefix) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
-    let Ok(from_top) = context.dir().resolve_path(if dir.is_empty() { "." } else { dir }) else {
+    let Ok(from_top) = context.caller_dir().resolve_path(if dir.is_empty() { "." } else { dir }) else {
         return Ok(Vec::new()); // outside of the worktree
     };
-    let names = complete_prefix(context, CompletionKind::Path, from_top, prefix)?;
+    let names = fetch_completions(context, CompletionKind::Path, from_top, prefix)?;
     let typed_dir = &typed[..typed.len() - prefix.len()];
     let names = names.iter().filter(|name| is_plain_word(name));
     Ok(names.map(|name| CompletionCandidate::new(format!("{typed_dir}{name}"))).collect())
 }
 
 /// Returns the words that the daemon completes a prefix to.
-fn complete_prefix(
+fn fetch_completions(
     context: &CommandContext,
     kind: CompletionKind,
     dir: String,
     prefix: &str,
 ) -> Result<Vec<String>, CliError> {
     let params = CompleteParams { cwd: context.cwd.clone(), what: kind, dir, prefix: prefix.to_owned() };
-    let result: CompleteResult = context.connect_running_within(ANSWER_WITHIN)?.call("complete", &params)?;
+    let result: CompleteResult = context.connect_running_within(ANSWER_TIMEOUT)?.call("complete", &params)?;
     Ok(result.words)
 }
 
@@ -168,7 +170,7 @@ fn complete_prefix(
 fn build_candidates(words: Result<CompletionWords, CliError>) -> Vec<CompletionCandidate> {
     let words = words.unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
     let candidates = words.map(|(word, help)| {
-        let help: String = escape(&help).chars().take(MAX_HELP_CHARS).collect();
+        let help: String = escape_for_display(&help).chars().take(MAX_HELP_CHARS).collect();
         CompletionCandidate::new(word).help((!help.is_empty()).then(|| help.into()))
     });
     candidates.collect()
@@ -183,7 +185,7 @@ mod tests {
         let memo = CommandLine::command();
         for verb in memo.get_subcommands() {
             let has_fields = verb.get_arguments().any(|arg| arg.get_id() == "fields");
-            assert_eq!(table_of_verb(verb.get_name()).is_some(), has_fields, "{}", verb.get_name());
+            assert_eq!(find_row_schema(verb.get_name()).is_some(), has_fields, "{}", verb.get_name());
         }
     }
 

@@ -8,7 +8,7 @@ use std::process::{Command as Program, Stdio};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use memod_base::paths::IoContext;
-use memod_terminal::text::escape;
+use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CliResult, Output};
 
 use crate::args::{CommandLine, ManArgs};
@@ -25,9 +25,9 @@ pub(crate) fn show_manual(typed: &ManArgs, output: &mut Output) -> CliResult {
     let command = find_command(&command, &typed.verb)?;
     let page = render_page(command)?;
     if !io::stdout().is_terminal() {
-        output.raw(&page)?;
-    } else if !open_page(command_name(command), &page)? {
-        output.raw(command.clone().render_long_help().to_string().as_bytes())?;
+        output.write_bytes(&page)?;
+    } else if !show_page_with_man(command_name(command), &page)? {
+        output.write_bytes(command.clone().render_long_help().to_string().as_bytes())?;
     }
     Ok(0)
 }
@@ -49,7 +49,7 @@ fn command_name(command: &Command) -> &str {
 }
 
 /// Shows a page with the program `man`; returns whether `man` succeeded.
-fn open_page(name: &str, page: &[u8]) -> Result<bool, CliError> {
+fn show_page_with_man(name: &str, page: &[u8]) -> Result<bool, CliError> {
     // Every `man` can show a file, but not every `man` reads stdin.
     let file = std::env::temp_dir().join(format!("{name}.{}.1", std::process::id()));
     let written = OpenOptions::new().write(true).create_new(true).open(&file);
@@ -65,7 +65,7 @@ fn open_page(name: &str, page: &[u8]) -> Result<bool, CliError> {
 fn write_pages(dir: &Path, command: &Command, output: &mut Output) -> Result<(), CliError> {
     let file = dir.join(format!("{}.1", command_name(command)));
     fs::write(&file, render_page(command)?).at("write", &file)?;
-    output.line(&escape(&file.display().to_string()))?;
+    output.write_line(&escape_for_display(&file.display().to_string()))?;
     command.get_subcommands().try_for_each(|subcommand| write_pages(dir, subcommand, output))
 }
 

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use memod_terminal::text::{escape, quote_text};
+use memod_terminal::text::{escape_for_display, quote_text};
 use memod_terminal::{CliResult, CommandContext, Output};
 use serde_json::json;
 
-use crate::searching::example_query::example_query;
+use crate::searching::example_query::build_example_query;
 
 /// Time limit for the daemon's answer, because the example is not worth a longer wait.
-const PATIENCE: Duration = Duration::from_millis(100);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Verb, argument and description of each command. An example, if there is one, replaces the argument of `search`.
 const STEPS: &[(&str, &str, &str)] = &[
@@ -24,8 +24,8 @@ const STEPS: &[(&str, &str, &str)] = &[
 /// Prints a few commands to begin with. The example of a query comes from a daemon that already runs and answers at once; no daemon
 /// is started.
 pub(crate) fn print_next_steps(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
-    let memo = context.map_or("memo", |context| &context.memo);
-    let query = context.and_then(fetch_example).map(|query| quote_text(&escape(&query)));
+    let memo = context.map_or("memo", |context| &context.memo_command);
+    let query = context.and_then(fetch_example).map(|query| quote_text(&escape_for_display(&query)));
     let commands = STEPS.iter().map(|(verb, argument, about)| {
         let argument = query.as_deref().filter(|_| *verb == "search").unwrap_or(argument);
         (format!("{memo} {verb} {argument}").trim_end().to_owned(), *about)
@@ -33,15 +33,15 @@ pub(crate) fn print_next_steps(context: Option<&CommandContext>, output: &mut Ou
     let steps: Vec<(String, &str)> = commands.collect();
     let list: Vec<_> =
         steps.iter().map(|(command, about)| json!({ "command": command, "about": about })).collect();
-    output.value(&json!({ "next": list }), |output| {
+    output.write_result(&json!({ "next": list }), |output| {
         let width = steps.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
-        steps.iter().try_for_each(|(command, about)| output.line(&format!("{command:width$}  {about}")))
+        steps.iter().try_for_each(|(command, about)| output.write_line(&format!("{command:width$}  {about}")))
     })?;
     Ok(0)
 }
 
 fn fetch_example(context: &CommandContext) -> Option<String> {
-    example_query(&mut context.connect_running_within(PATIENCE).ok()?, &context.cwd)
+    build_example_query(&mut context.connect_running_within(ANSWER_TIMEOUT).ok()?, &context.cwd)
 }
 
 #[cfg(test)]

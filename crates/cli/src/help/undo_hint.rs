@@ -7,7 +7,7 @@ use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, MemorySort
 use memod_terminal::CommandContext;
 
 /// Time limit for the daemon's answer, because the hint is not worth a longer wait.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The hint if the newest change is not known, because no daemon runs or nothing was changed.
 const GENERAL_HINT: &str = "memo restore brings back a forgotten memory, memo forget archives an added one";
@@ -18,7 +18,7 @@ pub(crate) fn find_undo_hint(context: Option<&CommandContext>) -> String {
 }
 
 fn hint_for_newest_change(context: &CommandContext) -> Option<String> {
-    let mut client = context.connect_running_within(PATIENCE).ok()?;
+    let mut client = context.connect_running_within(ANSWER_TIMEOUT).ok()?;
     let changed = list_memories(
         &mut client,
         context,
@@ -33,7 +33,7 @@ fn hint_for_newest_change(context: &CommandContext) -> Option<String> {
         ListParams { archived: true, selection, ..ListParams::default() },
     )?;
     let archived = archived.into_iter().max_by(|a, b| a.archived_at.cmp(&b.archived_at));
-    let memo = &context.memo;
+    let memo = &context.memo_command;
     match (changed, archived) {
         (_, Some(archived)) => (archived.archived_why.as_deref() == Some("forgotten"))
             .then(|| format!("{memo} restore {} brings the memory back", archived.id)),

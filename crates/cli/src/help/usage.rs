@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use memod_terminal::rows::OutputShape;
-use memod_terminal::text::{escape, quote_text};
+use memod_terminal::text::{escape_for_display, quote_text};
 use memod_terminal::{ColorMode, CommandContext, EXIT_USAGE, ErrorReport, GlobalArgs, JsonForm, Output};
 
 use super::undo_hint::find_undo_hint;
@@ -28,12 +28,12 @@ pub(crate) fn report_usage_error(
     }
     let all: Vec<OsString> = words.collect();
     let dir = dir_argument(all.iter().cloned());
-    let words = typed_words(all.into_iter());
+    let words = words_from_verb(all.into_iter());
     let shown = no_verb_error(error, &words, dir.as_deref()).unwrap_or_else(|| ErrorReport {
         code: "usage",
         message: error_message(error),
         hint: Some(find_usage_hint(error, &words)),
-        exit: EXIT_USAGE,
+        exit_status: EXIT_USAGE,
     });
     let global = GlobalArgs {
         json,
@@ -44,7 +44,7 @@ pub(crate) fn report_usage_error(
         client: "cli",
         agent: None,
     };
-    let _ = Output::new(&global, OutputShape::without_rows(json)).show_error(&shown);
+    let _ = Output::new(&global, OutputShape::for_single_result(json)).write_error(&shown);
     EXIT_USAGE
 }
 
@@ -55,11 +55,11 @@ fn error_message(error: &clap::Error) -> String {
     let lines = text.split("\n\n").next().unwrap_or(text).lines().map(str::trim);
     // Leave out the possible values, which the hint lists.
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("[possible values")).collect();
-    plain_reason(&lines.join(" "))
+    replace_parse_reason(&lines.join(" "))
 }
 
 /// Returns a message in which plain words replace Rust's reason why a number does not parse.
-fn plain_reason(message: &str) -> String {
+fn replace_parse_reason(message: &str) -> String {
     let reasons = [
         ("invalid digit found in string", "not a whole number"),
         ("number too large to fit in target type", "too large a number"),
@@ -80,7 +80,7 @@ fn no_verb_error(error: &clap::Error, words: &[String], dir: Option<&Path>) -> O
         _ => return None,
     }
     let (first, others) = words.split_first()?;
-    let typed = quote_text(&escape(&words.join(" ")));
+    let typed = quote_text(&escape_for_display(&words.join(" ")));
     let search = format!("memo search {typed}");
     let is_question = first.contains(char::is_whitespace) || (!others.is_empty() && begins_a_question(first));
     let hint = match (verb_for_alias(first), most_similar_verb(error, first)) {
@@ -92,12 +92,12 @@ fn no_verb_error(error: &clap::Error, words: &[String], dir: Option<&Path>) -> O
         (Some(verb), _) => format!("memo {verb} does that; to find the words: {search}"),
         (None, Some(verb)) if !is_question => {
             let meant: Vec<&str> = std::iter::once(verb).chain(others.iter().map(String::as_str)).collect();
-            format!("did you mean memo {}? to find the words: {search}", escape(&meant.join(" ")))
+            format!("did you mean memo {}? to find the words: {search}", escape_for_display(&meant.join(" ")))
         }
         _ => search,
     };
     let message = format!("{typed} is no command");
-    Some(ErrorReport { code: "usage", message, hint: Some(hint), exit: EXIT_USAGE })
+    Some(ErrorReport { code: "usage", message, hint: Some(hint), exit_status: EXIT_USAGE })
 }
 
 /// Returns whether a word begins a question; `why` is a verb.
@@ -146,7 +146,7 @@ pub(crate) fn dir_argument(mut words: impl Iterator<Item = OsString>) -> Option<
 }
 
 /// Returns the verb and the words after it, up to the next flag.
-fn typed_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
+fn words_from_verb(words: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut words = words.skip(1);
     let mut typed = Vec::new();
     while let Some(word) = words.next() {
@@ -163,11 +163,11 @@ fn typed_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
 
 /// Returns whether the verb of a command line that clap rejected is `hook`.
 pub(crate) fn is_agent_hook(words: impl Iterator<Item = OsString>) -> bool {
-    typed_words(words).first().is_some_and(|word| word == "hook")
+    words_from_verb(words).first().is_some_and(|word| word == "hook")
 }
 
 /// Returns the form of JSON that a command line asks for, though clap rejected it; `None` if it asks for no JSON.
-pub(crate) fn wants_json(words: impl Iterator<Item = OsString>) -> Option<JsonForm> {
+pub(crate) fn requested_json_form(words: impl Iterator<Item = OsString>) -> Option<JsonForm> {
     let mut is_format = false;
     for word in words {
         let value = word.to_str().and_then(|word| word.strip_prefix("--format=")).map(Into::into);

@@ -5,8 +5,8 @@ use memod_proto::{
     LlmCompareParams, LlmCompareResult, LlmPair, LlmSuggestParams, LlmSuggestResult, LlmSummariseParams,
     LlmSummariseResult,
 };
-use memod_terminal::text::{escape, escape_lines, paint, shell_word};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, escape_lines, paint, shell_word};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::{call_llm, show_dry_run};
 use crate::args::{BriefArgs, DedupeArgs};
@@ -29,15 +29,15 @@ pub(crate) fn summarise_brief(
         return show_dry_run(&result.requests, result.problem.as_deref(), output).map(Some);
     }
     if let Some(summary) = &result.summary {
-        output.value(&result, |output| {
-            output.raw(escape_lines(summary).as_bytes())?;
-            output.line("")
+        output.write_result(&result, |output| {
+            output.write_bytes(escape_lines(summary).as_bytes())?;
+            output.write_line("")
         })?;
         output.flush()?;
-        output.say("a language model wrote this from the output of `memo brief`");
+        output.write_note("a language model wrote this from the output of `memo brief`");
         return Ok(Some(0));
     }
-    output.say(&format!("no summary: {}", result.problem.unwrap_or_default()));
+    output.write_note(&format!("no summary: {}", result.problem.unwrap_or_default()));
     Ok(None)
 }
 
@@ -54,19 +54,23 @@ pub(crate) fn suggest_title_and_tags(
         ..LlmSuggestResult::default()
     });
     if let Some(problem) = &result.problem {
-        output.say(&format!("no suggestion: {problem}"));
+        output.write_note(&format!("no suggestion: {problem}"));
     }
     if let Some(title) = &result.title {
-        output.say(&format!("suggested title: memo update {id} --title {}", shell_word(title)));
+        output.write_note(&format!("suggested title: memo update {id} --title {}", shell_word(title)));
     }
     if !result.tags.is_empty() {
         let tags: Vec<String> = result.tags.iter().map(|tag| shell_word(tag)).collect();
-        output.say(&format!("suggested tags: memo tag {id} {}", tags.join(" ")));
+        output.write_note(&format!("suggested tags: memo tag {id} {}", tags.join(" ")));
     }
 }
 
 /// Shows the request that `memo add --suggest` would send, and sends nothing.
-pub(crate) fn show_suggestion(content: String, context: &CommandContext, output: &mut Output) -> CliResult {
+pub(crate) fn show_suggestion_request(
+    content: String,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let params = LlmSuggestParams { cwd: context.cwd.clone(), content, dry_run: true };
     let result: LlmSuggestResult = call_llm("llm.suggest", &params, context)?;
     show_dry_run(&result.requests, result.problem.as_deref(), output)
@@ -74,7 +78,7 @@ pub(crate) fn show_suggestion(content: String, context: &CommandContext, output:
 
 /// Prints pairs of memories that are near each other, with the verdict of a language model. Exits with 1 when nothing is
 /// proposed.
-pub(crate) fn compare_memories(
+pub(crate) fn print_memory_comparisons(
     typed: DedupeArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -90,31 +94,35 @@ pub(crate) fn compare_memories(
     if typed.dry_run && (!result.pairs.is_empty() || result.problem.is_some()) {
         return show_dry_run(&result.requests, result.problem.as_deref(), output);
     }
-    output.value(&result, |output| result.pairs.iter().try_for_each(|pair| show_pair(pair, output)))?;
+    output
+        .write_result(&result, |output| result.pairs.iter().try_for_each(|pair| show_pair(pair, output)))?;
     output.flush()?;
     let n_proposed = result.pairs.iter().filter(|pair| pair.command.is_some()).count();
     match &result.problem {
-        _ if result.pairs.is_empty() => output.say("no two memories of a container are near each other"),
-        Some(problem) => output
-            .say(&format!("these memories are near each other in meaning, but were not compared: {problem}")),
-        None if n_proposed == 0 => output.say("no memory repeats or contradicts another"),
-        None => output.say("these are verdicts of a language model; nothing was changed"),
+        _ if result.pairs.is_empty() => {
+            output.write_note("no two memories of a container are near each other");
+        }
+        Some(problem) => output.write_note(&format!(
+            "these memories are near each other in meaning, but were not compared: {problem}"
+        )),
+        None if n_proposed == 0 => output.write_note("no memory repeats or contradicts another"),
+        None => output.write_note("these are verdicts of a language model; nothing was changed"),
     }
-    Ok(if n_proposed == 0 { EXIT_NONE } else { 0 })
+    Ok(if n_proposed == 0 { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 fn show_pair(pair: &LlmPair, output: &mut Output) -> Result<(), CliError> {
     let verdict = pair.verdict.as_deref().unwrap_or("near");
     let head = format!("{verdict:<11}{:.2}", pair.cosine);
-    output.line(&paint(output.styles.title, &escape(&head)))?;
+    output.write_line(&paint(output.styles.title, &escape_for_display(&head)))?;
     for Brief { id, line, .. } in [&pair.left, &pair.right] {
-        output.line(&format!("  {}  {}", escape(id), escape(line)))?;
+        output.write_line(&format!("  {}  {}", escape_for_display(id), escape_for_display(line)))?;
     }
     if let Some(reason) = &pair.reason {
-        output.line(&format!("  {}", escape(reason)))?;
+        output.write_line(&format!("  {}", escape_for_display(reason)))?;
     }
     if let Some(command) = &pair.command {
-        output.line(&format!("  $ {}", escape(command)))?;
+        output.write_line(&format!("  $ {}", escape_for_display(command)))?;
     }
-    output.line("")
+    output.write_line("")
 }

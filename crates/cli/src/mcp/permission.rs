@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{RepoLayout, canonical, with_suffix};
+use memod_base::paths::{RepoLayout, canonicalize_path, with_suffix};
 use memod_base::types::is_secret_name;
 use memod_terminal::{CliError, CommandContext};
 
@@ -39,16 +39,16 @@ enum VerbPermission<'a> {
     /// Yes: the verb reads and writes no files.
     Granted,
     /// Yes, if the model may read these files.
-    Reading(Vec<&'a Path>),
+    IfReadable(Vec<&'a Path>),
     /// Yes, if the model may create this file, whose name must have this extension.
-    Making(&'a Path, &'static str),
+    IfCreatable(&'a Path, &'static str),
     /// No, for this reason and with this hint.
     Denied(&'static str, &'static str),
 }
 
 /// Returns the permission for a verb. The match has no arm for all other verbs, so that a new verb needs a decision.
 fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
-    use VerbPermission::{Denied, Granted, Making, Reading};
+    use VerbPermission::{Denied, Granted, IfCreatable, IfReadable};
     match verb {
         _ if verb.allows_secrets() => {
             Denied("--allow-secret stores text that may be a credential", ASK_A_PERSON)
@@ -71,15 +71,15 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         MemoVerb::Import(ImportArgs { own: true, .. }) => {
             Denied("--own says that a person wrote what is imported", ASK_A_PERSON)
         }
-        MemoVerb::Add(_) | MemoVerb::Append(_) | MemoVerb::Import(_) => Reading(verb.files_to_read()),
-        MemoVerb::Export(ExportArgs { out: Some(out), .. }) => Making(out, "jsonl"),
-        MemoVerb::Backup(BackupArgs { path: Some(path) }) => Making(path, "db"),
+        MemoVerb::Add(_) | MemoVerb::Append(_) | MemoVerb::Import(_) => IfReadable(verb.files_to_read()),
+        MemoVerb::Export(ExportArgs { out: Some(out), .. }) => IfCreatable(out, "jsonl"),
+        MemoVerb::Backup(BackupArgs { path: Some(path) }) => IfCreatable(path, "db"),
         MemoVerb::RestoreBackup(RestoreBackupArgs { dry_run: true, path, .. })
             if path == Path::new("latest") =>
         {
             Granted
         }
-        MemoVerb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => Reading(verb.files_to_read()),
+        MemoVerb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => IfReadable(verb.files_to_read()),
         MemoVerb::Purge(RemoveArgs { consent: RemovalConfirmArgs { dry_run: true, .. }, .. }) => Granted,
         MemoVerb::Purge(_) => Denied("memo purge deletes memories for good", ASK_A_PERSON_TO_PURGE),
         MemoVerb::Reset(_) => Denied("memo reset deletes all memories", ASK_A_PERSON),
@@ -186,9 +186,9 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
     }
 }
 
-/// Fails for a verb that only people may run. [`check_files`] checks the verb's files later, when the directory to which they are
-/// relative is known.
-pub(super) fn check_verb(verb: &MemoVerb) -> Result<(), CliError> {
+/// Fails for a verb that only people may run. [`check_files_allowed`] checks the verb's files later, when the directory to which
+/// they are relative is known.
+pub(super) fn check_verb_allowed(verb: &MemoVerb) -> Result<(), CliError> {
     match verb_permission(verb) {
         VerbPermission::Denied(why, hint) => Err(refused_error(why, hint)),
         _ => Ok(()),
@@ -196,9 +196,9 @@ pub(super) fn check_verb(verb: &MemoVerb) -> Result<(), CliError> {
 }
 
 /// Fails if a model may not read or create the files of a verb. `dir` is the directory of `-C`.
-pub(super) fn check_files(verb: &MemoVerb, dir: Option<&Path>) -> Result<(), CliError> {
+pub(super) fn check_files_allowed(verb: &MemoVerb, dir: Option<&Path>) -> Result<(), CliError> {
     match verb_permission(verb) {
-        VerbPermission::Reading(files) if !files.is_empty() => {
+        VerbPermission::IfReadable(files) if !files.is_empty() => {
             let context = CommandContext::find(dir)?;
             files.into_iter().try_for_each(|path| {
                 let inside = path_in_worktree(path, &context)?;
@@ -216,7 +216,9 @@ pub(super) fn check_files(verb: &MemoVerb, dir: Option<&Path>) -> Result<(), Cli
                 Err(refused_path(path, why, NAME_WORKTREE_FILE))
             })
         }
-        VerbPermission::Making(path, ending) => check_new_file(path, ending, &CommandContext::find(dir)?),
+        VerbPermission::IfCreatable(path, ending) => {
+            check_new_file(path, ending, &CommandContext::find(dir)?)
+        }
         _ => Ok(()),
     }
 }
@@ -260,7 +262,7 @@ fn path_in_worktree(path: &Path, context: &CommandContext) -> Result<PathBuf, Cl
             Ok(_) if is_in_git_dir(&real, layout) => {
                 "in the git directory, where a model may not read or write files"
             }
-            Ok(_) if layout.own_state(path, &context.env).is_some() => "part of memod's own state",
+            Ok(_) if layout.find_own_state_dir(path, &context.env).is_some() => "part of memod's own state",
             Ok(inside) => return Ok(inside.to_owned()),
         },
     };
@@ -289,16 +291,16 @@ enum PathTarget {
 fn resolve_path(path: &Path) -> Result<PathTarget, CliError> {
     match fs::metadata(path) {
         Ok(meta) if !meta.is_file() && !meta.is_dir() => return Ok(PathTarget::Special),
-        Ok(_) => return Ok(PathTarget::Real(canonical(path)?)),
+        Ok(_) => return Ok(PathTarget::Real(canonicalize_path(path)?)),
         Err(_) if path.symlink_metadata().is_ok() => return Ok(PathTarget::Unknown),
         Err(_) => {}
     }
     match path.file_name() {
         Some(name) => {
             let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Ok(PathTarget::Real(canonical(dir)?.join(name)))
+            Ok(PathTarget::Real(canonicalize_path(dir)?.join(name)))
         }
-        None => Ok(PathTarget::Real(canonical(path)?)),
+        None => Ok(PathTarget::Real(canonicalize_path(path)?)),
     }
 }
 

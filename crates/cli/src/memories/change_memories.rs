@@ -5,16 +5,16 @@ use memod_proto::memory::{
 };
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
-use super::request::{new_caller, read_text, say_notice, say_redacted, text_or_stdin};
+use super::request::{new_caller, read_memory_text, read_text_or_stdin, report_redacted_parts, write_notice};
 use super::{print_memories, similar_memories};
 use crate::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
 use crate::llm;
 
 /// Adds a memory. Prints only the id on stdout, so that scripts can read it.
 pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let content = read_text(&typed.text)?;
+    let content = read_memory_text(&typed.text)?;
     if typed.dry_run {
-        return llm::show_suggestion(content, context, output);
+        return llm::show_suggestion_request(content, context, output);
     }
     let mut caller = new_caller(context);
     caller.agent_name = typed.agent.or(caller.agent_name);
@@ -31,13 +31,13 @@ pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut 
     };
     let has_about = !params.about.is_empty();
     let result: AddResult = context.connect()?.call("memory.add", &params)?;
-    output.value(&result, |output| {
-        print_id(&result.memory.id, result.redacted, output)?;
-        similar_memories::say_added(&result, has_about, output);
+    output.write_result(&result, |output| {
+        print_id_and_redactions(&result.memory.id, result.redacted, output)?;
+        similar_memories::report_added_memory(&result, has_about, output);
         Ok(())
     })?;
-    say_notice(result.warning.as_ref(), output);
-    output.say_caveats(&result.caveats);
+    write_notice(result.warning.as_ref(), output);
+    output.write_caveats(&result.caveats);
     if typed.suggest && result.created {
         // Ask the model last, so that the memory is on disk and its id is printed even if the model fails.
         output.flush()?;
@@ -49,7 +49,7 @@ pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut 
 pub(crate) fn update_memory(typed: UpdateArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = UpdateParams {
         id: typed.id,
-        content: typed.content.map(text_or_stdin).transpose()?,
+        content: typed.content.map(read_text_or_stdin).transpose()?,
         fields: typed.fields.into(),
         replace_metadata: typed.replace,
         add_about: typed.about,
@@ -64,7 +64,7 @@ pub(crate) fn append_to_memory(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let append = Some(read_text(&typed.text)?);
+    let append = Some(read_memory_text(&typed.text)?);
     let fields = FieldParams { allow_secret: typed.allow_secret, ..FieldParams::default() };
     change_memory(UpdateParams { id: typed.id, append, fields, ..UpdateParams::default() }, context, output)
 }
@@ -87,33 +87,33 @@ pub(crate) fn untag_memory(typed: TagArgs, context: &CommandContext, output: &mu
 
 /// Prints the id, then the number of private parts that were cut out. Flushes in between, so that a reader of the pipe gets the id
 /// at once.
-fn print_id(id: &str, n_redacted: usize, output: &mut Output) -> Result<(), CliError> {
-    output.line(id)?;
+fn print_id_and_redactions(id: &str, n_redacted: usize, output: &mut Output) -> Result<(), CliError> {
+    output.write_line(id)?;
     output.flush()?;
-    say_redacted(n_redacted, output);
+    report_redacted_parts(n_redacted, output);
     Ok(())
 }
 
 fn change_memory(params: UpdateParams, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = UpdateParams { caller: new_caller(context), ..params };
     let result: UpdateResult = context.connect()?.call("memory.update", &params)?;
-    output.value(&result, |output| {
-        print_id(&result.memory.id, result.redacted, output)?;
+    output.write_result(&result, |output| {
+        print_id_and_redactions(&result.memory.id, result.redacted, output)?;
         match result.changed.as_slice() {
-            [] => output.say("nothing to change"),
-            changed => output.say(&format!("changed: {}", changed.join(", "))),
+            [] => output.write_note("nothing to change"),
+            changed => output.write_note(&format!("changed: {}", changed.join(", "))),
         }
         Ok(())
     })?;
-    say_notice(result.warning.as_ref(), output);
-    output.say_caveats(&result.caveats);
+    write_notice(result.warning.as_ref(), output);
+    output.write_caveats(&result.caveats);
     Ok(0)
 }
 
 pub(crate) fn restore_memories(typed: IdsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = IdsParams { caller: new_caller(context), ids: typed.ids };
     let result: MemoriesResult = context.connect()?.call("memory.restore", &params)?;
-    output.value(&result, |output| print_memories::print_memory_lines(&result.memories, output))?;
-    output.say_caveats(&result.caveats);
+    output.write_result(&result, |output| print_memories::print_memory_lines(&result.memories, output))?;
+    output.write_caveats(&result.caveats);
     Ok(0)
 }

@@ -7,9 +7,9 @@ use memod_proto::memory::{
     ResolveParams, ResolveResult,
 };
 use memod_terminal::text::paint;
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
-use super::print_memories::{brief_line, relation_text};
+use super::print_memories::{format_memory_brief, format_relation};
 use super::request::new_caller;
 use super::share_files;
 use crate::args::{LinkingArgs, LinksArgs, ResolveArgs};
@@ -27,7 +27,7 @@ pub(crate) fn unlink_memories(
 ) -> CliResult {
     let unlinked =
         change_link("memory.unlink", "these memories are not linked in this way", typed, context, output)?;
-    Ok(if unlinked { 0 } else { EXIT_NONE })
+    Ok(if unlinked { 0 } else { EXIT_NOTHING_FOUND })
 }
 
 /// Adds or removes a link with a method of the daemon, and returns whether anything changed. `unchanged` is the message if nothing
@@ -43,21 +43,21 @@ fn change_link(
     let params = LinkParams { caller: new_caller(context), from: typed.from, to: typed.to, kind };
     let result: LinkResult = context.connect()?.call(method, &params)?;
     let (from, to) = (&result.from.id, &result.to.id);
-    output.value(&result, |output| {
-        result.changed.iter().try_for_each(|kind| print_arrow(from, *kind, to, output))?;
+    output.write_result(&result, |output| {
+        result.changed.iter().try_for_each(|kind| print_link(from, *kind, to, output))?;
         output.flush()?;
         if result.changed.is_empty() {
-            output.say(&format!("{unchanged}; nothing was changed"));
+            output.write_note(&format!("{unchanged}; nothing was changed"));
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
+    output.write_caveats(&result.caveats);
     Ok(!result.changed.is_empty())
 }
 
-fn print_arrow(from: &str, kind: LinkKind, to: &str, output: &mut Output) -> Result<(), CliError> {
+fn print_link(from: &str, kind: LinkKind, to: &str, output: &mut Output) -> Result<(), CliError> {
     let [from, to] = [from, to].map(|id| paint(output.styles.path, id));
-    output.line(&format!("{from} {} {to}", relation_text(kind.as_str())))
+    output.write_line(&format!("{from} {} {to}", format_relation(kind.as_str())))
 }
 
 pub(crate) fn resolve_memories(
@@ -74,18 +74,20 @@ pub(crate) fn resolve_memories(
     };
     let params = ResolveParams { caller: new_caller(context), winner: typed.winner, loser };
     let result: ResolveResult = context.connect()?.call("memory.resolve", &params)?;
-    output.value(&result, |output| {
-        print_arrow(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;
+    output.write_result(&result, |output| {
+        print_link(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;
         output.flush()?;
         match result.changed.is_empty() && result.linked.is_empty() {
-            true => output.say("this was resolved before; nothing was changed"),
+            true => output.write_note("this was resolved before; nothing was changed"),
             false => {
-                output.say("the second memory now ranks below the first; `memo history` shows the change");
+                output.write_note(
+                    "the second memory now ranks below the first; `memo history` shows the change",
+                );
             }
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
+    output.write_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -114,24 +116,24 @@ fn nothing_chosen_error(id: String, context: &CommandContext) -> Result<CliError
 pub(crate) fn list_links(typed: LinksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = LinksParams { caller: new_caller(context), id: typed.id, depth: Some(typed.depth) };
     let result: LinksResult = context.connect()?.call("memory.links", &params)?;
-    output.list(&result, |output| {
+    output.write_list(&result, |output| {
         let mut tree = LinkTree { result: &result, shown: HashSet::new() };
         tree.write_subtree(0, output)?;
         for edge in tree.links_outside_tree() {
-            print_arrow(&edge.from, edge.kind, &edge.to, output)?;
+            print_link(&edge.from, edge.kind, &edge.to, output)?;
         }
         output.flush()?;
         match (result.links.is_empty(), result.more) {
-            (true, _) => output.say("no links"),
+            (true, _) => output.write_note("no links"),
             (false, true) => {
-                output.say(&format!("more memories are linked than these {}", result.memories.len()));
+                output.write_note(&format!("more memories are linked than these {}", result.memories.len()));
             }
             (false, false) => {}
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
-    Ok(if result.links.is_empty() { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if result.links.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// A tree of linked memories; each appears once, below the nearest memory that links to it.
@@ -152,7 +154,7 @@ impl<'a> LinkTree<'a> {
             format!("{}{} ", "  ".repeat(node.depth as usize), paint(output.styles.title, &relations))
         });
         let archived = if node.archived { " (archived)" } else { "" };
-        output.line(&format!("{relation}{}{archived}", brief_line(&node.memory, output)))?;
+        output.write_line(&format!("{relation}{}{archived}", format_memory_brief(&node.memory, output)))?;
         let further = memories.iter().enumerate().skip(at + 1);
         let children = further.filter(|(_, other)| {
             self.find_parent(other).is_some_and(|parent| parent.memory.id == node.memory.id)
@@ -165,7 +167,7 @@ impl<'a> LinkTree<'a> {
     fn find_parent(&self, node: &Node) -> Option<&'a Node> {
         let nearer = self.result.memories.iter().filter(|other| other.depth + 1 == node.depth);
         nearer.into_iter().find(|other| {
-            self.result.links.iter().any(|edge| is_between(edge, &other.memory.id, &node.memory.id))
+            self.result.links.iter().any(|edge| connects(edge, &other.memory.id, &node.memory.id))
         })
     }
 
@@ -173,9 +175,9 @@ impl<'a> LinkTree<'a> {
     fn describe_relations(&mut self, first: &str, second: &str) -> String {
         let mut relations = Vec::new();
         for (at, edge) in self.result.links.iter().enumerate() {
-            if is_between(edge, first, second) {
+            if connects(edge, first, second) {
                 self.shown.insert(at);
-                relations.push(relation_text(if edge.from == first {
+                relations.push(format_relation(if edge.from == first {
                     edge.kind.as_str()
                 } else {
                     edge.kind.inverse_name()
@@ -191,6 +193,6 @@ impl<'a> LinkTree<'a> {
     }
 }
 
-fn is_between(edge: &Edge, first: &str, second: &str) -> bool {
+fn connects(edge: &Edge, first: &str, second: &str) -> bool {
     (edge.from == first && edge.to == second) || (edge.from == second && edge.to == first)
 }

@@ -8,7 +8,7 @@ use memod_proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
 use memod_terminal::text::format_count;
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::print_memories;
 use super::request::new_caller;
@@ -29,9 +29,10 @@ pub(crate) type CompletionWords = Vec<(String, String)>;
 pub(crate) fn get_memories(typed: GetArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = IdsParams { caller: new_caller(context), ids: typed.ids.ids };
     let result: MemoriesResult = context.connect()?.call("memory.get", &params)?;
-    let dir = context.dir();
-    output.list(&result, |output| print_memories::print_full_memories(&result.memories, &dir, output))?;
-    output.say_caveats(&result.caveats);
+    let dir = context.caller_dir();
+    output
+        .write_list(&result, |output| print_memories::print_full_memories(&result.memories, &dir, output))?;
+    output.write_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn list_memories(typed: ListArgs, context: &CommandContext, output: &
     let (is_all, offset) = (typed.all, typed.offset);
     let params = ListParams {
         caller: new_caller(context),
-        selection: typed.filter.with_ids(Vec::new()),
+        selection: typed.filter.into_selection(Vec::new()),
         archived: typed.archived,
         state: typed.state,
         about: typed.about,
@@ -49,18 +50,21 @@ pub(crate) fn list_memories(typed: ListArgs, context: &CommandContext, output: &
         offset,
     };
     let result = fetch_pages(&mut context.connect()?, params, is_all)?;
-    output.list(&result, |output| print_memories::print_memory_lines(&result.memories, output))?;
-    if !output.json {
+    output.write_list(&result, |output| print_memories::print_memory_lines(&result.memories, output))?;
+    if !output.write_json {
         output.flush()?;
         let end = offset + result.memories.len() as u64;
         if result.total == 0 {
-            output.say("no such memories");
+            output.write_note("no such memories");
         } else if end < result.total {
-            output.say(&format!("{end} of {}; --offset {end} shows the next, --all shows all", result.total));
+            output.write_note(&format!(
+                "{end} of {}; --offset {end} shows the next, --all shows all",
+                result.total
+            ));
         }
     }
-    output.say_caveats(&result.caveats);
-    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Fetches a page of memories, or with `is_all` every memory from `params.offset` on.
@@ -94,7 +98,7 @@ pub(super) fn fetch_pages(
         }
         (end, overlap) = (params.offset + next.memories.len() as u64, PAGE_OVERLAP);
         result.memories.extend(next.memories.into_iter().filter(|memory| known.insert(memory_key(memory))));
-        result.caveats.add(next.caveats);
+        result.caveats.merge(next.caveats);
     }
     result.total = result.total.max(first + result.memories.len() as u64);
     Ok(result)
@@ -125,7 +129,7 @@ pub(crate) fn fetch_newest_titles(
 ///
 /// # Errors
 /// When no daemon runs, or the daemon does not answer within `patience`.
-pub(crate) fn fetch_tally_names(
+pub(crate) fn fetch_name_counts(
     method: &str,
     context: &CommandContext,
     patience: Duration,
@@ -140,34 +144,34 @@ pub(crate) fn fetch_tally_names(
 }
 
 pub(crate) fn list_tags(context: &CommandContext, output: &mut Output) -> CliResult {
-    list_tallies("memory.tags", context, output)
+    list_name_counts("memory.tags", context, output)
 }
 
 pub(crate) fn list_containers(context: &CommandContext, output: &mut Output) -> CliResult {
-    list_tallies("memory.containers", context, output)
+    list_name_counts("memory.containers", context, output)
 }
 
 /// Lists tags or containers with their counts. Exits with 1 when there are none.
-fn list_tallies(method: &str, context: &CommandContext, output: &mut Output) -> CliResult {
+fn list_name_counts(method: &str, context: &CommandContext, output: &mut Output) -> CliResult {
     let result: TallyResult =
         context.connect()?.call(method, &TallyParams { caller: new_caller(context) })?;
-    output.list(&result, |output| print_memories::print_tallies(&result.names, output))?;
-    output.say_caveats(&result.caveats);
-    Ok(if result.names.is_empty() { EXIT_NONE } else { 0 })
+    output.write_list(&result, |output| print_memories::print_tallies(&result.names, output))?;
+    output.write_caveats(&result.caveats);
+    Ok(if result.names.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 pub(crate) fn show_history(typed: HistoryArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = IdsParams { caller: new_caller(context), ids: vec![typed.id] };
     let result: HistoryResult = context.connect()?.call("memory.history", &params)?;
-    output.list(&result, |output| print_memories::print_history(&result, output))?;
-    output.say_caveats(&result.caveats);
+    output.write_list(&result, |output| print_memories::print_history(&result, output))?;
+    output.write_caveats(&result.caveats);
     Ok(0)
 }
 
 pub(crate) fn show_stats(context: &CommandContext, output: &mut Output) -> CliResult {
     let result: StatsResult =
         context.connect()?.call("memory.stats", &TallyParams { caller: new_caller(context) })?;
-    output.value(&result, |output| print_memories::print_stats(&result, output))?;
-    output.say_caveats(&result.caveats);
+    output.write_result(&result, |output| print_memories::print_stats(&result, output))?;
+    output.write_caveats(&result.caveats);
     Ok(0)
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use memod_base::paths::{IoContext as _, NOTES_LOCK};
-use memod_base::types::memory_file;
+use memod_base::paths::{IoContext as _, NOTES_LOCK_FILE_NAME};
+use memod_base::types::memory_file_path;
 use memod_terminal::CliError;
 
 /// Environment variables that name a repository or a part of it, and that git sets for hooks (`git rev-parse --local-env-vars`).
@@ -34,7 +34,7 @@ pub(super) const THEIRS_REF: &str = "refs/worktree/memod/notes-theirs";
 /// The notes of the remote as they were fetched.
 pub(super) const FETCHED_REF: &str = "refs/worktree/memod/notes-fetched";
 /// The outcome of that unfinished merge, with conflict markers.
-pub(super) const MARKED_REF: &str = "refs/worktree/memod/notes-marked";
+pub(super) const CONFLICTED_REF: &str = "refs/worktree/memod/notes-marked";
 
 /// Age from which the lock file of a ref counts as left by a killed git.
 const STALE_LOCK_AGE: Duration = Duration::from_secs(60);
@@ -90,10 +90,10 @@ impl<'a> NotesGit<'a> {
     }
 
     /// Fails if attributes make git change texts, or merge two changes without conflict markers, which nobody would notice.
-    pub(super) fn refuse_attributes(&self) -> Result<(), CliError> {
-        let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
+    pub(super) fn require_safe_attributes(&self) -> Result<(), CliError> {
+        let path = memory_file_path("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
         let names = ["merge", "conflict-marker-size", "filter", "ident", "working-tree-encoding"];
-        let output = self.run(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
+        let output = self.run_git(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
         let fields: Vec<&str> = output.split('\0').collect();
         for attribute in fields.chunks_exact(3) {
             match attribute {
@@ -115,7 +115,7 @@ impl<'a> NotesGit<'a> {
 
     /// Locks the worktree against other exchanges until the file is closed, and removes the lock files of a killed git.
     pub(super) fn lock_worktree(git_dir: &Path, common_dir: &Path) -> Result<fs::File, CliError> {
-        let path = git_dir.join(NOTES_LOCK);
+        let path = git_dir.join(NOTES_LOCK_FILE_NAME);
         let file =
             fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
         match file.try_lock() {
@@ -129,7 +129,7 @@ impl<'a> NotesGit<'a> {
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
         }
         // Only an exchange of this worktree creates these lock files, and this exchange holds the lock, so a killed git left them.
-        for name in [INDEX_FILE, WORKTREE_REF, THEIRS_REF, FETCHED_REF, MARKED_REF] {
+        for name in [INDEX_FILE, WORKTREE_REF, THEIRS_REF, FETCHED_REF, CONFLICTED_REF] {
             let _ = fs::remove_file(git_dir.join(format!("{name}.lock")));
         }
         // An exchange of another worktree may hold this lock for a moment.
@@ -143,7 +143,7 @@ impl<'a> NotesGit<'a> {
     }
 
     /// Returns whether the worktree with this git dir has ever exchanged notes.
-    pub(super) fn is_used(git_dir: Option<&Path>) -> bool {
+    pub(super) fn has_exchanged_notes(git_dir: Option<&Path>) -> bool {
         git_dir.is_some_and(|dir| dir.join(INDEX_FILE).exists())
     }
 
@@ -151,8 +151,8 @@ impl<'a> NotesGit<'a> {
     ///
     /// # Errors
     /// When git cannot be started or fails; the message quotes its errors.
-    pub(super) fn run(&self, args: &[&str]) -> Result<String, CliError> {
-        let output = self.run_for_output(args)?;
+    pub(super) fn run_git(&self, args: &[&str]) -> Result<String, CliError> {
+        let output = self.run_git_for_output(args)?;
         if !output.status.success() {
             return Err(git_failed_error(args, &output));
         }
@@ -162,9 +162,9 @@ impl<'a> NotesGit<'a> {
     /// Runs git and returns its output without the last line end; `None` if git exits with 1, which means no.
     ///
     /// # Errors
-    /// As [`Self::run`], for other exit statuses.
-    pub(super) fn run_or_none(&self, args: &[&str]) -> Result<Option<String>, CliError> {
-        let output = self.run_for_output(args)?;
+    /// As [`Self::run_git`], for other exit statuses.
+    pub(super) fn run_git_or_none(&self, args: &[&str]) -> Result<Option<String>, CliError> {
+        let output = self.run_git_for_output(args)?;
         match output.status.code() {
             Some(0) => Ok(Some(trimmed_text(&output.stdout))),
             Some(1) => Ok(None),
@@ -176,23 +176,23 @@ impl<'a> NotesGit<'a> {
     ///
     /// # Errors
     /// When git cannot be started.
-    pub(super) fn run_for_output(&self, args: &[&str]) -> Result<Output, CliError> {
-        Self::start_git(self.new_command(self.root).args(args))
+    pub(super) fn run_git_for_output(&self, args: &[&str]) -> Result<Output, CliError> {
+        Self::run_git_command(self.new_command(self.root).args(args))
     }
 
-    /// Like [`Self::run`], with `input` as the stdin of git.
+    /// Like [`Self::run_git`], with `input` as the stdin of git.
     ///
     /// # Errors
-    /// As [`Self::run`], and when the input cannot be written.
-    pub(super) fn run_with_input(&self, args: &[&str], input: &str) -> Result<String, CliError> {
-        self.read_output_bytes(args, input).map(|bytes| trimmed_text(&bytes))
+    /// As [`Self::run_git`], and when the input cannot be written.
+    pub(super) fn run_git_with_input(&self, args: &[&str], input: &str) -> Result<String, CliError> {
+        self.run_git_for_bytes(args, input).map(|bytes| trimmed_text(&bytes))
     }
 
-    fn read_output_bytes(&self, args: &[&str], input: &str) -> Result<Vec<u8>, CliError> {
+    fn run_git_for_bytes(&self, args: &[&str], input: &str) -> Result<Vec<u8>, CliError> {
         let path = self.git_dir.join(INPUT_FILE);
         fs::write(&path, input).at("write", &path)?;
         let file = fs::File::open(&path).at("open", &path)?;
-        let output = Self::start_git(self.new_command(self.root).args(args).stdin(file))?;
+        let output = Self::run_git_command(self.new_command(self.root).args(args).stdin(file))?;
         let _ = fs::remove_file(&path);
         match output.status.success() {
             true => Ok(output.stdout),
@@ -212,7 +212,7 @@ impl<'a> NotesGit<'a> {
         mut take: impl FnMut(&'i str, GitObject) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         for ids in ids.chunks(MOST_OBJECTS) {
-            let sizes = self.run_with_input(
+            let sizes = self.run_git_with_input(
                 &["cat-file", "--batch-check=%(objectsize)"],
                 &format!("{}\n", ids.join("\n")),
             )?;
@@ -226,10 +226,10 @@ impl<'a> NotesGit<'a> {
                 take(id, GitObject::TooLarge)?;
             }
             let asked: String = small.iter().map(|(id, _)| format!("{id}\n")).collect();
-            let output = self.read_output_bytes(&["cat-file", "--batch=%(objectsize)"], &asked)?;
+            let output = self.run_git_for_bytes(&["cat-file", "--batch=%(objectsize)"], &asked)?;
             let mut rest = &output[..];
             for (id, size) in small {
-                let (bytes, after) = first_object(rest, size).ok_or_else(|| unreadable_error(id))?;
+                let (bytes, after) = split_first_object(rest, size).ok_or_else(|| unreadable_error(id))?;
                 take(id, GitObject::Bytes(bytes.to_vec()))?;
                 rest = after;
             }
@@ -237,13 +237,13 @@ impl<'a> NotesGit<'a> {
         Ok(())
     }
 
-    /// Like [`Self::run_for_output`], but runs git in the git dir, where no `.gitattributes` decides how files are merged.
+    /// Like [`Self::run_git_for_output`], but runs git in the git dir, where no `.gitattributes` decides how files are merged.
     ///
     /// # Errors
-    /// As [`Self::run_for_output`].
-    pub(super) fn output_without_attributes(&self, args: &[&str]) -> Result<Output, CliError> {
+    /// As [`Self::run_git_for_output`].
+    pub(super) fn run_git_without_attributes(&self, args: &[&str]) -> Result<Output, CliError> {
         let mut command = self.new_command(self.git_dir);
-        Self::start_git(command.arg("--git-dir=.").arg("--work-tree=.").args(args))
+        Self::run_git_command(command.arg("--git-dir=.").arg("--work-tree=.").args(args))
     }
 
     fn new_command(&self, dir: &Path) -> Command {
@@ -259,7 +259,7 @@ impl<'a> NotesGit<'a> {
         command
     }
 
-    fn start_git(command: &mut Command) -> Result<Output, CliError> {
+    fn run_git_command(command: &mut Command) -> Result<Output, CliError> {
         command.output().map_err(|error| CliError::Git {
             message: format!("git cannot be started: {error}"),
             hint: "install git, or put it into PATH".to_owned(),
@@ -269,16 +269,16 @@ impl<'a> NotesGit<'a> {
     /// Runs git with the user's index.
     ///
     /// # Errors
-    /// As [`Self::run`].
-    pub(super) fn run_in_worktree(&self, args: &[&str]) -> Result<String, CliError> {
+    /// As [`Self::run_git`].
+    pub(super) fn run_git_with_user_index(&self, args: &[&str]) -> Result<String, CliError> {
         let index = self.index.with_file_name("index");
-        Self { root: self.root, git_dir: self.git_dir, index, attributes: None }.run(args)
+        Self { root: self.root, git_dir: self.git_dir, index, attributes: None }.run_git(args)
     }
 }
 
 /// Splits the output of `git cat-file --batch` into the bytes of the first object and the rest. Each object is a line with its
 /// size, its bytes, and a line end.
-fn first_object(output: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
+fn split_first_object(output: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
     let header = format!("{size}\n");
     let rest = output.strip_prefix(header.as_bytes())?;
     let (bytes, rest) = rest.split_at_checked(usize::try_from(size).ok()?)?;

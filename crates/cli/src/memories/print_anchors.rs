@@ -3,34 +3,34 @@
 use memod_base::paths::CallerDir;
 use memod_proto::anchor::{Anchor, AnchorState};
 use memod_proto::memory::{ConfirmParams, UpdateResult};
-use memod_terminal::text::{escape, paint};
+use memod_terminal::text::{escape_for_display, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 use super::request::new_caller;
 use crate::args::IdArgs;
-use crate::daemon::status::print_row;
+use crate::daemon::status::print_field;
 
 /// Confirms that a memory still holds, and prints its id and current anchors.
 pub(crate) fn confirm_memory(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = ConfirmParams { caller: new_caller(context), id: typed.id, ..ConfirmParams::default() };
     let result: UpdateResult = context.connect()?.call("memory.confirm", &params)?;
-    let dir = context.dir();
-    output.value(&result, |output| {
-        output.line(&result.memory.id)?;
+    let dir = context.caller_dir();
+    output.write_result(&result, |output| {
+        output.write_line(&result.memory.id)?;
         output.flush()?;
         let about: Vec<String> = result
             .memory
             .anchors
             .iter()
-            .map(|anchor| escape(&dir.display_path(&anchor.to_string())))
+            .map(|anchor| escape_for_display(&dir.display_path(&anchor.to_string())))
             .collect();
         match about.is_empty() {
-            true => output.say("confirmed: from now on the memory is trusted as your own"),
-            false => output.say(&format!("confirmed for the current state of {}", about.join(", "))),
+            true => output.write_note("confirmed: from now on the memory is trusted as your own"),
+            false => output.write_note(&format!("confirmed for the current state of {}", about.join(", "))),
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
+    output.write_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -41,8 +41,8 @@ pub(super) fn print_anchors(
     output: &mut Output,
 ) -> Result<(), CliError> {
     anchors.iter().try_for_each(|anchor| {
-        let about = escape(&dir.display_path(&anchor.to_string()));
-        print_row("about", &format!("{about}{}", describe_state(anchor, dir, output)), output)
+        let about = escape_for_display(&dir.display_path(&anchor.to_string()));
+        print_field("about", &format!("{about}{}", describe_state(anchor, dir, output)), output)
     })
 }
 
@@ -54,10 +54,10 @@ fn describe_state(anchor: &Anchor, dir: &CallerDir, output: &Output) -> String {
         Some(state) => format!(", {}", paint(output.styles.bad, state.as_str())),
     };
     if let Some(now) = &anchor.now {
-        text += &format!(", now {}", escape(&dir.display_path(now)));
+        text += &format!(", now {}", escape_for_display(&dir.display_path(now)));
     }
     if let Some(note) = &anchor.note {
-        text += &format!(": {}", escape(note));
+        text += &format!(": {}", escape_for_display(note));
     }
     text
 }

@@ -4,8 +4,8 @@ use memod_proto::memory::{
     ListParams, MemoriesResult, Memory, MemorySort, PromoteParams, RecallParams, RecallResult, Recalled,
     UpdateResult,
 };
-use memod_terminal::text::escape;
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::escape_for_display;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde_json::Value;
 
 use super::print_memories;
@@ -26,16 +26,16 @@ pub(crate) fn recall_memories(typed: RecallArgs, context: &CommandContext, outpu
         limit: usize::try_from(typed.limit).ok(),
     };
     let result: RecallResult = context.connect()?.call("memory.recall", &params)?;
-    output.list(&result, |output| {
+    output.write_list(&result, |output| {
         result.memories.iter().try_for_each(|recalled| print_recalled(recalled, output))?;
         output.flush()?;
         if result.memories.is_empty() {
-            output.say("no such memories");
+            output.write_note("no such memories");
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
-    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Writes a recalled memory, and how the recall changed it.
@@ -51,16 +51,20 @@ fn print_recalled(recalled: &Recalled, output: &mut Output) -> Result<(), CliErr
         match name.as_str() {
             "access_count" | "last_access" => {}
             "expires_at" if pair[1].is_null() => effects.push("no longer ends".to_owned()),
-            "expires_at" => effects.push(format!("ends {}", escape(&value_text(&pair[1])))),
+            "expires_at" => effects.push(format!("ends {}", escape_for_display(&json_to_text(&pair[1])))),
             name => {
-                effects.push(escape(&format!("{name} {} -> {}", value_text(&pair[0]), value_text(&pair[1]))));
+                effects.push(escape_for_display(&format!(
+                    "{name} {} -> {}",
+                    json_to_text(&pair[0]),
+                    json_to_text(&pair[1])
+                )));
             }
         }
     }
-    output.line(&format!("    {}", effects.join("; ")))
+    output.write_line(&format!("    {}", effects.join("; ")))
 }
 
-fn value_text(value: &Value) -> String {
+fn json_to_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -73,30 +77,30 @@ pub(crate) fn list_recent_memories(
     let (sort, limit) = (MemorySort::Updated, Some(typed.limit));
     let params = ListParams { caller: new_caller(context), sort, limit, ..ListParams::default() };
     let result: MemoriesResult = context.connect()?.call("memory.list", &params)?;
-    output.list(&result, |output| {
+    output.write_list(&result, |output| {
         print_memories::print_lines_with_change_time(&result.memories, output)?;
         output.flush()?;
         if result.memories.is_empty() {
-            output.say("no memories");
+            output.write_note("no memories");
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
-    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 pub(crate) fn promote_memory(typed: PromoteArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = PromoteParams { caller: new_caller(context), id: typed.id, to: typed.to.map(Into::into) };
     let result: UpdateResult = context.connect()?.call("memory.promote", &params)?;
     let Memory { id, tier, expires_at, .. } = &result.memory;
-    output.value(&result, |output| {
-        output.line(id)?;
+    output.write_result(&result, |output| {
+        output.write_line(id)?;
         output.flush()?;
         let end = expires_at.as_ref().map_or("does not end".to_owned(), |at| format!("ends {at}"));
         let already = if result.changed.is_empty() { " already" } else { "" };
-        output.say(&format!("{}{already}, {end}", tier.as_str()));
+        output.write_note(&format!("{}{already}, {end}", tier.as_str()));
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
+    output.write_caveats(&result.caveats);
     Ok(0)
 }

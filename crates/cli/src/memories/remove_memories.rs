@@ -2,38 +2,39 @@
 
 use memod_proto::memory::{RemoveParams, RemoveResult, Selection};
 use memod_terminal::text::format_count;
-use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::print_memories;
 use super::request::new_caller;
 use crate::args::{RemovalConfirmArgs, RemoveArgs};
 
 /// The hint of the error if no user can be asked for a confirmation.
-pub(crate) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";
+pub(crate) const CONFIRM_REMOVAL_HINT: &str = "--dry-run shows what would be removed, --yes does it";
 
 /// A verb that removes memories.
 struct RemovalVerb {
     method: &'static str,
     verb: &'static str,
-    done: &'static str,
+    done_message: &'static str,
     /// Whether the daemon removes only memories that a dry run has shown before.
     requires_dry_run: bool,
 }
 
 pub(crate) fn forget_memories(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
-    let removal = RemovalVerb { method: "memory.forget", verb: "forget", done, requires_dry_run: false };
-    remove_memories(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
+    let removal =
+        RemovalVerb { method: "memory.forget", verb: "forget", done_message: done, requires_dry_run: false };
+    remove_memories(&removal, typed.filter.into_selection(typed.ids), &typed.consent, context, output)
 }
 
 pub(crate) fn purge_memories(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let removal = RemovalVerb {
         method: "memory.purge",
         verb: "permanently delete",
-        done: "deleted",
+        done_message: "deleted",
         requires_dry_run: true,
     };
-    remove_memories(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
+    remove_memories(&removal, typed.filter.into_selection(typed.ids), &typed.consent, context, output)
 }
 
 pub(crate) fn reset_memories(
@@ -44,7 +45,7 @@ pub(crate) fn reset_memories(
     let removal = RemovalVerb {
         method: "memory.reset",
         verb: "permanently delete",
-        done: "deleted",
+        done_message: "deleted",
         requires_dry_run: true,
     };
     remove_memories(&removal, Selection::default(), typed, context, output)
@@ -67,45 +68,48 @@ fn remove_memories(
     // Check for a terminal only after the dry run, so that an unknown id is reported first.
     if is_asked {
         let verb = removal.method.trim_start_matches("memory.");
-        output.require_terminal(&format!("`memo {verb}`"), REMOVE_HINT)?;
+        output.require_terminal(&format!("`memo {verb}`"), CONFIRM_REMOVAL_HINT)?;
     }
-    if !output.json {
-        result.memories.iter().try_for_each(|memory| print_memories::print_brief(memory, output))?;
+    if !output.write_json {
+        result.memories.iter().try_for_each(|memory| print_memories::print_memory_brief(memory, output))?;
         output.flush()?;
     }
     // If no question follows the dry run, the caveats of the removal itself are printed later.
     let caveats = (is_asked || !shows_first || consent.dry_run).then(|| result.caveats.clone());
-    caveats.iter().for_each(|caveats| output.say_caveats(caveats));
+    caveats.iter().for_each(|caveats| output.write_caveats(caveats));
     let memories = format_count(result.memories.len() as u64, "memory", "memories");
-    if is_asked && !result.memories.is_empty() && !output.ask(&format!("{} {memories}?", removal.verb))? {
-        output.say("nothing was changed");
+    if is_asked
+        && !result.memories.is_empty()
+        && !output.ask_for_confirmation(&format!("{} {memories}?", removal.verb))?
+    {
+        output.write_note("nothing was changed");
         return Ok(0);
     }
     if shows_first && !consent.dry_run && (consent.yes || !result.memories.is_empty()) {
         (params.dry_run, params.expect) = (false, Some(result.digest));
         result = client.call(removal.method, &params)?;
     }
-    if output.json {
-        output.json(&result)?;
-        return Ok(exit_status(&result));
+    if output.write_json {
+        output.is_json_object(&result)?;
+        return Ok(exit_status_of_removal(&result));
     }
-    output.keep_result(&result)?;
+    output.capture_result(&result)?;
     match (result.memories.is_empty(), result.dry_run) {
-        (true, _) => output.say("no such memories"),
-        (false, true) => output.say(&format!("would {} {memories}", removal.verb)),
-        (false, false) => output.say(&format!("{memories} {}", removal.done)),
+        (true, _) => output.write_note("no such memories"),
+        (false, true) => output.write_note(&format!("would {} {memories}", removal.verb)),
+        (false, false) => output.write_note(&format!("{memories} {}", removal.done_message)),
     }
     if let Some(path) = &result.backup {
-        output.say(&format!(
+        output.write_note(&format!(
             "a backup is in {path}; `memo restore-backup` with this path restores the memories"
         ));
     }
     if caveats.as_ref() != Some(&result.caveats) {
-        output.say_caveats(&result.caveats);
+        output.write_caveats(&result.caveats);
     }
-    Ok(exit_status(&result))
+    Ok(exit_status_of_removal(&result))
 }
 
-fn exit_status(result: &RemoveResult) -> u8 {
-    if result.memories.is_empty() { EXIT_NONE } else { 0 }
+fn exit_status_of_removal(result: &RemoveResult) -> u8 {
+    if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 }
 }

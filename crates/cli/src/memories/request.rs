@@ -24,15 +24,15 @@ pub(crate) fn new_caller(context: &CommandContext) -> Caller {
 }
 
 /// Prints a notice of the daemon as a warning, if there is one.
-pub(super) fn say_notice(text: Option<&String>, output: &Output) {
+pub(super) fn write_notice(text: Option<&String>, output: &Output) {
     if let Some(text) = text {
-        output.warn(text);
+        output.write_warning(text);
     }
 }
 
-pub(super) fn say_redacted(n_parts: usize, output: &Output) {
+pub(super) fn report_redacted_parts(n_parts: usize, output: &Output) {
     if n_parts > 0 {
-        output.say(&format!(
+        output.write_note(&format!(
             "{} cut out",
             format_count(n_parts as u64, "private part was", "private parts were")
         ));
@@ -40,24 +40,24 @@ pub(super) fn say_redacted(n_parts: usize, output: &Output) {
 }
 
 /// Returns the text from the command line, the file or stdin.
-pub(super) fn read_text(typed: &TextArgs) -> Result<String, CliError> {
+pub(super) fn read_memory_text(typed: &TextArgs) -> Result<String, CliError> {
     match (&typed.file, typed.text.as_slice()) {
         (Some(file), _) => {
             let mut bytes = Vec::new();
             let opened = File::open(file).at("open", file)?;
             opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).at("read", file)?;
             if bytes.len() as u64 > MAX_FILE_BYTES {
-                let message = format!("{}: larger than {} MiB", file.display(), MAX_FILE_BYTES >> 20);
+                let message = format!("{}: too large for a memory", file.display());
                 return Err(CliError::Usage { message, hint: "a memory has 64 KiB at most" });
             }
             String::from_utf8(bytes).map_err(|_| not_utf8_error(&file.display().to_string()))
         }
-        (None, words) => text_or_stdin(words.join(" ")),
+        (None, words) => read_text_or_stdin(words.join(" ")),
     }
 }
 
 /// Returns the content of stdin if the argument is `-`, and otherwise the argument itself.
-pub(super) fn text_or_stdin(typed: String) -> Result<String, CliError> {
+pub(super) fn read_text_or_stdin(typed: String) -> Result<String, CliError> {
     if typed != "-" {
         return Ok(typed);
     }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use memod_proto::memory::{
     MemoryScope, ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName,
 };
-use memod_terminal::text::{escape, escape_lines, format_count};
-use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, escape_lines, format_count};
+use memod_terminal::{CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::notes_git::NotesGit;
 use super::print_memories;
-use super::request::{new_caller, text_or_stdin};
+use super::request::{new_caller, read_text_or_stdin};
 use crate::args::{ResolveArgs, ShareArgs, ShareWithArgs};
 
 /// Longest wait for an answer. Sharing takes long, because the file of each memory is synced to disk.
-const PATIENCE: Duration = Duration::from_secs(600);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Shares memories. Exits with 1 when there is none to share.
 pub(crate) fn share_memories(
@@ -43,41 +43,43 @@ fn change_sharing(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let selection = typed.filter.with_ids(typed.ids);
+    let selection = typed.filter.into_selection(typed.ids);
     let params = ShareParams { caller: new_caller(context), selection, team, dry_run: typed.dry_run };
     let mut client = context.connect()?;
-    client.answer_within(PATIENCE);
+    client.set_answer_limit(ANSWER_TIMEOUT);
     let result: ShareResult = client.call(method, &params)?;
-    output.value(&result, |output| {
+    output.write_result(&result, |output| {
         for file in &result.files {
             let name = if file.path.is_empty() { &file.id } else { &file.path };
-            output.line(&escape(name))?;
+            output.write_line(&escape_for_display(name))?;
             if let Some(text) = &file.text {
-                output.line(escape_lines(text).trim_end_matches('\n'))?;
+                output.write_line(escape_lines(text).trim_end_matches('\n'))?;
             }
         }
         output.flush()?;
         let memories = format_count(result.memories.len() as u64, "memory", "memories");
         match (result.memories.is_empty(), result.dry_run) {
             (true, _) if result.already > 0 => {
-                output
-                    .say(&format!("{} {already}", format_count(result.already, "memory is", "memories are")));
+                output.write_note(&format!(
+                    "{} {already}",
+                    format_count(result.already, "memory is", "memories are")
+                ));
             }
-            (true, _) => output.say("no such memories"),
-            (false, true) => output.say(&format!("{memories} {would}")),
+            (true, _) => output.write_note("no such memories"),
+            (false, true) => output.write_note(&format!("{memories} {would}")),
             (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {
-                let next = match NotesGit::is_used(context.layout.git_dir.as_deref()) {
+                let next = match NotesGit::has_exchanged_notes(context.layout.git_dir.as_deref()) {
                     true => "`memo sync-notes` exchanges the change",
                     false => "commit the change as you commit code",
                 };
-                output.say(&format!("{memories} {done}; {next}"));
+                output.write_note(&format!("{memories} {done}; {next}"));
             }
-            (false, false) => output.say(&format!("{memories} {done}")),
+            (false, false) => output.write_note(&format!("{memories} {done}")),
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
-    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Ends the conflict in the file of a memory.
@@ -89,23 +91,25 @@ pub(super) fn resolve_file_conflict(
     let sides =
         [(typed.ours, SideName::Ours), (typed.theirs, SideName::Theirs), (typed.both, SideName::Both)];
     let side = sides.into_iter().find(|(is_chosen, _)| *is_chosen).map(|(_, side)| side);
-    let text = typed.text.map(text_or_stdin).transpose()?;
+    let text = typed.text.map(read_text_or_stdin).transpose()?;
     let params = ResolveFileParams { caller: new_caller(context), id: typed.winner, side, text };
     let result: ResolveFileResult = context.connect()?.call("memory.resolve_file", &params)?;
-    output.value(&result, |output| {
+    output.write_result(&result, |output| {
         print_memories::print_memory_lines(std::slice::from_ref(&result.memory), output)?;
         output.flush()?;
         let next = match result.path.is_empty() {
             true if result.memory.scope == MemoryScope::Team => "; the team gets the result".to_owned(),
             true => String::new(),
-            false if NotesGit::is_used(context.layout.git_dir.as_deref()) => {
+            false if NotesGit::has_exchanged_notes(context.layout.git_dir.as_deref()) => {
                 "; `memo sync-notes` continues the exchange".to_owned()
             }
-            false => format!("; `git add {}` marks the file as resolved in git", escape(&result.path)),
+            false => {
+                format!("; `git add {}` marks the file as resolved in git", escape_for_display(&result.path))
+            }
         };
-        output.say(&format!("the conflict is resolved{next}"));
+        output.write_note(&format!("the conflict is resolved{next}"));
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
+    output.write_caveats(&result.caveats);
     Ok(0)
 }

@@ -1,11 +1,11 @@
 //! Prints near-duplicate and related memories.
 
-use memod_base::types::memory_file;
+use memod_base::types::memory_file_path;
 use memod_proto::memory::{
     AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
 };
 use memod_terminal::text::{format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::print_memories;
 use super::request::new_caller;
@@ -13,17 +13,17 @@ use crate::args::{DedupeArgs, RelatedArgs};
 use crate::llm;
 
 /// Reports what happened to an added text, and which memories it may contradict.
-pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
+pub(super) fn report_added_memory(result: &AddResult, has_about: bool, output: &Output) {
     match (result.created, result.merged) {
         (true, _) if result.memory.shared => {
-            output.say(&format!("shared as {}", memory_file(&result.memory.id)));
+            output.write_note(&format!("shared as {}", memory_file_path(&result.memory.id)));
         }
         (true, _) => {}
-        (false, true) => output.say("merged into a memory that says nearly the same"),
+        (false, true) => output.write_note("merged into a memory that says nearly the same"),
         (false, false) => {
             let hint =
                 if has_about { "; `memo update ID --about …` sets the code that it is about" } else { "" };
-            output.say(&format!("this text exists already; nothing was changed{hint}"));
+            output.write_note(&format!("this text exists already; nothing was changed{hint}"));
         }
     }
     for other in &result.contradicted {
@@ -33,7 +33,7 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
             _ => "nearly the same text, but one of them is negated",
         };
         let (id, line) = (&other.memory.id, &other.memory.line);
-        output.say(&format!("may contradict {id}: {line} ({why}); decide with `memo resolve`"));
+        output.write_note(&format!("may contradict {id}: {line} ({why}); decide with `memo resolve`"));
     }
 }
 
@@ -46,16 +46,16 @@ pub(crate) fn list_related_memories(
     let limit = usize::try_from(typed.limit).ok();
     let params = RelatedParams { caller: new_caller(context), id: typed.id, limit };
     let result: RelatedResult = context.connect()?.call("memory.related", &params)?;
-    output.list(&result, |output| {
+    output.write_list(&result, |output| {
         for related in &result.memories {
             let cosine = related.cosine.map_or("    ".to_owned(), |cosine| format!("{cosine:.2}"));
             let relations: String = related
                 .relations
                 .iter()
-                .map(|name| format!("  {}", print_memories::relation_text(name)))
+                .map(|name| format!("  {}", print_memories::format_relation(name)))
                 .collect();
-            let line = print_memories::brief_line(&related.memory, output);
-            output.line(&format!(
+            let line = print_memories::format_memory_brief(&related.memory, output);
+            output.write_line(&format!(
                 "{}  {line}{}",
                 paint(output.styles.line, &cosine),
                 paint(output.styles.title, &relations)
@@ -63,17 +63,20 @@ pub(crate) fn list_related_memories(
         }
         Ok(())
     })?;
-    output.say_caveats(&result.caveats);
-    if result.memories.is_empty() && !output.json {
-        output.say(&format!("no memory is linked to {}, and no memory is near it in meaning", result.id));
+    output.write_caveats(&result.caveats);
+    if result.memories.is_empty() && !output.write_json {
+        output.write_note(&format!(
+            "no memory is linked to {}, and no memory is near it in meaning",
+            result.id
+        ));
     }
-    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+    Ok(if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Lists groups of near-duplicates, and merges them with `--merge`. Exits with 1 when there are none.
 pub(crate) fn dedupe_memories(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     if typed.propose {
-        return llm::compare_memories(typed, context, output);
+        return llm::print_memory_comparisons(typed, context, output);
     }
     let is_asked = typed.merge && !typed.yes;
     if is_asked {
@@ -81,22 +84,22 @@ pub(crate) fn dedupe_memories(typed: DedupeArgs, context: &CommandContext, outpu
         output.require_terminal("dedupe --merge", hint)?;
     }
     let mut client = context.connect()?;
-    client.answer_within(std::time::Duration::from_secs(600)); // the daemon compares each memory with all others
+    client.set_answer_limit(std::time::Duration::from_secs(600)); // the daemon compares each memory with all others
     let params =
         DedupeParams { caller: new_caller(context), container: typed.container, threshold: typed.threshold };
     let result: DedupeResult = client.call("memory.dedupe", &params)?;
-    if !typed.merge || output.json {
-        output.value(&result, |output| {
+    if !typed.merge || output.write_json {
+        output.write_result(&result, |output| {
             result.groups.iter().try_for_each(|group| print_duplicates(group, output))
         })?;
     }
     let mut n_merged = 0;
     for group in result.groups.iter().filter(|_| typed.merge) {
-        if !output.json {
+        if !output.write_json {
             print_duplicates(group, output)?;
             output.flush()?;
         }
-        if is_asked && !output.ask("merge these?")? {
+        if is_asked && !output.ask_for_confirmation("merge these?")? {
             continue;
         }
         let ids = group.merge.iter().map(|memory| memory.id.clone()).collect();
@@ -108,23 +111,25 @@ pub(crate) fn dedupe_memories(typed: DedupeArgs, context: &CommandContext, outpu
     output.flush()?;
     let n_more: usize = result.groups.iter().map(|group| group.merge.len()).sum();
     match (result.groups.is_empty(), typed.merge) {
-        (true, _) => output.say("no two memories of a container say nearly the same"),
-        (_, true) => output.say(&format!("{} merged", format_count(n_merged as u64, "memory", "memories"))),
+        (true, _) => output.write_note("no two memories of a container say nearly the same"),
+        (_, true) => {
+            output.write_note(&format!("{} merged", format_count(n_merged as u64, "memory", "memories")));
+        }
         (_, false) => {
-            output.say(&format!(
+            output.write_note(&format!(
                 "{} could be merged; --merge does it",
                 format_count(n_more as u64, "memory", "memories")
             ));
         }
     }
-    output.say_caveats(&result.caveats);
-    Ok(if result.groups.is_empty() { EXIT_NONE } else { 0 })
+    output.write_caveats(&result.caveats);
+    Ok(if result.groups.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 fn print_duplicates(group: &Group, output: &mut Output) -> Result<(), CliError> {
-    output.line(&format!("keep   {}", print_memories::brief_line(&group.keep, output)))?;
+    output.write_line(&format!("keep   {}", print_memories::format_memory_brief(&group.keep, output)))?;
     for memory in &group.merge {
-        output.line(&format!("merge  {}", print_memories::brief_line(memory, output)))?;
+        output.write_line(&format!("merge  {}", print_memories::format_memory_brief(memory, output)))?;
     }
-    output.line("")
+    output.write_line("")
 }

@@ -21,17 +21,17 @@ use memod_proto::memory::{FileFate, ListParams, MemoriesResult, RestoreFileParam
 use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 use super::notes_git::{
-    FETCHED_REF, MARKED_REF, NOTES_REF, NotesGit, THEIRS_REF, WORKTREE_REF, git_failed_error,
+    CONFLICTED_REF, FETCHED_REF, NOTES_REF, NotesGit, THEIRS_REF, WORKTREE_REF, git_failed_error,
 };
 use super::request::new_caller;
 use crate::args::SyncNotesArgs;
 use notes_file_changes::{MemoryFileChange, apply_file_changes};
 use notes_files::{
-    ListedMemoryFiles, RefusedObject, conflict_error, memory_id_from_path, read_worktree_files,
+    ListedMemoryFiles, UnsendableItem, conflict_error, memory_id_from_path, read_worktree_files,
     require_only_memory_files,
 };
 use notes_merge::{NotesMerge, merge_commits};
-use notes_report::{ExchangeReport, list_refused};
+use notes_report::{ExchangeReport, format_refused_list};
 use notes_screen::{ScreeningResult, screen_push};
 
 /// Most paths in the arguments of one git command.
@@ -50,19 +50,19 @@ pub(crate) fn sync_notes(typed: SyncNotesArgs, context: &CommandContext, output:
     refresh_memory_files(context)?; // before the lock: the daemon restores files that a killed exchange left
     let _lock = NotesGit::lock_worktree(git_dir, common_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
-    let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // the id depends on the hash algorithm of the repository
+    let empty_tree = git.run_git(&["hash-object", "-t", "tree", "--stdin"])?; // the id depends on the hash algorithm of the repository
     let git = git.without_filters(&empty_tree);
-    git.refuse_attributes()?;
+    git.require_safe_attributes()?;
     let exchange = NotesExchange { git, context, empty_tree };
-    exchange.require_untracked()?;
-    exchange.ignore_files()?;
+    exchange.require_untracked_files()?;
+    exchange.make_git_ignore_files()?;
     let remote = exchange.choose_remote(typed.remote)?;
-    let restored = exchange.restore_vanished(typed.removed)?;
+    let restored = exchange.restore_vanished_files(typed.removed)?;
     let worktree_files = read_worktree_files(context)?;
     let report = ExchangeReport { remote, restored, ..ExchangeReport::default() };
     let report = exchange.exchange_commits(&worktree_files, report);
     refresh_memory_files(context)?; // the daemon learns the new files now, and can restore them if they vanish
-    report?.print(output)
+    report?.print_report(output)
 }
 
 /// Makes the daemon read the memory files, by asking for a list of memories.
@@ -82,8 +82,8 @@ struct NotesExchange<'a> {
 
 impl NotesExchange<'_> {
     /// Fails if the current branch tracks memory files.
-    fn require_untracked(&self) -> Result<(), CliError> {
-        match self.git.run_in_worktree(&["ls-files", "--", MEMORY_FILES_DIR])?.lines().next() {
+    fn require_untracked_files(&self) -> Result<(), CliError> {
+        match self.git.run_git_with_user_index(&["ls-files", "--", MEMORY_FILES_DIR])?.lines().next() {
             None => Ok(()),
             Some(path) => Err(CliError::Git {
                 message: format!(
@@ -97,12 +97,13 @@ impl NotesExchange<'_> {
     }
 
     /// Makes git ignore the memory files, so that nobody commits them by accident.
-    fn ignore_files(&self) -> Result<(), CliError> {
+    fn make_git_ignore_files(&self) -> Result<(), CliError> {
         let probe = format!("{MEMORY_FILES_DIR}/x.md");
-        if self.git.run_or_none(&["check-ignore", "-q", "--no-index", &probe])?.is_some() {
+        if self.git.run_git_or_none(&["check-ignore", "-q", "--no-index", &probe])?.is_some() {
             return Ok(());
         }
-        let path = self.git.run(&["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"])?;
+        let path =
+            self.git.run_git(&["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"])?;
         let path = PathBuf::from(path);
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).at("create", dir)?;
@@ -116,10 +117,10 @@ impl NotesExchange<'_> {
     /// Restores files that vanished since the last exchange, unless a verb removed them, and returns their ids; does nothing if
     /// `accepts_removals`. Git removes ignored files, as with `git clean -x`, and others must not lose them for that. A file that
     /// was changed after the exchange is restored with the change.
-    fn restore_vanished(&self, accepts_removals: bool) -> Result<Vec<String>, CliError> {
+    fn restore_vanished_files(&self, accepts_removals: bool) -> Result<Vec<String>, CliError> {
         // While files are in conflict, the worktree has the files of the merge, with conflict markers.
         let marked = if self.git.find_commit(THEIRS_REF)?.is_some() {
-            self.git.find_commit(MARKED_REF)?
+            self.git.find_commit(CONFLICTED_REF)?
         } else {
             None
         };
@@ -158,7 +159,9 @@ impl NotesExchange<'_> {
                 hint: "name a remote that `git remote` lists, or a URL",
             }),
             Some(name) => Ok(Some(name)),
-            None => Ok(self.git.run_or_none(&["config", "remote.origin.url"])?.map(|_| "origin".to_owned())),
+            None => {
+                Ok(self.git.run_git_or_none(&["config", "remote.origin.url"])?.map(|_| "origin".to_owned()))
+            }
         }
     }
 
@@ -174,7 +177,7 @@ impl NotesExchange<'_> {
         let others = self.git.find_commit(NOTES_REF)?;
         if let Some(others) = &others {
             require_only_memory_files(&self.git, others, "this repository")?;
-            merged = Some(self.merge_with(
+            merged = Some(self.merge_notes(
                 worktree_commit.as_deref(),
                 merged.as_deref(),
                 others,
@@ -188,7 +191,7 @@ impl NotesExchange<'_> {
             };
             if let Some(theirs) = &theirs {
                 require_only_memory_files(&self.git, theirs, report.remote.as_deref().unwrap_or_default())?;
-                merged = Some(self.merge_with(
+                merged = Some(self.merge_notes(
                     worktree_commit.as_deref(),
                     merged.as_deref(),
                     theirs,
@@ -214,7 +217,7 @@ impl NotesExchange<'_> {
             self.check_out_commit(worktree_commit.as_deref(), taken)?;
             // Objects that others may not have stay in this worktree until a person corrects them.
             if let Some(to_push) = &to_push {
-                self.git.run(&["update-ref", "-m", "memo sync-notes", NOTES_REF, to_push])?;
+                self.git.run_git(&["update-ref", "-m", "memo sync-notes", NOTES_REF, to_push])?;
             }
             break;
         }
@@ -239,7 +242,7 @@ impl NotesExchange<'_> {
         if report.left_out.is_empty() {
             return Ok(Some(merged.to_owned()));
         }
-        let squashed = self.without_history(merged, known)?;
+        let squashed = self.commit_without_history(merged, known)?;
         match screen_push(&self.git, self.context, &squashed, known, invalid)? {
             ScreeningResult { current, former } if current.is_empty() && former.is_empty() => {
                 Ok(Some(squashed))
@@ -247,7 +250,7 @@ impl NotesExchange<'_> {
             ScreeningResult { current, former } => Err(CliError::Git {
                 message: format!(
                     "others may not see {}; nothing was exchanged",
-                    list_refused(&[current, former].concat())
+                    format_refused_list(&[current, former].concat())
                 ),
                 hint: "git's `user.name` and `user.email` are in each commit".to_owned(),
             }),
@@ -255,7 +258,7 @@ impl NotesExchange<'_> {
     }
 
     /// Returns a commit with the same files as `commit`, whose only parent is `known`, which others already have.
-    fn without_history(&self, commit: &str, known: Option<&str>) -> Result<String, CliError> {
+    fn commit_without_history(&self, commit: &str, known: Option<&str>) -> Result<String, CliError> {
         let tree = self.git.find_tree(commit)?;
         match known {
             Some(known) if self.git.find_tree(known)? == tree => Ok(known.to_owned()),
@@ -274,7 +277,7 @@ impl NotesExchange<'_> {
         // The commit was screened for a remote with the fetched notes, so it is sent only if the remote still has these notes.
         let lease = format!("--force-with-lease={NOTES_REF}:{}", theirs.unwrap_or_default());
         let push = ["push", "-q", &lease, remote, &format!("{commit}:{NOTES_REF}")];
-        let pushed = self.git.run_for_output(&push)?;
+        let pushed = self.git.run_git_for_output(&push)?;
         if pushed.status.success() {
             return Ok(true);
         }
@@ -287,13 +290,13 @@ impl NotesExchange<'_> {
     fn commit_files(
         &self,
         worktree_files: &ListedMemoryFiles,
-    ) -> Result<(Option<String>, Vec<RefusedObject>), CliError> {
-        self.git.run(&["read-tree", "--empty"])?;
+    ) -> Result<(Option<String>, Vec<UnsendableItem>), CliError> {
+        self.git.run_git(&["read-tree", "--empty"])?;
         for paths in worktree_files.paths.chunks(MOST_PATHS) {
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-            self.git.run(&[&["add", "-f", "--"], &paths[..]].concat())?;
+            self.git.run_git(&[&["add", "-f", "--"], &paths[..]].concat())?;
         }
-        let listed = self.git.run(&["ls-files", "--cached"])?;
+        let listed = self.git.run_git(&["ls-files", "--cached"])?;
         if !listed.lines().eq(&worktree_files.paths) {
             return Err(CliError::Git {
                 message: "files of memories changed while memo ran; nothing was exchanged".to_owned(),
@@ -302,7 +305,7 @@ impl NotesExchange<'_> {
         }
         let (before, theirs) = (self.git.find_commit(WORKTREE_REF)?, self.git.find_commit(THEIRS_REF)?);
         let unusable = self.keep_replaced_files(worktree_files, before.as_deref())?;
-        let tree = self.git.run(&["write-tree"])?;
+        let tree = self.git.run_git(&["write-tree"])?;
         let known = before.as_ref().map(|commit| self.git.find_tree(commit));
         let is_same = match known.transpose()? {
             Some(known) => known == tree && theirs.is_none(),
@@ -313,9 +316,9 @@ impl NotesExchange<'_> {
         }
         let parents: Vec<String> = before.into_iter().chain(theirs).collect();
         let commit = self.git.create_commit(&tree, &parents)?;
-        self.git.run(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, &commit])?;
-        self.git.run(&["update-ref", "-d", THEIRS_REF])?;
-        self.git.run(&["update-ref", "-d", MARKED_REF])?;
+        self.git.run_git(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, &commit])?;
+        self.git.run_git(&["update-ref", "-d", THEIRS_REF])?;
+        self.git.run_git(&["update-ref", "-d", CONFLICTED_REF])?;
         Ok((Some(commit), unusable))
     }
 
@@ -324,13 +327,13 @@ impl NotesExchange<'_> {
         &self,
         worktree_files: &ListedMemoryFiles,
         before: Option<&str>,
-    ) -> Result<Vec<RefusedObject>, CliError> {
+    ) -> Result<Vec<UnsendableItem>, CliError> {
         let mut replaced = Vec::new();
         for entry in before.map_or(&[][..], |_| &worktree_files.unusable) {
             let blob = format!("{}:{}", before.unwrap_or_default(), entry.path);
-            if let Some(blob) = self.git.run_or_none(&["rev-parse", "-q", "--verify", &blob])? {
+            if let Some(blob) = self.git.run_git_or_none(&["rev-parse", "-q", "--verify", &blob])? {
                 let index_entry = format!("100644,{blob},{}", entry.path);
-                self.git.run(&["update-index", "--add", "--cacheinfo", &index_entry])?;
+                self.git.run_git(&["update-index", "--add", "--cacheinfo", &index_entry])?;
                 replaced.push(entry.clone());
             }
         }
@@ -339,12 +342,12 @@ impl NotesExchange<'_> {
 
     /// Fetches the notes of the remote; returns `None` if it has none.
     fn fetch_notes(&self, remote: &str) -> Result<Option<String>, CliError> {
-        let listed = self.git.run(&["ls-remote", remote, NOTES_REF])?; // also lists refs that only end with this name
+        let listed = self.git.run_git(&["ls-remote", remote, NOTES_REF])?; // also lists refs that only end with this name
         if !listed.lines().any(|line| line.split('\t').nth(1) == Some(NOTES_REF)) {
-            self.git.run(&["update-ref", "-d", FETCHED_REF])?;
+            self.git.run_git(&["update-ref", "-d", FETCHED_REF])?;
             return Ok(None);
         }
-        self.git.run(&[
+        self.git.run_git(&[
             "fetch",
             "-q",
             "--no-tags",
@@ -356,7 +359,7 @@ impl NotesExchange<'_> {
     }
 
     /// Merges two commits. Files in conflict get markers, and the next exchange continues the merge.
-    fn merge_with(
+    fn merge_notes(
         &self,
         worktree_commit: Option<&str>,
         ours: Option<&str>,
@@ -376,9 +379,9 @@ impl NotesExchange<'_> {
                 // The worktree gets the files with conflict markers, and all changes that were merged without conflict.
                 self.check_out_tree(worktree_commit, &tree)?;
                 let marked = self.git.create_commit(&tree, &[])?;
-                self.git.run(&["update-ref", "-m", "memo sync-notes", MARKED_REF, &marked])?;
-                self.git.run(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, ours])?;
-                self.git.run(&["update-ref", "-m", "memo sync-notes", THEIRS_REF, theirs])?;
+                self.git.run_git(&["update-ref", "-m", "memo sync-notes", CONFLICTED_REF, &marked])?;
+                self.git.run_git(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, ours])?;
+                self.git.run_git(&["update-ref", "-m", "memo sync-notes", THEIRS_REF, theirs])?;
                 Err(conflict_error(&ids))
             }
         }
@@ -396,7 +399,7 @@ impl NotesExchange<'_> {
     /// Updates the files of the worktree to those of a commit.
     fn check_out_commit(&self, worktree_commit: Option<&str>, merged: &str) -> Result<(), CliError> {
         self.check_out_tree(worktree_commit, merged)?;
-        self.git.run(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, merged]).map(drop)
+        self.git.run_git(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, merged]).map(drop)
     }
 
     /// Changes the files of the worktree from those of its commit to those of a tree.

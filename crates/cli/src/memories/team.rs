@@ -6,14 +6,14 @@ use std::time::Duration;
 use memod_base::paths::{IoContext as _, replace_private};
 use memod_config::team_server::{ServerAddress, TeamError, password};
 use memod_proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
-use memod_terminal::text::{escape, format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use crate::args::{TeamArgs, TeamVerb};
-use crate::daemon::status::print_row;
+use crate::daemon::status::print_field;
 
 /// Longest wait for the daemon's answer, a little longer than the daemon waits for an exchange.
-const PATIENCE: Duration = Duration::from_secs(310);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(310);
 
 /// Runs a subcommand of `memo team`. `status` exits with 1 while there is no connection.
 pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -21,17 +21,17 @@ pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &
         TeamVerb::Status => {
             let status: TeamStatusResult = call_team_method("team.status", context)?;
             print_team_status(&status, output)?;
-            Ok(if status.is_connected { 0 } else { EXIT_NONE })
+            Ok(if status.is_connected { 0 } else { EXIT_NOTHING_FOUND })
         }
         TeamVerb::Push | TeamVerb::Pull => {
             let status: TeamStatusResult = call_team_method("team.sync", context)?;
             print_team_status(&status, output)?;
-            Ok(if status.failure.is_some() { EXIT_NONE } else { 0 })
+            Ok(if status.failure.is_some() { EXIT_NOTHING_FOUND } else { 0 })
         }
         TeamVerb::Leave => {
             let left: TeamLeaveResult = call_team_method("team.leave", context)?;
-            output.value(&left, |output| {
-                output.say(&format!(
+            output.write_result(&left, |output| {
+                output.write_note(&format!(
                     "{} of the team are now private",
                     format_count(left.memories, "memory", "memories")
                 ));
@@ -40,7 +40,7 @@ pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &
             Ok(0)
         }
         TeamVerb::Members => print_members(&call_team_method("team.members", context)?, output),
-        TeamVerb::Login { forget } => log_in(forget, context, output),
+        TeamVerb::Login { forget } => update_password(forget, context, output),
     }
 }
 
@@ -49,36 +49,36 @@ fn call_team_method<R: serde::de::DeserializeOwned>(
     context: &CommandContext,
 ) -> Result<R, CliError> {
     let mut client = context.connect()?;
-    client.answer_within(PATIENCE);
+    client.set_answer_limit(ANSWER_TIMEOUT);
     Ok(client.call(method, &TeamParams { cwd: context.cwd.clone() })?)
 }
 
 fn print_team_status(status: &TeamStatusResult, output: &mut Output) -> CliResult {
-    output.write_full_value(status, |output| {
+    output.write_full_result(status, |output| {
         for (name, value) in [("server", &status.url), ("repository", &status.repository)] {
             if let Some(value) = value {
-                print_row(name, &escape(value), output)?;
+                print_field(name, &escape_for_display(value), output)?;
             }
         }
         if let Some(role) = &status.role {
             let rights = if status.may_write { "reads and writes" } else { "reads" };
-            print_row("role", &format!("{}, {rights}", escape(role)), output)?;
+            print_field("role", &format!("{}, {rights}", escape_for_display(role)), output)?;
         }
-        print_row("memories", &format_count(status.memories, "memory", "memories"), output)?;
+        print_field("memories", &format_count(status.memories, "memory", "memories"), output)?;
         for repository in &status.followed {
             let n = format_count(repository.memories, "memory", "memories");
-            print_row("followed", &format!("{}, {n}", escape(&repository.repository)), output)?;
+            print_field("followed", &format!("{}, {n}", escape_for_display(&repository.repository)), output)?;
         }
-        print_row("unsent", &format_count(status.unsent, "change", "changes"), output)?;
+        print_field("unsent", &format_count(status.unsent, "change", "changes"), output)?;
         if status.conflicts > 0 {
-            print_row("conflicts", &format!("{}; `memo doctor` lists them", status.conflicts), output)?;
+            print_field("conflicts", &format!("{}; `memo doctor` lists them", status.conflicts), output)?;
         }
         if status.unreadable > 0 {
-            print_row("unreadable", &format!("{}; `memo doctor` lists them", status.unreadable), output)?;
+            print_field("unreadable", &format!("{}; `memo doctor` lists them", status.unreadable), output)?;
         }
-        print_row("complete", status.synced.as_deref().unwrap_or("never"), output)?;
+        print_field("complete", status.synced.as_deref().unwrap_or("never"), output)?;
         if let Some(failure) = &status.failure {
-            print_row("problem", &paint(output.styles.bad, &escape(failure)), output)?;
+            print_field("problem", &paint(output.styles.bad, &escape_for_display(failure)), output)?;
         }
         Ok(())
     })?;
@@ -86,30 +86,34 @@ fn print_team_status(status: &TeamStatusResult, output: &mut Output) -> CliResul
 }
 
 fn print_members(result: &TeamMembersResult, output: &mut Output) -> CliResult {
-    output.value(result, |output| {
+    output.write_result(result, |output| {
         for member in &result.members {
             let rights = if member.may_write { "reads and writes" } else { "reads" };
-            output.line(&format!("{}  {}  {rights}", escape(&member.role), escape(&member.repository)))?;
+            output.write_line(&format!(
+                "{}  {}  {rights}",
+                escape_for_display(&member.role),
+                escape_for_display(&member.repository)
+            ))?;
         }
         Ok(())
     })?;
-    Ok(if result.members.is_empty() { EXIT_NONE } else { 0 })
+    Ok(if result.members.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Asks for a password and stores it if the server accepts it, or removes the stored password.
-fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliResult {
+fn update_password(forget: bool, context: &CommandContext, output: &mut Output) -> CliResult {
     let url = memod_config::load_settings(Some(&context.layout))?.config.team.url;
     let address = ServerAddress::parse(&url).map_err(CliError::from)?;
-    let Some(file) = memod_config::team_passwords() else {
+    let Some(file) = memod_config::team_password_file() else {
         return Err(CliError::NoHome);
     };
-    let former = memod_config::read_file(&file)?.unwrap_or_default();
+    let former = memod_config::read_settings_file(&file)?.unwrap_or_default();
     if let Some(dir) = file.parent() {
         std::fs::create_dir_all(dir).at("create", dir)?;
     }
     if forget {
         replace_private(&file, password::with_password(&former, &address, None).as_bytes())?;
-        output.say(&format!("{}: the password for {address} was removed", file.display()));
+        output.write_note(&format!("{}: the password for {address} was removed", file.display()));
         return Ok(0);
     }
     let typed = read_password(&address)?;
@@ -119,7 +123,7 @@ fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliRes
         .and_then(|_| call_team_method("team.sync", context));
     match answer {
         Ok(status) => {
-            output.say(&format!("the password is stored in {}", file.display()));
+            output.write_note(&format!("the password is stored in {}", file.display()));
             print_team_status(&status, output)
         }
         Err(error) => {

@@ -12,7 +12,7 @@ const MAX_HEADING_CHARS: usize = 40;
 
 /// Returns a query about the most used definition, or else a heading; `None` if the daemon does not answer in time or nothing is
 /// indexed.
-pub(crate) fn example_query(client: &mut Client, cwd: &str) -> Option<String> {
+pub(crate) fn build_example_query(client: &mut Client, cwd: &str) -> Option<String> {
     match most_used_name(client, cwd) {
         Some(name) => Some(format!("where is {name} used")),
         None => find_heading(client, cwd),

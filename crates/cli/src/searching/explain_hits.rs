@@ -1,13 +1,13 @@
 //! Prints how each hit was ranked.
 
 use memod_proto::{Explain, Hit, Parsed, ParsedFilter};
-use memod_terminal::text::escape;
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::escape_for_display;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::hits::{fetch_hits, print_hit, result_note, terms_to_highlight};
 use crate::args::ExplainArgs;
 use crate::args::build_params;
-use crate::daemon::status::print_row;
+use crate::daemon::status::print_field;
 
 /// Number of hits among which `--hit` and `--of` select.
 const MAX_HITS: usize = 200;
@@ -25,14 +25,15 @@ pub(crate) fn explain_hits(typed: ExplainArgs, context: &CommandContext, output:
     }
     let mut result = fetch_hits(&params, context)?;
     result.hits.retain(|hit| {
-        wanted.is_none_or(|wanted| wanted == hit.rank) && name.as_ref().is_none_or(|name| is_named(hit, name))
+        wanted.is_none_or(|wanted| wanted == hit.rank)
+            && name.as_ref().is_none_or(|name| has_path_or_id(hit, name))
     });
     let terms = terms_to_highlight(&result);
-    output.list(&result, |output| {
+    output.write_list(&result, |output| {
         print_parsed(&result.parsed, output)?;
         for (nth, hit) in result.hits.iter().enumerate() {
             if nth > 0 || !result.parsed.is_plain() {
-                output.line("")?;
+                output.write_line("")?;
             }
             print_hit(hit, &terms, output)?;
             print_ranking(hit, output)?;
@@ -42,23 +43,27 @@ pub(crate) fn explain_hits(typed: ExplainArgs, context: &CommandContext, output:
     if output.is_text() {
         output.flush()?;
         if result.hits.is_empty() {
-            output.say(&format!("not among the {} best hits", result.total.min(MAX_HITS)));
+            output.write_note(&format!("not among the {} best hits", result.total.min(MAX_HITS)));
         } else if let Some(note) = result_note(&result) {
-            output.say(&note);
+            output.write_note(&note);
         }
     }
-    Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
+    Ok(if result.hits.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Prints how a query was parsed: its expression, filters and notes, if it has any.
 fn print_parsed(parsed: &Parsed, output: &mut Output) -> Result<(), CliError> {
     if let Some(expression) = &parsed.expression {
-        print_row("query", &escape(expression), output)?;
+        print_field("query", &escape_for_display(expression), output)?;
     }
     for ParsedFilter { key, value, not } in &parsed.filters {
-        print_row("filter", &escape(&format!("{}{key}:{value}", if *not { "not " } else { "" })), output)?;
+        print_field(
+            "filter",
+            &escape_for_display(&format!("{}{key}:{value}", if *not { "not " } else { "" })),
+            output,
+        )?;
     }
-    parsed.notes.iter().try_for_each(|note| print_row("note", &escape(note), output))
+    parsed.notes.iter().try_for_each(|note| print_field("note", &escape_for_display(note), output))
 }
 
 /// Formats a number: with three decimals, or with an exponent if it is small, because BM25 scores of very few texts are around a
@@ -68,7 +73,7 @@ fn format_number(value: f64) -> String {
 }
 
 /// Returns whether `name` is the path, the id or the beginning of the id of a hit.
-fn is_named(hit: &Hit, name: &str) -> bool {
+fn has_path_or_id(hit: &Hit, name: &str) -> bool {
     let id = hit.id.as_deref().unwrap_or_default();
     let beginning = name.to_ascii_uppercase();
     let digits = beginning.strip_prefix("MEM_").unwrap_or(&beginning);
@@ -80,9 +85,9 @@ fn is_named(hit: &Hit, name: &str) -> bool {
 
 fn print_ranking(hit: &Hit, output: &mut Output) -> Result<(), CliError> {
     let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
-    print_row("place", &format!("{}, score {:.3}", hit.rank, hit.score), output)?;
+    print_field("place", &format!("{}, score {:.3}", hit.rank, hit.score), output)?;
     if !hit.classes.is_empty() {
-        print_row(
+        print_field(
             "class",
             &hit.classes.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(", "),
             output,
@@ -91,12 +96,12 @@ fn print_ranking(hit: &Hit, output: &mut Output) -> Result<(), CliError> {
     for signal in signals {
         let place = signal.rank.map(|rank| format!("place {rank}"));
         let parts: Vec<String> = place.into_iter().chain(signal.value.map(format_number)).collect();
-        print_row(&signal.arm, &parts.join(", "), output)?;
+        print_field(&signal.arm, &parts.join(", "), output)?;
     }
-    print_row("fused", &format!("{fused:.3}"), output)?;
+    print_field("fused", &format!("{fused:.3}"), output)?;
     for factor in &factors {
-        print_row(&factor.name, &format!("x {:.3}", factor.times), output)?;
+        print_field(&factor.name, &format!("x {:.3}", factor.times), output)?;
     }
     let product = factors.iter().fold(fused, |product, factor| product * factor.times);
-    print_row("product", &format!("{product:.3}, as a score 1 - e^-{product:.3}"), output)
+    print_field("product", &format!("{product:.3}, as a score 1 - e^-{product:.3}"), output)
 }

@@ -1,6 +1,6 @@
 //! Chooses how much of each hit is printed within a budget of tokens.
 
-use memod_base::types::TOKEN_CHARS;
+use memod_base::types::CHARS_PER_TOKEN;
 use memod_proto::{Hit, SearchResult};
 
 /// Characters between two hits.
@@ -8,15 +8,19 @@ const SEPARATOR_CHARS: usize = 1;
 
 /// Keeps as many hits as fit into `tokens` with their matching lines, best first. Then replaces these lines by the whole text in
 /// those hits for which it fits, again best first. `n_chars` counts the characters that a result prints.
-pub(crate) fn fit_hits(result: &mut SearchResult, tokens: usize, n_chars: impl Fn(&SearchResult) -> usize) {
+pub(crate) fn fit_hits_to_budget(
+    result: &mut SearchResult,
+    tokens: usize,
+    n_chars: impl Fn(&SearchResult) -> usize,
+) {
     let hits = std::mem::take(&mut result.hits);
     result.left_out = hits.len(); // this number is printed as well
     let empty = n_chars(result);
-    let mut chars_left = tokens.saturating_mul(TOKEN_CHARS).saturating_sub(empty);
+    let mut chars_left = tokens.saturating_mul(CHARS_PER_TOKEN).saturating_sub(empty);
     let mut shown: Vec<(Hit, usize, Option<String>)> = Vec::new();
     for mut hit in hits {
         let text = hit.text.take();
-        let cost = cost_of_hit(&hit, result, empty, &n_chars);
+        let cost = count_hit_chars(&hit, result, empty, &n_chars);
         if cost > chars_left {
             break;
         }
@@ -26,7 +30,7 @@ pub(crate) fn fit_hits(result: &mut SearchResult, tokens: usize, n_chars: impl F
     for (hit, short, text) in &mut shown {
         let Some(text) = text.take() else { continue };
         let whole_hit = Hit { snippet: text, snippet_line: hit.lines.0, ..hit.clone() };
-        let more = cost_of_hit(&whole_hit, result, empty, &n_chars).saturating_sub(*short);
+        let more = count_hit_chars(&whole_hit, result, empty, &n_chars).saturating_sub(*short);
         if more <= chars_left {
             chars_left -= more;
             *hit = whole_hit;
@@ -37,7 +41,7 @@ pub(crate) fn fit_hits(result: &mut SearchResult, tokens: usize, n_chars: impl F
 }
 
 /// Returns the number of characters that a hit adds to a result without hits, which itself prints `empty` characters.
-fn cost_of_hit(
+fn count_hit_chars(
     hit: &Hit,
     result: &SearchResult,
     empty: usize,
@@ -48,8 +52,8 @@ fn cost_of_hit(
 }
 
 /// Returns how many of the first rows fit into `tokens`. `n_chars` counts the characters that the first n rows print.
-pub(crate) fn fit_rows(n_rows: usize, tokens: usize, n_chars: impl Fn(usize) -> usize) -> usize {
-    let max_chars = tokens.saturating_mul(TOKEN_CHARS);
+pub(crate) fn count_fitting_rows(n_rows: usize, tokens: usize, n_chars: impl Fn(usize) -> usize) -> usize {
+    let max_chars = tokens.saturating_mul(CHARS_PER_TOKEN);
     let sizes: Vec<usize> = (0..=n_rows).collect();
     sizes.partition_point(|n| *n == 0 || n_chars(*n) <= max_chars).saturating_sub(1)
 }

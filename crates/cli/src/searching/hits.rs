@@ -4,16 +4,17 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use memod_proto::memory::reader_marks;
+use memod_proto::memory::build_reader_marks;
 use memod_proto::{
     CommitInfo, Hit, MemoryInfo, NO_FILE_MATCHES, Parsed, SearchMode, SearchParams, SearchResult,
 };
 use memod_terminal::text::{
-    behind_message, commit_head, escape, find_matches, format_count, highlight_terms, paint, query_terms,
+    escape_for_display, find_matches, format_commit_line, format_count, highlight_terms,
+    not_up_to_date_message, paint, query_terms,
 };
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
-use super::fit_to_budget::fit_hits;
+use super::fit_to_budget::fit_hits_to_budget;
 use super::last_search::{self, HitLocation};
 use crate::args::SearchArgs;
 use crate::args::build_params;
@@ -29,7 +30,7 @@ const GLOB_HINT: &str =
 /// Runs a search and prints its hits. Exits with 1 when nothing matched.
 pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     if typed.dry_run {
-        return llm::show_expansion(&typed.find.query, context, output);
+        return llm::show_expansion_requests(&typed.find.query, context, output);
     }
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let is_of_files = typed.files || typed.vimgrep;
@@ -45,7 +46,9 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     };
     let mut result = fetch_hits(&params, context)?;
     if let Some(tokens) = budget {
-        fit_hits(&mut result, tokens, |part| output.count_chars(part, |output| print_hits(part, output)));
+        fit_hits_to_budget(&mut result, tokens, |part| {
+            output.count_chars(part, |output| print_hits(part, output))
+        });
     }
     // `memo open N` opens the Nth file after `--files`, and nothing after `--vimgrep`, which prints no numbers.
     let listed: Option<Vec<&Hit>> = match (output.is_text(), typed.files, typed.vimgrep) {
@@ -55,21 +58,21 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     };
     if let Some(listed) = listed.filter(|_| context.client == "cli") {
         let terms = terms_to_highlight(&result);
-        last_search::save_hits(
+        last_search::save_hit_locations(
             context,
             listed.into_iter().map(|hit| HitLocation::from_hit(hit, &terms)).collect(),
         );
     }
-    output.list(&result, |output| form(&result, output))?;
-    if let Some(note) = result_note(&result).filter(|_| !output.json) {
+    output.write_list(&result, |output| form(&result, output))?;
+    if let Some(note) = result_note(&result).filter(|_| !output.write_json) {
         output.flush()?;
-        output.say(&note);
+        output.write_note(&note);
         if result.parsed.notes.iter().any(|note| note.ends_with(NO_FILE_MATCHES)) {
-            output.hint(GLOB_HINT);
+            output.write_hint(GLOB_HINT);
         }
     }
     let is_empty = if is_of_files { file_hits(&result).next().is_none() } else { result.hits.is_empty() };
-    Ok(if is_empty { EXIT_NONE } else { 0 })
+    Ok(if is_empty { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Fetches the hits of a search. The time limit is that of other requests plus the time for which the daemon may wait for
@@ -79,7 +82,7 @@ pub(crate) fn fetch_hits(params: &SearchParams, context: &CommandContext) -> Res
     // The daemon waits for a language model for at most a minute (llm.timeout_ms).
     let model_s = if params.expand == Some(true) { 60 } else { 0 };
     let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
-    client.answer_within(Duration::from_secs(30 + model_s) + wait);
+    client.set_answer_limit(Duration::from_secs(30 + model_s) + wait);
     Ok(client.call("search", params)?)
 }
 
@@ -94,23 +97,23 @@ fn print_hits(result: &SearchResult, output: &mut Output) -> Result<(), CliError
     let terms = terms_to_highlight(result);
     for (at, hit) in result.hits.iter().enumerate() {
         if at > 0 {
-            output.line("")?;
+            output.write_line("")?;
         }
-        print_number(hit.rank, output)?;
+        print_hit_number(hit.rank, output)?;
         print_hit(hit, &terms, output)?;
     }
     Ok(())
 }
 
 /// Prints the number of a hit for `memo open`, on a terminal only.
-fn print_number(number: usize, output: &mut Output) -> Result<(), CliError> {
+fn print_hit_number(number: usize, output: &mut Output) -> Result<(), CliError> {
     if output.is_on_terminal {
-        output.raw(paint(output.styles.line, &format!("{number} ")).as_bytes())?;
+        output.write_bytes(paint(output.styles.line, &format!("{number} ")).as_bytes())?;
     }
     Ok(())
 }
 
-fn shown_path(hit: &Hit, output: &Output) -> String {
+fn styled_hit_path(hit: &Hit, output: &Output) -> String {
     output.styled_path(hit.shown_path(), &Path::new(&hit.view).join(&hit.path))
 }
 
@@ -126,8 +129,8 @@ fn best_hit_per_file(result: &SearchResult) -> impl Iterator<Item = &Hit> {
 
 fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
     for (number, hit) in (1..).zip(best_hit_per_file(result)) {
-        print_number(number, output)?;
-        output.line(&shown_path(hit, output))?;
+        print_hit_number(number, output)?;
+        output.write_line(&styled_hit_path(hit, output))?;
     }
     Ok(())
 }
@@ -147,8 +150,9 @@ fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliEr
         }
         found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may have the same line
         for (number, column, line) in found {
-            let line = escape(line.trim_end());
-            output.line(&format!("{}:{number}:{column}:{line}", escape(hit.shown_path())))?;
+            let line = escape_for_display(line.trim_end());
+            output
+                .write_line(&format!("{}:{number}:{column}:{line}", escape_for_display(hit.shown_path())))?;
         }
     }
     Ok(())
@@ -166,10 +170,14 @@ fn print_commit(
     terms: &[String],
     output: &mut Output,
 ) -> Result<(), CliError> {
-    output.line(&commit_head(commit, hit.title.as_deref().unwrap_or_default(), output.styles))?;
+    output.write_line(&format_commit_line(
+        commit,
+        hit.title.as_deref().unwrap_or_default(),
+        output.styles,
+    ))?;
     let matched = output.styles.matched;
     for line in hit.snippet.lines().filter(|line| hit.title.as_deref() != Some(*line) && !line.is_empty()) {
-        output.line(format!("  {}", highlight_terms(line, terms, matched)).trim_end())?;
+        output.write_line(format!("  {}", highlight_terms(line, terms, matched)).trim_end())?;
     }
     Ok(())
 }
@@ -182,18 +190,18 @@ fn print_memory(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let styles = output.styles;
-    let id = paint(styles.path, &escape(hit.id.as_deref().unwrap_or(&hit.path)));
+    let id = paint(styles.path, &escape_for_display(hit.id.as_deref().unwrap_or(&hit.path)));
     let day = memory.created.get(..10).unwrap_or(&memory.created);
-    let container = paint(styles.title, &escape(&memory.container));
-    let mut head = format!("{id}  {}  {container}", paint(styles.line, &escape(day)));
+    let container = paint(styles.title, &escape_for_display(&memory.container));
+    let mut head = format!("{id}  {}  {container}", paint(styles.line, &escape_for_display(day)));
     if let Some(title) = &hit.title {
-        head = format!("{head}  {}", paint(styles.title, &escape(title)));
+        head = format!("{head}  {}", paint(styles.title, &escape_for_display(title)));
     }
-    let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
+    let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape_for_display(tag))).collect();
     head += &paint(styles.line, &tags);
-    output.line(&format!("{head}{}", memory_notes(hit, output)))?;
+    output.write_line(&format!("{head}{}", memory_notes(hit, output)))?;
     for line in hit.snippet.lines() {
-        output.line(format!("  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
+        output.write_line(format!("  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
     }
     Ok(())
 }
@@ -204,7 +212,7 @@ fn memory_notes(hit: &Hit, output: &Output) -> String {
     let memory = hit.memory.as_ref();
     let marks = memory
         .map(|memory| {
-            reader_marks(
+            build_reader_marks(
                 &hit.trust,
                 memory.scope,
                 memory.repository.as_deref(),
@@ -214,7 +222,7 @@ fn memory_notes(hit: &Hit, output: &Output) -> String {
         })
         .unwrap_or_default();
     let notes = state.map(str::to_owned).into_iter().chain(marks);
-    notes.map(|note| format!("  {}", paint(output.styles.bad, &escape(&note)))).collect()
+    notes.map(|note| format!("  {}", paint(output.styles.bad, &escape_for_display(&note)))).collect()
 }
 
 pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
@@ -226,19 +234,20 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     }
     let styles = output.styles;
     let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
-    let mut head = format!("{}:{}", shown_path(hit, output), paint(styles.line, &lines));
+    let mut head = format!("{}:{}", styled_hit_path(hit, output), paint(styles.line, &lines));
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
-        head = format!("{head}  {}", paint(styles.title, &escape(title)));
+        head = format!("{head}  {}", paint(styles.title, &escape_for_display(title)));
     }
-    output.line(&format!("{head}{}", memory_notes(hit, output)))?;
+    output.write_line(&format!("{head}{}", memory_notes(hit, output)))?;
     let lines = hit.numbered_lines();
     let width = lines.last().map_or(0, |(last, _)| last.to_string().len());
     for (number, line) in lines {
         let number = paint(styles.line, &format!("{number:width$}"));
-        output.line(format!("  {number}  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
+        output
+            .write_line(format!("  {number}  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
     }
-    if let Some(line) = hit.like_it() {
-        output.line(&format!("  {}", paint(styles.line, &escape(&line))))?;
+    if let Some(line) = hit.describe_copies() {
+        output.write_line(&format!("  {}", paint(styles.line, &escape_for_display(&line))))?;
     }
     Ok(())
 }
@@ -247,7 +256,7 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
 pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
     let mut parts = Vec::new();
     if !result.fresh {
-        let mut behind = behind_message(result.reason.as_deref());
+        let mut behind = not_up_to_date_message(result.reason.as_deref());
         if result.pending.files > 0 {
             behind += &format!(", {} to be indexed", format_count(result.pending.files, "file", "files"));
         }
@@ -260,17 +269,23 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
         ));
     }
     if let Some(corrected) = &result.corrected {
-        parts.push(format!("little or nothing found as typed; also searched: {}", escape(corrected)));
+        parts.push(format!(
+            "little or nothing found as typed; also searched: {}",
+            escape_for_display(corrected)
+        ));
     }
     if !result.expanded.is_empty() {
         parts.push(format!(
             "also searched for words that a language model suggested: {}",
-            escape(&result.expanded.join(", "))
+            escape_for_display(&result.expanded.join(", "))
         ));
     }
-    parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
+    parts.extend(result.parsed.notes.iter().map(|note| escape_for_display(note)));
     let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
-    if result.mode == SearchMode::Hybrid && are_near && !result.hits.iter().any(|hit| hit.arms.has_word()) {
+    if result.mode == SearchMode::Hybrid
+        && are_near
+        && !result.hits.iter().any(|hit| hit.arms.has_query_word())
+    {
         parts.push(format!("no word of {} was found; these hits are near in meaning", shorten_query(result)));
     }
     let reason = result.reason.as_deref().unwrap_or_default();
@@ -295,7 +310,7 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
 fn shorten_query(result: &SearchResult) -> String {
     let query = &result.query;
     let cut = query.char_indices().nth(MOST_QUOTED_CHARS).map(|(at, _)| format!("{}…", &query[..at]));
-    escape(cut.as_ref().unwrap_or(query))
+    escape_for_display(cut.as_ref().unwrap_or(query))
 }
 
 #[cfg(test)]

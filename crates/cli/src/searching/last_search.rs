@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use memod_base::paths::{IoContext, RepoLayout, canonical, create_private_dir, replace_private};
+use memod_base::paths::{IoContext, RepoLayout, canonicalize_path, create_private_dir, replace_private};
 use memod_proto::Hit;
 use memod_terminal::text::{find_matches, format_count};
 use memod_terminal::{CliError, CommandContext, Output};
@@ -59,9 +59,9 @@ impl HitLocation {
 }
 
 /// Saves the locations of the hits of a search. A write error is ignored; `memo open N` then finds no search.
-pub(crate) fn save_hits(context: &CommandContext, places: Vec<HitLocation>) {
+pub(crate) fn save_hit_locations(context: &CommandContext, places: Vec<HitLocation>) {
     let last = LastSearch { root: context.layout.root.clone(), places };
-    let _ = write_search(&session_file(&context.layout), &last);
+    let _ = write_last_search(&session_file(&context.layout), &last);
 }
 
 /// Returns the last search of this session and the time at which it was saved; `None` if there was none.
@@ -78,7 +78,7 @@ pub(crate) fn find_hit_file(
     context: &CommandContext,
     output: &Output,
 ) -> Result<(PathBuf, u32), CliError> {
-    let memo = &context.memo;
+    let memo = &context.memo_command;
     let search = format!("run `{memo} search QUERY` first; for a file of this name, write ./{nth}");
     let Some((LastSearch { root, places }, kept_at)) = load_last_search(&context.layout) else {
         return Err(no_hit_error(
@@ -101,8 +101,9 @@ pub(crate) fn find_hit_file(
             let file = require_regular_file(&root, path)?;
             let changed_at = file.symlink_metadata().and_then(|meta| meta.modified()).at("open", &file)?;
             if changed_at > kept_at {
-                output
-                    .say(&format!("{path} has changed since the search; line {line} may be a different one"));
+                output.write_note(&format!(
+                    "{path} has changed since the search; line {line} may be a different one"
+                ));
             }
             Ok((file, *line))
         }
@@ -118,7 +119,7 @@ fn no_hit_error(message: String, hint: String) -> CliError {
 pub(crate) fn require_regular_file(root: &Path, path: &str) -> Result<PathBuf, CliError> {
     let file = root.join(path);
     let is_file = file.symlink_metadata().at("open", &file)?.is_file();
-    if is_file && canonical(&file)? == canonical(root)?.join(path) {
+    if is_file && canonicalize_path(&file)? == canonicalize_path(root)?.join(path) {
         return Ok(file);
     }
     let message = format!("{path}: not a regular file any more, but a link or a special file");
@@ -145,7 +146,7 @@ fn session_id() -> i32 {
 }
 
 /// Writes a file completely or not at all.
-fn write_search(file: &Path, last: &LastSearch) -> io::Result<()> {
+fn write_last_search(file: &Path, last: &LastSearch) -> io::Result<()> {
     let dir = file.parent().unwrap_or(Path::new("."));
     create_private_dir(dir).map_err(io::Error::other)?;
     replace_private(file, &serde_json::to_vec(last)?).map_err(io::Error::other)?;

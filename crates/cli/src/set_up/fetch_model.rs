@@ -6,11 +6,11 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use memod_client::{ClientOptions, DownloadServers};
 use memod_proto::{FetchReport, ModelsResult};
-use memod_terminal::text::escape;
+use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CommandContext, Output};
 
 /// Downloads the library ONNX Runtime, unless the daemon has it, and the model with this name, unless it is installed.
-pub(crate) fn fetch_missing(
+pub(crate) fn fetch_missing_files(
     models: &ModelsResult,
     name: Option<&str>,
     context: &CommandContext,
@@ -39,13 +39,13 @@ fn run_fetch(args: &[OsString], servers: &DownloadServers<'_>, output: &Output) 
     let bar = download_bar(output.quiet);
     let fetched =
         memod_client::run_fetch(&ClientOptions::read(), args, servers, |report: &FetchReport| match report {
-            FetchReport::Note { text } => bar.suspend(|| output.say(&escape(text))),
+            FetchReport::Note { text } => bar.suspend(|| output.write_note(&escape_for_display(text))),
             FetchReport::Progress { what, done, total } => {
                 if *total > 0 {
                     bar.set_length(*total); // some servers send no total
                 }
                 bar.set_position(*done);
-                bar.set_message(escape(what));
+                bar.set_message(escape_for_display(what));
             }
             FetchReport::Done | FetchReport::Failed { .. } => {}
         });

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use memod_client::child::{clear_git_env, first_line};
+use memod_client::child::{clear_git_env, read_first_line};
 use memod_client::{Client, ClientError};
 use memod_proto::{HookMethod, HooksParams, HooksResult};
-use memod_terminal::text::escape;
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::escape_for_display;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use crate::args::{HooksArgs, HooksVerb};
 
 /// Time limit for `git --version`.
-const GIT_PATIENCE: Duration = Duration::from_secs(2);
+const GIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Installs, removes or shows hooks. Installing and uninstalling exit with 1 when they failed for one of the hooks.
 pub(crate) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -26,13 +26,15 @@ pub(crate) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &
         HooksVerb::Status => ("hooks.status", false),
     };
     let result = call_hooks_method(&mut client, method, chain, context)?;
-    output.value(&result, |output| print_hooks(&result, output))?;
+    output.write_result(&result, |output| print_hooks(&result, output))?;
     let is_done = match verb {
-        HooksVerb::Install { .. } => !result.hooks.is_empty() && count_ringing(&result) == result.hooks.len(),
-        HooksVerb::Uninstall => count_ringing(&result) == 0,
+        HooksVerb::Install { .. } => {
+            !result.hooks.is_empty() && count_active_hooks(&result) == result.hooks.len()
+        }
+        HooksVerb::Uninstall => count_active_hooks(&result) == 0,
         HooksVerb::Status => true,
     };
-    Ok(if is_done { 0 } else { EXIT_NONE })
+    Ok(if is_done { 0 } else { EXIT_NOTHING_FOUND })
 }
 
 /// Installs the hooks that can be installed without `--chain`. Returns `None` outside git, or after reporting a failure.
@@ -45,18 +47,18 @@ pub(crate) fn install_hooks(
     match call_hooks_method(client, "hooks.install", false, context) {
         Ok(result) => Some(result),
         Err(error) => {
-            output.say(&format!("no git hooks were installed: {error}"));
+            output.write_note(&format!("no git hooks were installed: {error}"));
             None
         }
     }
 }
 
 /// Returns the files of the hooks that notify the daemon, each file once.
-pub(crate) fn fetch_ringing_files(
+pub(crate) fn fetch_active_hook_files(
     client: &mut Client,
     context: &CommandContext,
 ) -> Result<Vec<PathBuf>, ClientError> {
-    Ok(ringing_files(&call_hooks_method(client, "hooks.status", false, context)?))
+    Ok(find_active_hook_files(&call_hooks_method(client, "hooks.status", false, context)?))
 }
 
 /// Removes the hooks. Returns the files of hooks that still notify the daemon, because they could not be removed.
@@ -64,10 +66,10 @@ pub(crate) fn uninstall_hooks(
     client: &mut Client,
     context: &CommandContext,
 ) -> Result<Vec<PathBuf>, ClientError> {
-    Ok(ringing_files(&call_hooks_method(client, "hooks.uninstall", false, context)?))
+    Ok(find_active_hook_files(&call_hooks_method(client, "hooks.uninstall", false, context)?))
 }
 
-fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
+fn find_active_hook_files(result: &HooksResult) -> Vec<PathBuf> {
     let ringing = result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly);
     let files: BTreeSet<&String> = ringing.map(|hook| &hook.path).collect();
     files.into_iter().map(PathBuf::from).collect()
@@ -76,14 +78,14 @@ fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
 /// Returns one line that says how the hooks are installed, and how many of them are.
 pub(crate) fn summarize_hooks(result: &HooksResult) -> String {
     let method = result.method.as_str();
-    match (count_ringing(result), result.hooks.len()) {
+    match (count_active_hooks(result), result.hooks.len()) {
         (0, _) => format!("{method} (memo hooks says why)"),
         (n, all) if n < all => format!("{method}, {n} of {all} (memo hooks says why)"),
         _ => format!("{method} (memo hooks uninstall removes them)"),
     }
 }
 
-fn count_ringing(result: &HooksResult) -> usize {
+fn count_active_hooks(result: &HooksResult) -> usize {
     result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly).count()
 }
 
@@ -106,14 +108,14 @@ fn has_program(name: &str) -> bool {
 fn print_hooks(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {
     for hook in &result.hooks {
         let note = hook.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
-        let text = escape(&format!("{}{note}", hook.path));
-        output.line(&format!("{:<15} {:<10} {text}", hook.event, hook.method.as_str()))?;
+        let text = escape_for_display(&format!("{}{note}", hook.path));
+        output.write_line(&format!("{:<15} {:<10} {text}", hook.event, hook.method.as_str()))?;
     }
     for note in &result.notes {
-        output.say(note);
+        output.write_note(note);
     }
     for path in &result.changed {
-        output.say(&format!("changed {path}"));
+        output.write_note(&format!("changed {path}"));
     }
     Ok(())
 }
@@ -129,7 +131,7 @@ fn git_version() -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     clear_git_env(&mut command);
     let mut child = command.env("GIT_OPTIONAL_LOCKS", "0").spawn().ok()?;
-    let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
+    let line = child.stdout.take().and_then(|stdout| read_first_line(stdout, GIT_TIMEOUT));
     let _ = child.kill(); // the line has been read, or the time is over
     let _ = child.wait();
     let line = String::from_utf8(line?.ok()?).ok()?;

@@ -7,8 +7,8 @@ use memod_base::paths::{Env, IoContext};
 use memod_setup::{
     Action, AgentDirs, AgentReport, DetectedAgent, FileReport, FileScope, SetupError, SetupRequest,
 };
-use memod_terminal::text::{escape, escape_lines, format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, escape_lines, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde_json::json;
 
 use crate::args::{SetupArgs, SetupScope};
@@ -25,24 +25,26 @@ pub(crate) fn set_up_agents(
     });
     let (dirs, memo) = find_agent_dirs(typed, scope, context)?;
     let request =
-        SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
+        SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, dry_run: typed.show, memo };
     let looked_for = if typed.agents.is_empty() && !typed.undo {
         memod_setup::detect_agents(&dirs, scope.unwrap_or(FileScope::User))
     } else {
         Vec::new()
     };
     let reports = memod_setup::run_setup(&request, &dirs).map_err(to_cli_error)?;
-    if output.json {
-        output.json(&json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }))?;
+    if output.write_json {
+        output.is_json_object(
+            &json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }),
+        )?;
     } else {
         print_detected(&looked_for, output)?;
         print_reports(&reports, typed, output)?;
-        say_summary(&reports, typed, output);
+        write_setup_summary(&reports, typed, output);
     }
     let files = reports.iter().flat_map(|report| &report.files);
     let is_done = files.clone().all(|file| file.action != Action::LeftAlone);
     let is_found = typed.undo || !reports.is_empty();
-    Ok(if is_done && is_found { 0 } else { EXIT_NONE })
+    Ok(if is_done && is_found { 0 } else { EXIT_NOTHING_FOUND })
 }
 
 /// Returns one line that says which agents on this machine are set up or are not; `None` if there is no agent.
@@ -51,7 +53,7 @@ pub(crate) fn summarize_setup(env: &Env) -> Option<String> {
     let program = std::env::current_exe().ok()?;
     let memo = dirs.stable_path(&program).display().to_string();
     let request =
-        SetupRequest { agents: Vec::new(), scope: Some(FileScope::User), undo: false, show: true, memo };
+        SetupRequest { agents: Vec::new(), scope: Some(FileScope::User), undo: false, dry_run: true, memo };
     let reports = memod_setup::run_setup(&request, &dirs).ok()?;
     let (done, missing): (Vec<_>, Vec<_>) =
         reports.iter().partition(|report| report.files.iter().all(|file| file.action == Action::Unchanged));
@@ -75,8 +77,13 @@ pub(crate) fn remove_setup(
     show: bool,
 ) -> Result<Vec<AgentReport>, CliError> {
     let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
-    let request =
-        SetupRequest { agents: Vec::new(), scope: Some(scope), undo: true, show, memo: "memo".to_owned() };
+    let request = SetupRequest {
+        agents: Vec::new(),
+        scope: Some(scope),
+        undo: true,
+        dry_run: show,
+        memo: "memo".to_owned(),
+    };
     let mut reports = memod_setup::run_setup(&request, &dirs).map_err(to_cli_error)?;
     reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != Action::Unchanged));
     reports.retain(|report| !report.files.is_empty());
@@ -119,7 +126,7 @@ fn print_detected(detected: &[DetectedAgent], output: &mut Output) -> Result<(),
             Some(found) => format!("found {found}"),
             None => format!("not found ({})", looked_for.join(", ")),
         };
-        output.line(&format!("{agent:<12} {}", escape(&text)))?;
+        output.write_line(&format!("{agent:<12} {}", escape_for_display(&text)))?;
     }
     Ok(())
 }
@@ -134,15 +141,15 @@ fn print_reports(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output
             continue;
         }
         let title = format!("{} ({})", report.name, report.scope);
-        output.line(&format!("{gap}{}", paint(output.styles.title, &title)))?;
+        output.write_line(&format!("{gap}{}", paint(output.styles.title, &title)))?;
         gap = "\n";
         for file in &files {
             // A skill is the same for every agent, so show its text only once.
-            let is_new = shown.insert(without_names(&file.diff));
+            let is_new = shown.insert(without_diff_header(&file.diff));
             let again = if is_new || file.diff.is_empty() { "" } else { " (as shown above)" };
             let reason = file.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
             let text = format!("{} {}{reason}{again}", describe_action(file.action, typed.show), file.shown);
-            output.line(&format!("  {}", escape(&text)))?;
+            output.write_line(&format!("  {}", escape_for_display(&text)))?;
             if is_new {
                 print_diff(&file.diff, output)?;
             }
@@ -153,9 +160,9 @@ fn print_reports(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output
 }
 
 /// Writes notes, the number of changed files, and the files that were left alone with their reasons to stderr.
-fn say_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
+fn write_setup_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
     for report in reports.iter().filter(|report| !report.note.is_empty()) {
-        output.say(report.note);
+        output.write_note(report.note);
     }
     let changed: u64 = [Action::Created, Action::Changed, Action::Removed]
         .map(|action| count_files(reports, action))
@@ -163,16 +170,20 @@ fn say_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
         .sum();
     match (changed, typed.show) {
         (0, _) if reports.is_empty() && !typed.undo => {
-            output.say("no agent was found; `memo setup agents-md` writes AGENTS.md, which most agents read");
+            output.write_note(
+                "no agent was found; `memo setup agents-md` writes AGENTS.md, which most agents read",
+            );
         }
-        (0, _) if count_files(reports, Action::LeftAlone) == 0 => output.say("nothing to do"),
-        (_, true) => output.say(&format!("{} would be changed", format_count(changed, "file", "files"))),
-        (_, false) => output.say(&format!("{} changed", format_count(changed, "file", "files"))),
+        (0, _) if count_files(reports, Action::LeftAlone) == 0 => output.write_note("nothing to do"),
+        (_, true) => {
+            output.write_note(&format!("{} would be changed", format_count(changed, "file", "files")));
+        }
+        (_, false) => output.write_note(&format!("{} changed", format_count(changed, "file", "files"))),
     }
     let files = reports.iter().flat_map(|report| &report.files);
     for file in files.filter(|file| file.action == Action::LeftAlone) {
         let reason = file.reason.as_deref().unwrap_or_default();
-        output.warn(&format!("{}: left alone: {reason}", file.shown));
+        output.write_warning(&format!("{}: left alone: {reason}", file.shown));
     }
 }
 
@@ -192,7 +203,7 @@ fn describe_action(action: Action, show: bool) -> String {
 }
 
 /// Returns a diff without the lines at its start that name the file.
-fn without_names(diff: &str) -> &str {
+fn without_diff_header(diff: &str) -> &str {
     diff.find("\n@@").map_or(diff, |at| &diff[at..])
 }
 
@@ -203,7 +214,7 @@ fn print_diff(diff: &str, output: &mut Output) -> Result<(), CliError> {
             Some(b'-') => output.styles.bad,
             _ => anstyle::Style::new(),
         };
-        output.line(&paint(style, escape_lines(line).trim_end()))?;
+        output.write_line(&paint(style, escape_lines(line).trim_end()))?;
     }
     Ok(())
 }

@@ -7,20 +7,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{
-    Env, IoContext, LocateError, NOT_TAKEN, files_to_keep, first_free, may_have_memories, move_files,
-    remove_state_dir,
+    Env, IoContext, LocateError, NOT_MERGED_NOTICE, find_files_to_keep, find_unused_path, may_have_memories,
+    move_files, remove_state_dir,
 };
-use memod_base::types::rfc3339;
-use memod_client::{Client, ClientOptions, lock_out};
+use memod_base::types::format_rfc3339;
+use memod_client::{Client, ClientOptions, lock_out_daemons};
 use memod_setup::{Action, AgentReport, FileReport, FileScope};
-use memod_terminal::text::{behind_message, escape, format_count, shell_word};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output, remove_left_parts};
+use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_message, shell_word};
+use memod_terminal::{
+    CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output, remove_stale_part_files,
+};
 use serde::Serialize;
 
 use crate::args::UninstallArgs;
-use crate::daemon::status::print_row;
+use crate::daemon::status::print_field;
 use crate::exchange;
-use crate::memories::REMOVE_HINT;
+use crate::memories::CONFIRM_REMOVAL_HINT;
 use crate::set_up::hooks;
 use crate::set_up::setup;
 
@@ -60,9 +62,9 @@ struct UninstallReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     behind: Option<String>,
     #[serde(skip)]
-    export_to: PathBuf,
+    export_path: PathBuf,
     #[serde(skip)]
-    move_to: PathBuf,
+    kept_files_dir: PathBuf,
 }
 
 /// Shows the parts to remove, asks for a confirmation, exports the memories and removes the parts. Exits with 1 when a part was
@@ -70,12 +72,12 @@ struct UninstallReport {
 pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked {
-        output.require_terminal("removing memod", REMOVE_HINT)?;
+        output.require_terminal("removing memod", CONFIRM_REMOVAL_HINT)?;
     }
-    let context = match CommandContext::find_any(dir) {
+    let context = match CommandContext::find_including_unindexed(dir) {
         Ok(context) => Some(context),
         // A directory that is too large to index has no state, but agents may be set up.
-        Err(CliError::Locate(LocateError::TooWide(_))) => None,
+        Err(CliError::Locate(LocateError::HomeOrRoot(_))) => None,
         Err(error) => return Err(error),
     };
     if let (Some(path), Some(context)) = (&typed.export, &context) {
@@ -90,28 +92,28 @@ pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output:
         return report_unchanged(&removal, "there is nothing of memod to remove here", output);
     }
     if output.is_text() {
-        removal.print_found(output)?;
+        removal.print_installed_parts(output)?;
         output.flush()?;
     }
-    if typed.dry_run || (is_asked && !output.ask("remove all of this?")?) {
+    if typed.dry_run || (is_asked && !output.ask_for_confirmation("remove all of this?")?) {
         return report_unchanged(&removal, "nothing was changed", output);
     }
     if let Some(context) = &context {
-        removal.remove_from(context, client)?;
+        removal.remove_installed_parts(context, client)?;
     }
     let done = if typed.keep_setup { Vec::new() } else { undo_setup(context.as_ref(), false)? };
     let files = done.iter().flat_map(|report| &report.files);
     removal.left.extend(files.filter(|file| file.action == Action::LeftAlone).map(describe_left_alone));
-    output.value(&removal, |output| {
-        removal.say_summary(output);
+    output.write_result(&removal, |output| {
+        removal.write_uninstall_summary(output);
         Ok(())
     })?;
-    Ok(if removal.left.is_empty() && removal.kept.is_empty() { 0 } else { EXIT_NONE })
+    Ok(if removal.left.is_empty() && removal.kept.is_empty() { 0 } else { EXIT_NOTHING_FOUND })
 }
 
 fn report_unchanged(removal: &UninstallReport, why: &str, output: &mut Output) -> CliResult {
-    output.value(removal, |output| {
-        output.say(why);
+    output.write_result(removal, |output| {
+        output.write_note(why);
         Ok(())
     })?;
     Ok(0)
@@ -119,7 +121,7 @@ fn report_unchanged(removal: &UninstallReport, why: &str, output: &mut Output) -
 
 /// Fails if the path of the export exists, or would be removed with the state.
 fn check_export_path(path: &Path, context: &CommandContext) -> Result<(), CliError> {
-    let why = if let Some(dir) = context.layout.own_state(path, &context.env) {
+    let why = if let Some(dir) = context.layout.find_own_state_dir(path, &context.env) {
         format!("part of memod's own state, {}", dir.display())
     } else if fs::symlink_metadata(path).is_ok() {
         "the file exists".to_owned()
@@ -147,30 +149,30 @@ fn find_installed(
     let Some(context) = context else { return Ok((removal, None)) };
     let (layout, env) = (&context.layout, &context.env);
     removal.state = layout.all_state_dirs(env);
-    removal.asked_for = layout.request_file(env);
-    removal.hooks = layout.hook_files();
+    removal.asked_for = layout.existing_request_file(env);
+    removal.hooks = layout.find_doorbell_users();
     if !removal.state.is_empty() {
-        removal.worktrees = layout.worktrees();
+        removal.worktrees = layout.existing_worktree_roots();
     }
     let project = setup::remove_setup(env, &layout.root, FileScope::Project, true)?;
     let files = project.iter().flat_map(|report| &report.files);
     removal.project = files.map(|file| file.shown.clone()).collect();
     let parent_dir = layout.state_dir.parent().unwrap_or(&layout.root);
-    removal.export_to =
-        typed.export.clone().unwrap_or_else(|| new_path(parent_dir, EXPORT_PREFIX, ".jsonl", now_ms));
-    removal.move_to = new_path(parent_dir, "memod-kept", "", now_ms);
-    removal.plan_to_move();
+    removal.export_path =
+        typed.export.clone().unwrap_or_else(|| free_dated_path(parent_dir, EXPORT_PREFIX, ".jsonl", now_ms));
+    removal.kept_files_dir = free_dated_path(parent_dir, "memod-kept", "", now_ms);
+    removal.find_files_to_move();
     if !removal.state.iter().any(|dir| may_have_memories(dir)) {
         return Ok((removal, None));
     }
-    let mut client = context.connect_to_memories()?;
-    removal.hooks = hooks::fetch_ringing_files(&mut client, context)?;
+    let mut client = context.connect_without_indexing()?;
+    removal.hooks = hooks::fetch_active_hook_files(&mut client, context)?;
     removal.count_memories(&mut client, context)?;
-    if removal.notice.as_ref().is_some_and(|notice| notice.contains(NOT_TAKEN)) {
+    if removal.notice.as_ref().is_some_and(|notice| notice.contains(NOT_MERGED_NOTICE)) {
         (removal.kept, removal.state) =
             removal.state.into_iter().partition(|dir| *dir != layout.state_dir && may_have_memories(dir));
     }
-    removal.plan_to_move();
+    removal.find_files_to_move();
     Ok((removal, Some(client)))
 }
 
@@ -179,9 +181,9 @@ fn describe_left_alone(file: &FileReport) -> String {
 }
 
 /// Returns a path that does not exist yet, with the date in its name.
-fn new_path(dir: &Path, name: &str, extension: &str, now_ms: i64) -> PathBuf {
-    let date = rfc3339(now_ms)[.."2026-11-23".len()].to_owned();
-    first_free((1_u32..).map(|number| match number {
+fn free_dated_path(dir: &Path, name: &str, extension: &str, now_ms: i64) -> PathBuf {
+    let date = format_rfc3339(now_ms)[.."2026-11-23".len()].to_owned();
+    find_unused_path((1_u32..).map(|number| match number {
         1 => dir.join(format!("{name}-{date}{extension}")),
         number => dir.join(format!("{name}-{date}-{number}{extension}")),
     }))
@@ -194,32 +196,36 @@ impl UninstallReport {
     }
 
     /// Returns the files to keep, which are moved out of the state dirs, and sets `moved_to` accordingly.
-    fn plan_to_move(&mut self) -> Vec<PathBuf> {
-        let files: Vec<PathBuf> = self.state.iter().flat_map(|dir| files_to_keep(dir)).collect();
-        self.moved_to = (!files.is_empty()).then(|| self.move_to.clone());
+    fn find_files_to_move(&mut self) -> Vec<PathBuf> {
+        let files: Vec<PathBuf> = self.state.iter().flat_map(|dir| find_files_to_keep(dir)).collect();
+        self.moved_to = (!files.is_empty()).then(|| self.kept_files_dir.clone());
         files
     }
 
     fn count_memories(&mut self, client: &mut Client, context: &CommandContext) -> Result<(), CliError> {
         let exchange::ExportOutcome { counts: end, caveats } = exchange::export_all(client, context, None)?;
         (self.memories, self.links, self.notice) = (end.memories, end.links, caveats.notice);
-        self.behind = (!caveats.fresh).then(|| behind_message(caveats.reason.as_deref()));
-        self.export = (end.memories > 0).then(|| self.export_to.clone());
+        self.behind = (!caveats.fresh).then(|| not_up_to_date_message(caveats.reason.as_deref()));
+        self.export = (end.memories > 0).then(|| self.export_path.clone());
         Ok(())
     }
 
     /// Exports the memories, removes the hooks, stops the daemon, exports newer memories and removes the state, in this order.
-    fn remove_from(&mut self, context: &CommandContext, client: Option<Client>) -> Result<(), CliError> {
+    fn remove_installed_parts(
+        &mut self,
+        context: &CommandContext,
+        client: Option<Client>,
+    ) -> Result<(), CliError> {
         let layout = &context.layout;
         let client = match client {
             // Only the daemon can remove hooks from git's files.
-            None if !self.hooks.is_empty() => Some(context.connect_to_memories()?),
+            None if !self.hooks.is_empty() => Some(context.connect_without_indexing()?),
             client => client,
         };
         if let Some(mut client) = client {
             self.count_memories(&mut client, context)?; // memories may have been added since the report was shown
             if let Some(path) = &self.export {
-                self.remove_left_parts();
+                self.remove_stale_part_files();
                 let exchange::ExportOutcome { counts: end, .. } =
                     exchange::export_all(&mut client, context, Some(path))?;
                 (self.memories, self.links) = (end.memories, end.links);
@@ -232,12 +238,12 @@ impl UninstallReport {
         self.state.retain(|dir| !self.kept.contains(dir));
         // Until the end no client can start a daemon, which would use the state while it is removed.
         let has_daemons = self.state.contains(&layout.state_dir);
-        let locks = has_daemons.then(|| lock_out(layout, &context.env, &ClientOptions::read()));
+        let locks = has_daemons.then(|| lock_out_daemons(layout, &context.env, &ClientOptions::read()));
         let _locks = locks.transpose()?;
         if has_daemons && (self.export.is_some() || may_have_memories(&layout.state_dir)) {
             self.export_newest_memories(context)?;
         }
-        let files = self.plan_to_move();
+        let files = self.find_files_to_move();
         if let Some(dir) = &self.moved_to {
             move_files(&files, dir)?;
         }
@@ -249,25 +255,27 @@ impl UninstallReport {
     }
 
     /// Removes the incomplete exports of killed runs.
-    fn remove_left_parts(&self) {
-        let name = self.export_to.file_name().unwrap_or_default().to_string_lossy();
-        let dir = self.export_to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fn remove_stale_part_files(&self) {
+        let name = self.export_path.file_name().unwrap_or_default().to_string_lossy();
+        let dir =
+            self.export_path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = if name.starts_with(EXPORT_PREFIX) { EXPORT_PREFIX } else { &*name };
-        remove_left_parts(dir, name);
+        remove_stale_part_files(dir, name);
     }
 
     /// Exports the memories once more, because the daemon may have acknowledged some after the first export.
     fn export_newest_memories(&mut self, context: &CommandContext) -> Result<(), CliError> {
-        let end = exchange::export_stopped(context, &self.export_to)?;
+        let end = exchange::export_without_daemon(context, &self.export_path)?;
         if end.memories > 0 {
             (self.memories, self.links) = (end.memories, end.links);
-            self.export = Some(self.export_to.clone());
+            self.export = Some(self.export_path.clone());
         }
         Ok(())
     }
 
-    fn print_found(&self, output: &mut Output) -> Result<(), CliError> {
-        let mut print_escaped_row = |label: &str, text: &str| print_row(label, &escape(text), output);
+    fn print_installed_parts(&self, output: &mut Output) -> Result<(), CliError> {
+        let mut print_escaped_row =
+            |label: &str, text: &str| print_field(label, &escape_for_display(text), output);
         for file in &self.hooks {
             print_escaped_row("git hook", &file.display().to_string())?;
         }
@@ -302,32 +310,37 @@ impl UninstallReport {
         for dir in &self.kept {
             print_escaped_row("stays", &format!("{}: its memories cannot be read", dir.display()))?;
         }
-        self.notice.iter().chain(&self.behind).for_each(|text| output.warn(text));
+        self.notice.iter().chain(&self.behind).for_each(|text| output.write_warning(text));
         Ok(())
     }
 
     /// Writes a summary of the removal, and the next steps, to stderr.
-    fn say_summary(&self, output: &Output) {
+    fn write_uninstall_summary(&self, output: &Output) {
         if let Some(path) = &self.export {
             let memories = format_count(self.memories, "memory", "memories");
             let path = path.display().to_string();
-            output
-                .say(&format!("{memories} and {} are in {path}", format_count(self.links, "link", "links")));
-            output.say(&format!("`memo import --own --allow-secret {}` reads them back", shell_word(&path)));
+            output.write_note(&format!(
+                "{memories} and {} are in {path}",
+                format_count(self.links, "link", "links")
+            ));
+            output.write_note(&format!(
+                "`memo import --own --allow-secret {}` reads them back",
+                shell_word(&path)
+            ));
         }
         if let Some(dir) = &self.moved_to {
-            output.say(&format!("damaged databases and your backups are in {}", dir.display()));
+            output.write_note(&format!("damaged databases and your backups are in {}", dir.display()));
         }
         for left in &self.left {
-            output.warn(&format!("left: {left}"));
+            output.write_warning(&format!("left: {left}"));
         }
         if !self.project.is_empty() {
             let files = self.project.join(", ");
-            output.say(&format!(
+            output.write_note(&format!(
                 "left in the project: {files}; `memo setup --undo --scope project` undoes these changes"
             ));
         }
-        output.say("memod is removed; running agents use it until they are started again");
-        output.say("remove the programs with `cargo uninstall memod` or your package manager");
+        output.write_note("memod is removed; running agents use it until they are started again");
+        output.write_note("remove the programs with `cargo uninstall memod` or your package manager");
     }
 }

@@ -81,7 +81,7 @@ fn terminal_error(error: ReadlineError) -> CliError {
 }
 
 /// Words that the shell understands and that are not verbs of `memo`.
-const OWN_WORDS: [&str; 3] = ["exit", "help", "quit"];
+const SHELL_WORDS: [&str; 3] = ["exit", "help", "quit"];
 
 /// Completes words as the scripts for other shells do, and adds a space after a word. Has the directory of `-C`.
 struct WordCompleter(Option<PathBuf>);
@@ -112,7 +112,7 @@ impl Completer for WordCompleter {
             let help = candidate.get_help().map_or(String::new(), |help| format!("  {help}"));
             Pair { display: format!("{word}{help}"), replacement: word }
         });
-        let own_words = OWN_WORDS.iter().filter(|word| at == 1 && word.starts_with(&before[start..]));
+        let own_words = SHELL_WORDS.iter().filter(|word| at == 1 && word.starts_with(&before[start..]));
         let own_pairs =
             own_words.map(|word| Pair { display: (*word).to_owned(), replacement: (*word).to_owned() });
         let mut pairs: Vec<_> = pairs.chain(own_pairs).collect();

@@ -13,7 +13,7 @@ pub(super) enum ShellLine {
     /// Nothing to run: a blank line, a comment, or a request for help that was answered.
     Empty,
     Help,
-    End,
+    Exit,
     Command(Box<CommandLine>),
     /// The line is wrong, and the error has been printed.
     Wrong,
@@ -30,7 +30,7 @@ pub(super) fn parse_line(text: &str, global: &GlobalArgs) -> ShellLine {
         return ShellLine::Wrong;
     };
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["exit" | "quit"] => return ShellLine::End,
+        ["exit" | "quit"] => return ShellLine::Exit,
         ["help"] => return ShellLine::Help,
         _ => {}
     }

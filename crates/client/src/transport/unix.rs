@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use memod_base::paths::{Env, owner};
+use memod_base::paths::{Env, owner_uid};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
@@ -18,13 +18,13 @@ pub(super) use std::os::unix::net::UnixStream as Stream;
 /// `UnixStream::connect` cannot be used, because it has no time limit and would then wait forever.
 pub(super) fn connect_stream(socket: &Path, env: &Env, limit: Duration) -> Result<Stream, ConnectError> {
     let meta = fs::symlink_metadata(socket).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
-    if let Some(owner) = owner(&meta).filter(|owner| *owner != env.uid) {
+    if let Some(owner) = owner_uid(&meta).filter(|owner| *owner != env.uid) {
         return Err(ConnectError::Foreign(format!("uid {owner}")));
     }
-    Ok(open_socket(socket, limit)?)
+    Ok(connect_socket(socket, limit)?)
 }
 
-fn open_socket(socket: &Path, limit: Duration) -> io::Result<Stream> {
+fn connect_socket(socket: &Path, limit: Duration) -> io::Result<Stream> {
     let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, socket_flags(), None)?;
     set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
     rustix::net::connect(&fd, &SocketAddrUnix::new(socket)?)?;

@@ -13,7 +13,7 @@ use super::TeamError;
 /// Default port of PostgreSQL.
 const PORT: u16 = 5432;
 /// Hint for an invalid address.
-const FORM: &str = "write it as postgres://ROLE@HOST/DATABASE";
+const FORM_HINT: &str = "write it as postgres://ROLE@HOST/DATABASE";
 /// Options of the URL that take any text.
 const TEXT_OPTIONS: &[&str] = &["application_name", "options"];
 /// Options of the URL that take a whole number.
@@ -52,7 +52,7 @@ pub struct ServerAddress {
 
 /// The parts of a URL, before they are checked.
 #[derive(Debug, Default)]
-struct AddressParts {
+struct ParsedUrl {
     hosts: Vec<String>,
     ports: Vec<u16>,
     role: Option<String>,
@@ -78,29 +78,29 @@ impl ServerAddress {
     /// When the text is not such an address, has a password, or asks for an unencrypted connection to another machine.
     pub fn parse(url: &str) -> Result<Self, TeamError> {
         if url.is_empty() {
-            return Err(TeamError::new("team.url is not set").with_hint(FORM));
+            return Err(TeamError::new("team.url is not set").with_hint(FORM_HINT));
         }
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(TeamError::new("team.url: not an address of PostgreSQL").with_hint(FORM));
+            return Err(TeamError::new("team.url: not an address of PostgreSQL").with_hint(FORM_HINT));
         }
         // `verify-full` is libpq's name for checking the certificate, which is always done here.
         let (before, options) = url.split_once('?').unwrap_or((url, ""));
         let options = options.replace("sslmode=verify-full", "sslmode=require");
         let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
-        let parts = AddressParts::read(before, &options).ok_or_else(Self::unparsed_error)?;
+        let parts = ParsedUrl::parse_url(before, &options).ok_or_else(Self::unparsed_error)?;
         if parts.has_password {
             return Err(TeamError::new("team.url: has a password, which a setting must not have").with_hint(
                 "remove the password; `memo team login` asks for it, and stores it where only you can read it",
             ));
         }
         let [host] = parts.hosts.as_slice() else {
-            return Err(TeamError::new("team.url: must name exactly one host").with_hint(FORM));
+            return Err(TeamError::new("team.url: must name exactly one host").with_hint(FORM_HINT));
         };
         if parts.has_host_address {
-            return Err(TeamError::new("team.url: the option hostaddr is not allowed").with_hint(FORM));
+            return Err(TeamError::new("team.url: the option hostaddr is not allowed").with_hint(FORM_HINT));
         }
         let Some(role) = parts.role else {
-            return Err(TeamError::new("team.url: names no role").with_hint(FORM));
+            return Err(TeamError::new("team.url: names no role").with_hint(FORM_HINT));
         };
         let is_local = is_loopback(host) || cfg!(unix) && host.starts_with('/');
         if parts.ssl == SslMode::Disable && !is_local {
@@ -115,13 +115,13 @@ impl ServerAddress {
 
     /// Returns the error for a URL that cannot be parsed. The error does not show the URL, which may have a password in it.
     pub fn unparsed_error() -> TeamError {
-        TeamError::new("team.url: cannot be parsed").with_hint(FORM)
+        TeamError::new("team.url: cannot be parsed").with_hint(FORM_HINT)
     }
 }
 
-impl AddressParts {
+impl ParsedUrl {
     /// Parses `url`, which is the part of a URL before the `?`, and `options`, the part after; `None` if they cannot be parsed.
-    fn read(url: &str, options: &str) -> Option<Self> {
+    fn parse_url(url: &str, options: &str) -> Option<Self> {
         let (_, rest) = url.split_once("://")?;
         if options.contains('@') && !rest.contains('@') {
             return None; // `tokio-postgres` would take everything before the `@` for the role

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use memod_base::paths::{IoContext as _, PathError, lock_within, open_lock};
+use memod_base::paths::{IoContext as _, PathError, lock_with_timeout, open_lock_file};
 
 use super::OnnxError;
-use super::manifest::{MANIFEST, Manifest, name_of};
+use super::manifest::{MANIFEST_FILE_NAME, Manifest, name_in_identity};
 
 /// The directory of installed models. Each model has a directory of its own, with the name of the model.
 #[derive(Clone, Debug)]
@@ -28,16 +28,16 @@ pub struct InstalledModel {
 }
 
 /// Prefix of the directory in which a model is put together. The model's name follows.
-const TEMPORARY: &str = ".part-";
+const TEMPORARY_PREFIX: &str = ".part-";
 
 /// Prefix of the directory of a model that is being replaced. The model's name follows.
-const FORMER: &str = ".former-";
+const FORMER_PREFIX: &str = ".former-";
 
 /// Longest wait for another process that installs or removes the same model.
-const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(20);
 
 /// Returns whether a model can have this name: 1 to 64 characters, no leading dot, not `builtin`.
-pub(super) fn is_name(name: &str) -> bool {
+pub(super) fn is_model_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && !name.starts_with('.')
         && name.chars().all(is_name_char)
@@ -66,8 +66,8 @@ impl ModelCache {
     /// When no such model is installed, or the manifest is damaged.
     pub fn get(&self, name: &str) -> Result<InstalledModel, OnnxError> {
         let dir = self.dir.join(name);
-        if !is_name(name) || !dir.join(MANIFEST).is_file() {
-            return Err(OnnxError::Absent(name.to_owned()));
+        if !is_model_name(name) || !dir.join(MANIFEST_FILE_NAME).is_file() {
+            return Err(OnnxError::NotInstalled(name.to_owned()));
         }
         Ok(InstalledModel { manifest: Manifest::read(&dir)?, dir })
     }
@@ -76,12 +76,12 @@ impl ModelCache {
     ///
     /// # Errors
     /// When the model is not installed, or installed with another identity (for example another revision).
-    pub fn by_identity(&self, identity: &str) -> Result<InstalledModel, OnnxError> {
-        let installed = self.get(name_of(identity))?;
+    pub fn find_by_identity(&self, identity: &str) -> Result<InstalledModel, OnnxError> {
+        let installed = self.get(name_in_identity(identity))?;
         if installed.manifest.identity() == identity {
             Ok(installed)
         } else {
-            Err(OnnxError::Absent(identity.to_owned()))
+            Err(OnnxError::NotInstalled(identity.to_owned()))
         }
     }
 
@@ -99,15 +99,15 @@ impl ModelCache {
     /// # Errors
     /// When another process holds the lock for more than 20 seconds, or the lock file cannot be opened.
     pub(super) fn lock_model(&self, name: &str) -> Result<File, OnnxError> {
-        let path = self.lock_file(name)?;
-        match lock_within(open_lock(&path)?, LOCK_PATIENCE) {
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(OnnxError::Busy(name.to_owned())),
+        let path = self.lock_path(name)?;
+        match lock_with_timeout(open_lock_file(&path)?, MAX_LOCK_WAIT) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(OnnxError::Locked(name.to_owned())),
             locked => Ok(locked.at("lock", &path)?),
         }
     }
 
     /// Returns the path of the lock file of a model; creates the directory of lock files.
-    fn lock_file(&self, name: &str) -> Result<PathBuf, PathError> {
+    fn lock_path(&self, name: &str) -> Result<PathBuf, PathError> {
         fs::create_dir_all(&self.locks).at("create directory", &self.locks)?;
         Ok(self.locks.join(format!("{name}.lock")))
     }
@@ -118,7 +118,7 @@ impl ModelCache {
     /// When the directory cannot be created.
     pub(super) fn create_temporary_dir(&self, name: &str) -> Result<PathBuf, OnnxError> {
         self.delete_leftovers(name);
-        let dir = self.dir.join(format!("{TEMPORARY}{name}"));
+        let dir = self.dir.join(format!("{TEMPORARY_PREFIX}{name}"));
         fs::create_dir_all(&dir).at("create directory", &dir)?;
         Ok(dir)
     }
@@ -129,9 +129,9 @@ impl ModelCache {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let file_name = entry.file_name();
             let left = file_name.to_string_lossy();
-            let former = left.strip_prefix(FORMER);
-            let Some(name) = former.or_else(|| left.strip_prefix(TEMPORARY)) else { continue };
-            let lock = self.lock_file(name).and_then(|path| open_lock(&path));
+            let former = left.strip_prefix(FORMER_PREFIX);
+            let Some(name) = former.or_else(|| left.strip_prefix(TEMPORARY_PREFIX)) else { continue };
+            let lock = self.lock_path(name).and_then(|path| open_lock_file(&path));
             if name != own && lock.is_ok_and(|lock| lock.try_lock().is_err()) {
                 continue;
             }
@@ -148,7 +148,7 @@ impl ModelCache {
     /// When the directory cannot be renamed. The former model is put back then.
     pub(super) fn replace_model(&self, complete: &Path, name: &str) -> Result<(), PathError> {
         let dir = self.dir.join(name);
-        let former = self.dir.join(format!("{FORMER}{name}"));
+        let former = self.dir.join(format!("{FORMER_PREFIX}{name}"));
         let had_former = fs::rename(&dir, &former).is_ok();
         let put = fs::rename(complete, &dir).at("rename", complete);
         if put.is_err() && had_former {
@@ -164,8 +164,8 @@ impl ModelCache {
     /// When the model is not installed, is locked by another process, or cannot be deleted.
     pub fn remove(&self, name: &str) -> Result<(), OnnxError> {
         let dir = self.dir.join(name);
-        if !is_name(name) || !dir.is_dir() {
-            return Err(OnnxError::Absent(name.to_owned()));
+        if !is_model_name(name) || !dir.is_dir() {
+            return Err(OnnxError::NotInstalled(name.to_owned()));
         }
         let _lock = self.lock_model(name)?;
         fs::remove_dir_all(&dir).at("remove", &dir).map_err(Into::into)

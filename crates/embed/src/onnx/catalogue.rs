@@ -1,6 +1,6 @@
 //! Lists the models that memod knows by name.
 
-use super::{Pooling, Purpose};
+use super::{ModelPurpose, Pooling};
 
 /// A model that memod knows by name, with everything that is needed to fetch and run the model.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub struct CatalogueEntry {
     /// Path of the model file in the repository.
     pub model_file: &'static str,
     /// Whether the model embeds texts or reranks hits.
-    pub purpose: Purpose,
+    pub purpose: ModelPurpose,
     /// Number of dimensions of the model's vectors; 0 for a reranker.
     pub dims: usize,
     /// How the vectors of a text's tokens become one vector.
@@ -39,7 +39,7 @@ impl CatalogueEntry {
 }
 
 /// Makes the entry of an embedding model that pools by mean and needs no prefixes.
-const fn mean_model(
+const fn mean_pooling_entry(
     name: &'static str,
     repository: &'static str,
     dims: usize,
@@ -51,7 +51,7 @@ const fn mean_model(
         name,
         repository,
         model_file: "onnx/model.onnx",
-        purpose: Purpose::Embed,
+        purpose: ModelPurpose::Embed,
         dims,
         pooling: Pooling::Mean,
         query_prefix: "",
@@ -64,12 +64,12 @@ const fn mean_model(
 }
 
 /// The prefix of queries for the bge models. Documents have no prefix.
-const BGE: &str = "Represent this sentence for searching relevant passages: ";
+const BGE_QUERY_PREFIX: &str = "Represent this sentence for searching relevant passages: ";
 
 /// Every model that memod knows by name. Texts are cut at 512 tokens: more take time and hardly improve results.
 pub const CATALOGUE: &[CatalogueEntry] = &[
-    mean_model("minilm-l6", "sentence-transformers/all-MiniLM-L6-v2", 384, 256, 90, "small and fast"),
-    mean_model(
+    mean_pooling_entry("minilm-l6", "sentence-transformers/all-MiniLM-L6-v2", 384, 256, 90, "small and fast"),
+    mean_pooling_entry(
         "minilm-l12",
         "sentence-transformers/all-MiniLM-L12-v2",
         384,
@@ -77,24 +77,24 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         133,
         "twice the layers of minilm-l6",
     ),
-    mean_model("mpnet", "sentence-transformers/all-mpnet-base-v2", 768, 384, 436, "prose"),
+    mean_pooling_entry("mpnet", "sentence-transformers/all-mpnet-base-v2", 768, 384, 436, "prose"),
     CatalogueEntry {
         query_prefix: "search_query: ",
         document_prefix: "search_document: ",
-        ..mean_model("nomic-v1", "nomic-ai/nomic-embed-text-v1", 768, 512, 548, "long texts")
+        ..mean_pooling_entry("nomic-v1", "nomic-ai/nomic-embed-text-v1", 768, 512, 548, "long texts")
     },
     CatalogueEntry {
         query_prefix: "search_query: ",
         document_prefix: "search_document: ",
-        ..mean_model("nomic-v1.5", "nomic-ai/nomic-embed-text-v1.5", 768, 512, 548, "long texts")
+        ..mean_pooling_entry("nomic-v1.5", "nomic-ai/nomic-embed-text-v1.5", 768, 512, 548, "long texts")
     },
     CatalogueEntry {
         model_file: "model.onnx",
-        ..mean_model("jina-v2-base", "jinaai/jina-embeddings-v2-base-en", 768, 512, 547, "long texts")
+        ..mean_pooling_entry("jina-v2-base", "jinaai/jina-embeddings-v2-base-en", 768, 512, 547, "long texts")
     },
     CatalogueEntry {
         model_file: "model.onnx",
-        ..mean_model(
+        ..mean_pooling_entry(
             "jina-v2-small",
             "jinaai/jina-embeddings-v2-small-en",
             512,
@@ -103,7 +103,7 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
             "long texts, small",
         )
     },
-    mean_model(
+    mean_pooling_entry(
         "jina-v2-code",
         "jinaai/jina-embeddings-v2-base-code",
         768,
@@ -113,23 +113,23 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
     ),
     CatalogueEntry {
         pooling: Pooling::Cls,
-        query_prefix: BGE,
+        query_prefix: BGE_QUERY_PREFIX,
         licence: "MIT",
-        ..mean_model("bge-base", "BAAI/bge-base-en-v1.5", 768, 512, 436, "prose")
+        ..mean_pooling_entry("bge-base", "BAAI/bge-base-en-v1.5", 768, 512, 436, "prose")
     },
     CatalogueEntry {
         pooling: Pooling::Cls,
-        query_prefix: BGE,
+        query_prefix: BGE_QUERY_PREFIX,
         licence: "MIT",
-        ..mean_model("bge-small", "BAAI/bge-small-en-v1.5", 384, 512, 133, "prose, small")
+        ..mean_pooling_entry("bge-small", "BAAI/bge-small-en-v1.5", 384, 512, 133, "prose, small")
     },
     CatalogueEntry {
         licence: "MIT",
-        ..mean_model("gte-small", "thenlper/gte-small", 384, 512, 133, "prose, small")
+        ..mean_pooling_entry("gte-small", "thenlper/gte-small", 384, 512, 133, "prose, small")
     },
     CatalogueEntry {
-        purpose: Purpose::Rerank,
-        ..mean_model(
+        purpose: ModelPurpose::Rerank,
+        ..mean_pooling_entry(
             "ms-marco-l6",
             "cross-encoder/ms-marco-MiniLM-L6-v2",
             0,
@@ -139,8 +139,8 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         )
     },
     CatalogueEntry {
-        purpose: Purpose::Rerank,
-        ..mean_model(
+        purpose: ModelPurpose::Rerank,
+        ..mean_pooling_entry(
             "jina-reranker-v1-turbo",
             "jinaai/jina-reranker-v1-turbo-en",
             0,
@@ -150,9 +150,9 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         )
     },
     CatalogueEntry {
-        purpose: Purpose::Rerank,
+        purpose: ModelPurpose::Rerank,
         licence: "MIT",
-        ..mean_model(
+        ..mean_pooling_entry(
             "bge-reranker-base",
             "BAAI/bge-reranker-base",
             0,
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn names_are_words_and_differ() {
         let mut names: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
-        assert!(names.iter().all(|name| super::super::cache::is_name(name)), "{names:?}");
+        assert!(names.iter().all(|name| super::super::cache::is_model_name(name)), "{names:?}");
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), CATALOGUE.len());

@@ -7,37 +7,41 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::{IoContext as _, open_regular};
 use serde_json::Value;
 
-use super::cache::{InstalledModel, ModelCache, is_name};
+use super::cache::{InstalledModel, ModelCache, is_model_name};
 use super::catalogue::{CATALOGUE, CatalogueEntry};
-use super::manifest::{MANIFEST, MODEL, Manifest, ModelFile, Pooling, Purpose, sha256_hex};
+use super::manifest::{
+    MANIFEST_FILE_NAME, MODEL_FILE_NAME, Manifest, ModelFile, ModelPurpose, Pooling, sha256_hex,
+};
 use super::model_client::ModelProcess;
-use super::model_process::{ModelTask, StartOptions, TOKENIZER};
-use super::{OnnxError, Runtime};
-use crate::{Builtin, Scale, normalize};
+use super::model_process::{ModelTask, StartOptions, TOKENIZER_FILES};
+use super::{OnnxError, RuntimeLocations};
+use crate::{BuiltinModel, CosineScale, normalize};
 
 /// Largest number of tokens after which a text is cut: more take time and hardly improve results.
 const MOST_TOKENS: usize = 512;
 
 /// Numbers of dimensions that the vectors of a model may have.
-const DIMS: std::ops::RangeInclusive<usize> = 8..=4_096;
+const ALLOWED_DIMS: std::ops::RangeInclusive<usize> = 8..=4_096;
 
 /// Largest model file, bytes.
-const MOST_MODEL: u64 = 4 << 30;
+const MAX_MODEL_BYTES: u64 = 4 << 30;
 
 /// Largest other file, bytes.
-const MOST_JSON: u64 = 64 << 20;
+const MAX_JSON_BYTES: u64 = 64 << 20;
 
 /// Longest prefix of queries or documents, bytes.
-const MOST_PREFIX: usize = 1 << 10;
+const MAX_PREFIX_BYTES: usize = 1 << 10;
 
 /// Name of the file with the prefixes of queries and documents.
-const PROMPTS: &str = "config_sentence_transformers.json";
+const PROMPTS_FILE_NAME: &str = "config_sentence_transformers.json";
 
 /// Number of texts in one task for the model process.
 const BATCH: usize = 8;
 
-/// Contents for files of [`TOKENIZER`] that the folder lacks, in the same order. The first file is required, so it has no default.
-const DEFAULTS: [&str; 4] = ["", "{}", "{}", r#"{"model_max_length":512,"pad_token":"[PAD]"}"#];
+/// Contents for files of [`TOKENIZER_FILES`] that the folder lacks, in the same order. The first file is required, so it has no
+/// default.
+const DEFAULT_TOKENIZER_FILES: [&str; 4] =
+    ["", "{}", "{}", r#"{"model_max_length":512,"pad_token":"[PAD]"}"#];
 
 /// A model to install.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +69,7 @@ struct ModelFolder<'a> {
 pub fn import_model(
     &ModelImport { dir, name, source }: &ModelImport<'_>,
     cache: &ModelCache,
-    runtime: &Runtime,
+    runtime: &RuntimeLocations,
     program: &Path,
 ) -> Result<InstalledModel, OnnxError> {
     let folder = ModelFolder::open(dir)?;
@@ -74,8 +78,8 @@ pub fn import_model(
         Some(name) => name.to_owned(),
         None => folder.suggest_name(),
     };
-    if !is_name(&name) {
-        return Err(OnnxError::bad_file(
+    if !is_model_name(&name) {
+        return Err(OnnxError::bad_file_error(
             dir,
             format!("`{name}` is no valid model name (a-z, 0-9, `.`, `-`, `_`); give another with --name"),
         ));
@@ -91,11 +95,13 @@ pub fn import_model(
         let start =
             StartOptions { model_dir: complete.clone(), identity, runtime: library, in_background: true };
         match manifest.purpose {
-            Purpose::Embed => {
+            ModelPurpose::Embed => {
                 (manifest.dims, manifest.scale) =
-                    try_texts(program, &start).map_err(|reason| failed_error(&name, reason))?;
+                    embed_calibration_texts(program, &start).map_err(|reason| failed_error(&name, reason))?;
             }
-            Purpose::Rerank => try_pairs(program, &start).map_err(|reason| failed_error(&name, reason))?,
+            ModelPurpose::Rerank => {
+                check_reranker_scores(program, &start).map_err(|reason| failed_error(&name, reason))?;
+            }
         }
         write_manifest(&complete, &manifest)?;
         cache.replace_model(&complete, &name)?;
@@ -107,20 +113,20 @@ pub fn import_model(
 
 /// Returns the error for a model that fails its trial.
 fn failed_error(model: &str, reason: String) -> OnnxError {
-    OnnxError::Failed { model: model.to_owned(), reason }
+    OnnxError::CannotRun { model: model.to_owned(), reason }
 }
 
 /// Reads a regular file of at most `most_bytes` bytes. Follows symbolic links, which the caches of model hubs use. Never blocks on
 /// a FIFO.
 fn read_regular_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, OnnxError> {
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Err(OnnxError::bad_file(path, "is not a regular file"));
+        return Err(OnnxError::bad_file_error(path, "is not a regular file"));
     }
     let file = open_regular(path, true).at("open", path)?;
     let mut content = Vec::new();
     file.take(most_bytes + 1).read_to_end(&mut content).at("read", path)?;
     if content.len() as u64 > most_bytes {
-        return Err(OnnxError::bad_file(path, format!("is larger than {most_bytes} bytes")));
+        return Err(OnnxError::bad_file_error(path, format!("is larger than {most_bytes} bytes")));
     }
     Ok(content)
 }
@@ -133,27 +139,28 @@ fn compute_revision(files: &[ModelFile], max_tokens: usize) -> String {
 
 /// Writes the manifest into the directory of a model.
 fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), OnnxError> {
-    let path = dir.join(MANIFEST);
+    let path = dir.join(MANIFEST_FILE_NAME);
     let text = serde_json::to_vec_pretty(manifest).expect("plain values serialize");
     fs::write(&path, text).at("write", &path).map_err(Into::into)
 }
 
 /// Embeds the calibration texts with the model. Returns the number of dimensions, and the map from the model's cosines to the
 /// scale of the builtin model.
-fn try_texts(program: &Path, start: &StartOptions) -> Result<(usize, Scale), String> {
+fn embed_calibration_texts(program: &Path, start: &StartOptions) -> Result<(usize, CosineScale), String> {
     let mut process = ModelProcess::start(program, start)?;
-    let texts: Vec<&str> = memod_models::CALIBRATION.lines().collect();
+    let texts: Vec<&str> = memod_models::CALIBRATION_TEXTS.lines().collect();
     let mut vectors = Vec::new();
     for batch in texts.chunks(BATCH) {
-        vectors.extend(
-            process.run_task(&ModelTask::for_texts(batch.iter().map(|text| (*text).to_owned()).collect()))?,
-        );
+        vectors
+            .extend(process.run_task(&ModelTask::for_embedding(
+                batch.iter().map(|text| (*text).to_owned()).collect(),
+            ))?);
     }
     let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().filter_map(normalize).collect();
     let dims = vectors.first().map_or(0, Vec::len);
     if vectors.len() < texts.len()
         || vectors.iter().any(|vector| vector.len() != dims)
-        || !DIMS.contains(&dims)
+        || !ALLOWED_DIMS.contains(&dims)
     {
         return Err(format!(
             "returned no usable vectors: {} vectors of {dims} numbers for {} texts",
@@ -161,7 +168,7 @@ fn try_texts(program: &Path, start: &StartOptions) -> Result<(usize, Scale), Str
             texts.len()
         ));
     }
-    let builtin = Builtin::shared().map_err(|error| error.to_string())?;
+    let builtin = BuiltinModel::shared().map_err(|error| error.to_string())?;
     let by_builtin: Vec<Option<Vec<f32>>> = texts.iter().map(|text| builtin.embed_one(text)).collect();
     let (mut own, mut other) = (Vec::new(), Vec::new());
     for left in 0..texts.len() {
@@ -172,13 +179,13 @@ fn try_texts(program: &Path, start: &StartOptions) -> Result<(usize, Scale), Str
             }
         }
     }
-    Ok((dims, Scale::between(&own, &other)))
+    Ok((dims, CosineScale::fit(&own, &other)))
 }
 
 /// Scores some texts against one of them. A usable model gives finite scores that are not all equal.
-fn try_pairs(program: &Path, start: &StartOptions) -> Result<(), String> {
+fn check_reranker_scores(program: &Path, start: &StartOptions) -> Result<(), String> {
     let mut process = ModelProcess::start(program, start)?;
-    let texts: Vec<String> = memod_models::CALIBRATION.lines().take(BATCH).map(str::to_owned).collect();
+    let texts: Vec<String> = memod_models::CALIBRATION_TEXTS.lines().take(BATCH).map(str::to_owned).collect();
     let scores = process.run_task(&ModelTask { query: texts.first().cloned(), texts })?;
     let scores: Vec<f32> = scores.into_iter().flatten().flatten().collect();
     let differs = scores.iter().any(|score| score.to_bits() != scores[0].to_bits());
@@ -196,7 +203,7 @@ fn dot_product(left: &[f32], right: &[f32]) -> f64 {
 impl<'a> ModelFolder<'a> {
     /// Finds the model file in the folder or in its subfolder `onnx`: `model.onnx`, or the only file that ends in `.onnx`.
     fn open(dir: &'a Path) -> Result<Self, OnnxError> {
-        let usual = [dir.join(MODEL), dir.join("onnx").join(MODEL)];
+        let usual = [dir.join(MODEL_FILE_NAME), dir.join("onnx").join(MODEL_FILE_NAME)];
         if let Some(model) = usual.into_iter().find(|path| path.is_file()) {
             return Ok(Self { dir, model });
         }
@@ -209,12 +216,14 @@ impl<'a> ModelFolder<'a> {
         found.sort();
         match found.as_slice() {
             [model] => Ok(Self { dir, model: model.clone() }),
-            [] => Err(OnnxError::bad_file(dir, "has no file that ends in .onnx")),
+            [] => Err(OnnxError::bad_file_error(dir, "has no file that ends in .onnx")),
             [first, second, ..] => {
                 let (first, second) = (first.display(), second.display());
-                Err(OnnxError::bad_file(
+                Err(OnnxError::bad_file_error(
                     dir,
-                    format!("has several models, {first} and {second}; rename the one to install to {MODEL}"),
+                    format!(
+                        "has several models, {first} and {second}; rename the one to install to {MODEL_FILE_NAME}"
+                    ),
                 ))
             }
         }
@@ -226,8 +235,8 @@ impl<'a> ModelFolder<'a> {
         if !path.is_file() {
             return Ok(Value::Null);
         }
-        let text = read_regular_file(&path, MOST_JSON)?;
-        serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file(&path, error.to_string()))
+        let text = read_regular_file(&path, MAX_JSON_BYTES)?;
+        serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file_error(&path, error.to_string()))
     }
 
     /// Returns the catalogue entry of the model that `config.json` in the folder names.
@@ -254,25 +263,27 @@ impl<'a> ModelFolder<'a> {
         name: &str,
         known: Option<&CatalogueEntry>,
     ) -> Result<Manifest, OnnxError> {
-        let model = read_regular_file(&self.model, MOST_MODEL)?;
-        let mut files = vec![self.write_file(to, MODEL, &model)?];
-        for (file, default) in TOKENIZER.into_iter().zip(DEFAULTS) {
+        let model = read_regular_file(&self.model, MAX_MODEL_BYTES)?;
+        let mut files = vec![self.write_file(to, MODEL_FILE_NAME, &model)?];
+        for (file, default) in TOKENIZER_FILES.into_iter().zip(DEFAULT_TOKENIZER_FILES) {
             let path = self.dir.join(file);
             let content = match path.is_file() {
-                true => read_regular_file(&path, MOST_JSON)?,
-                false if default.is_empty() => return Err(OnnxError::bad_file(&path, "does not exist")),
+                true => read_regular_file(&path, MAX_JSON_BYTES)?,
+                false if default.is_empty() => {
+                    return Err(OnnxError::bad_file_error(&path, "does not exist"));
+                }
                 false => default.as_bytes().to_vec(),
             };
             files.push(self.write_file(to, file, &content)?);
         }
         let max_tokens = self.read_max_tokens()?.or(known.map(|entry| entry.max_tokens));
         let max_tokens = max_tokens.unwrap_or(MOST_TOKENS).clamp(1, MOST_TOKENS);
-        let prompts = &self.read_json(PROMPTS)?["prompts"];
+        let prompts = &self.read_json(PROMPTS_FILE_NAME)?["prompts"];
         let (query, document) =
             (find_prompt(prompts, &["query"]), find_prompt(prompts, &["document", "passage"]));
-        if [&query, &document].into_iter().flatten().any(|prefix| prefix.len() > MOST_PREFIX) {
-            let reason = format!("has a prefix of more than {MOST_PREFIX} bytes");
-            return Err(OnnxError::bad_file(&self.dir.join(PROMPTS), reason));
+        if [&query, &document].into_iter().flatten().any(|prefix| prefix.len() > MAX_PREFIX_BYTES) {
+            let reason = format!("has a prefix of more than {MAX_PREFIX_BYTES} bytes");
+            return Err(OnnxError::bad_file_error(&self.dir.join(PROMPTS_FILE_NAME), reason));
         }
         Ok(Manifest {
             name: name.to_owned(),
@@ -285,7 +296,7 @@ impl<'a> ModelFolder<'a> {
             document_prefix: document
                 .unwrap_or_else(|| known.map_or("", |entry| entry.document_prefix).to_owned()),
             max_tokens,
-            scale: Scale::default(),
+            scale: CosineScale::default(),
             files,
         })
     }
@@ -309,17 +320,17 @@ impl<'a> ModelFolder<'a> {
             _ if config.is_null() => Ok(None),
             _ => {
                 let path = self.dir.join("1_Pooling/config.json");
-                Err(OnnxError::bad_file(&path, "sets neither mean nor cls pooling"))
+                Err(OnnxError::bad_file_error(&path, "sets neither mean nor cls pooling"))
             }
         }
     }
 
     /// Reads from `config.json` whether the model embeds or reranks.
-    fn read_purpose(&self) -> Result<Purpose, OnnxError> {
+    fn read_purpose(&self) -> Result<ModelPurpose, OnnxError> {
         let config = self.read_json("config.json")?;
         let kind = config["architectures"][0].as_str().unwrap_or_default();
         let is_classifier = kind.ends_with("ForSequenceClassification");
-        Ok(if is_classifier { Purpose::Rerank } else { Purpose::Embed })
+        Ok(if is_classifier { ModelPurpose::Rerank } else { ModelPurpose::Embed })
     }
 
     /// Reads the number of tokens after which a text is cut; `None` if the folder sets no limit.

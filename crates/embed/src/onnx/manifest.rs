@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::OnnxError;
-use crate::Scale;
+use crate::CosineScale;
 
 /// How the vectors of a text's tokens become one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Pooling {
 /// The purpose of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Purpose {
+pub enum ModelPurpose {
     /// The model makes a vector of each text.
     #[default]
     Embed,
@@ -40,7 +40,7 @@ pub enum Purpose {
     Rerank,
 }
 
-impl Purpose {
+impl ModelPurpose {
     /// Returns the name in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ pub struct Manifest {
     pub revision: String,
     /// Whether the model embeds texts or reranks hits.
     #[serde(default)]
-    pub purpose: Purpose,
+    pub purpose: ModelPurpose,
     /// Number of dimensions of the model's vectors; 0 for a reranker.
     pub dims: usize,
     /// How the vectors of a text's tokens become one vector.
@@ -99,19 +99,19 @@ pub struct Manifest {
     pub max_tokens: usize,
     /// Map from the model's cosines to the scale of the builtin model.
     #[serde(default)]
-    pub scale: Scale,
+    pub scale: CosineScale,
     /// The model file and the tokenizer's files.
     pub files: Vec<ModelFile>,
 }
 
 /// Name of the manifest in the directory of a model.
-pub(super) const MANIFEST: &str = "manifest.json";
+pub(super) const MANIFEST_FILE_NAME: &str = "manifest.json";
 
 /// Name of the model file in the directory of a model.
-pub(super) const MODEL: &str = "model.onnx";
+pub(super) const MODEL_FILE_NAME: &str = "model.onnx";
 
 /// Returns the model name in an identity: the part before `@`.
-pub fn name_of(identity: &str) -> &str {
+pub fn name_in_identity(identity: &str) -> &str {
     identity.split('@').next().unwrap_or_default()
 }
 
@@ -121,15 +121,15 @@ impl Manifest {
     /// # Errors
     /// When `manifest.json` cannot be read or parsed.
     pub fn read(dir: &Path) -> Result<Self, OnnxError> {
-        let path = dir.join(MANIFEST);
+        let path = dir.join(MANIFEST_FILE_NAME);
         let text = std::fs::read(&path).at("read", &path)?;
-        serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file(&path, error.to_string()))
+        serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file_error(&path, error.to_string()))
     }
 
     /// Returns the identity of the model, one word made of its name, revision, dimensions, pooling and prefixes.
     pub fn identity(&self) -> String {
         let Self { name, revision, dims, .. } = self;
-        if self.purpose == Purpose::Rerank {
+        if self.purpose == ModelPurpose::Rerank {
             return format!("{name}@{revision}/rerank");
         }
         let mut identity = format!("{name}@{revision}/{dims}/{}", self.pooling.as_str());
@@ -144,17 +144,20 @@ impl Manifest {
     ///
     /// # Errors
     /// When the file cannot be read, or has changed since it was installed.
-    pub(super) fn read_file(&self, dir: &Path, name: &str) -> Result<Vec<u8>, OnnxError> {
+    pub(super) fn read_verified_file(&self, dir: &Path, name: &str) -> Result<Vec<u8>, OnnxError> {
         let path = dir.join(name);
         let file = self.files.iter().find(|file| file.name == name);
-        let file = file.ok_or_else(|| OnnxError::bad_file(&path, "is not in the manifest"))?;
+        let file = file.ok_or_else(|| OnnxError::bad_file_error(&path, "is not in the manifest"))?;
         let content = std::fs::read(&path).at("read", &path)?;
         if content.len() as u64 != file.bytes {
             let found = content.len();
-            return Err(OnnxError::bad_file(&path, format!("has {found} bytes instead of {}", file.bytes)));
+            return Err(OnnxError::bad_file_error(
+                &path,
+                format!("has {found} bytes instead of {}", file.bytes),
+            ));
         }
         if sha256_hex(&content) != file.sha256 {
-            return Err(OnnxError::bad_file(
+            return Err(OnnxError::bad_file_error(
                 &path,
                 "has changed since it was installed: the SHA-256 differs",
             ));

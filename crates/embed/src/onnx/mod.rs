@@ -13,10 +13,10 @@ mod runtime;
 pub use cache::{InstalledModel, ModelCache};
 pub use catalogue::{CATALOGUE, CatalogueEntry};
 pub use folder::{ModelImport, import_model};
-pub use manifest::{Manifest, ModelFile, Pooling, Purpose, name_of};
-pub use remote::RemoteModel;
+pub use manifest::{Manifest, ModelFile, ModelPurpose, Pooling, name_in_identity};
+pub use remote::OutOfProcessModel;
 pub use reranker::Reranker;
-pub use runtime::{LIBRARY, Runtime};
+pub use runtime::{LIBRARY, RuntimeLocations};
 
 /// Why a model or the ONNX Runtime cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum OnnxError {
     NoRuntime(String),
     /// The model cannot be run.
     #[error("model {model}: {reason}")]
-    Failed {
+    CannotRun {
         /// Short name of the model.
         model: String,
         /// Error message of the model process, or how the process ended.
@@ -45,15 +45,15 @@ pub enum OnnxError {
     },
     /// Another process is installing or removing the model with this name.
     #[error("another process is installing or removing the model {0}")]
-    Busy(String),
+    Locked(String),
     /// No model with this name or identity is installed.
     #[error("no model {0} is installed")]
-    Absent(String),
+    NotInstalled(String),
 }
 
 impl OnnxError {
     /// Returns the error for an invalid file or folder of a model.
-    pub(super) fn bad_file(path: &std::path::Path, reason: impl Into<String>) -> Self {
+    pub(super) fn bad_file_error(path: &std::path::Path, reason: impl Into<String>) -> Self {
         Self::BadFile { path: path.to_owned(), reason: reason.into() }
     }
 
@@ -67,11 +67,11 @@ impl OnnxError {
             Self::NoRuntime(_) => {
                 Some("`pip install onnxruntime` has it; set ORT_DYLIB_PATH or `model.runtime` to its path")
             }
-            Self::Failed { .. } => {
+            Self::CannotRun { .. } => {
                 Some("the model in use has not changed; the log of the daemon has details")
             }
-            Self::Busy(_) => Some("try again when the other process has finished"),
-            Self::Absent(_) => Some("`memo model list` shows the installed models"),
+            Self::Locked(_) => Some("try again when the other process has finished"),
+            Self::NotInstalled(_) => Some("`memo model list` shows the installed models"),
         }
     }
 }

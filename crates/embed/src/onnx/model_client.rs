@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::model_process::{Loaded, ModelTask, Reply, StartOptions};
+use super::model_process::{LoadReply, ModelTask, StartOptions, TaskReply};
 
 /// Time limit for loading a model, shorter than the 30 seconds for which a client waits for the daemon. A large model on a slow
 /// disk takes several seconds.
 const LOAD_LIMIT: Duration = Duration::from_secs(25);
 
 /// Time limit for a task of at most 8 texts in a background process.
-const REPLY_LIMIT: Duration = Duration::from_secs(30);
+const BACKGROUND_REPLY_LIMIT: Duration = Duration::from_secs(30);
 
 /// Time limit for the vector of a query, which usually takes milliseconds. After the limit, a search uses words only.
 pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(5);
 
 /// Longest line of a reply, bytes. A reply of 8 vectors with 4,096 numbers each takes less than 1 MB.
-const MOST_REPLY: u64 = 16 << 20;
+const MAX_REPLY_BYTES: u64 = 16 << 20;
 
 /// Longest part of a process's error output that an error message quotes, bytes.
-const MOST_SAID: usize = 300;
+const MAX_QUOTED_STDERR_BYTES: usize = 300;
 
 /// A running process `memod embed`. Dropping this value kills the process.
 pub(super) struct ModelProcess {
@@ -41,9 +41,9 @@ impl ModelProcess {
     pub(super) fn start(program: &Path, start: &StartOptions) -> Result<Self, String> {
         let mut process =
             Self::spawn(program, start).map_err(|error| format!("its process cannot be started: {error}"))?;
-        match process.receive_reply::<Loaded>(LOAD_LIMIT)? {
-            Loaded { is_ready: true, .. } => Ok(process),
-            Loaded { error, .. } => Err(error.unwrap_or_else(|| "the model cannot be loaded".to_owned())),
+        match process.receive_reply::<LoadReply>(LOAD_LIMIT)? {
+            LoadReply { is_ready: true, .. } => Ok(process),
+            LoadReply { error, .. } => Err(error.unwrap_or_else(|| "the model cannot be loaded".to_owned())),
         }
     }
 
@@ -67,7 +67,7 @@ impl ModelProcess {
         let stderr = child.stderr.take();
         let (tasks, task_queue) = channel();
         let (reply_sender, replies) = channel();
-        let reply_limit = if start.in_background { REPLY_LIMIT } else { QUERY_LIMIT };
+        let reply_limit = if start.in_background { BACKGROUND_REPLY_LIMIT } else { QUERY_LIMIT };
         let process = Self { child, tasks, replies, reply_limit, stderr };
         // Not every system can read a pipe with a deadline, so a thread reads the pipe.
         let exchange = move || exchange_lines(stdin, stdout, &task_queue, &reply_sender);
@@ -82,10 +82,10 @@ impl ModelProcess {
         let mut line = serde_json::to_string(task).expect("plain strings serialize");
         line.push('\n');
         let _ = self.tasks.send(line); // it fails when the process has ended, and then there is no reply
-        match self.receive_reply::<Reply>(self.reply_limit)? {
-            Reply { error: Some(error), .. } => Err(error),
-            Reply { vectors, .. } if vectors.len() == n_texts => Ok(vectors),
-            Reply { vectors, .. } => {
+        match self.receive_reply::<TaskReply>(self.reply_limit)? {
+            TaskReply { error: Some(error), .. } => Err(error),
+            TaskReply { vectors, .. } if vectors.len() == n_texts => Ok(vectors),
+            TaskReply { vectors, .. } => {
                 Err(format!("its process sent {} vectors for {n_texts} texts", vectors.len()))
             }
         }
@@ -99,18 +99,18 @@ impl ModelProcess {
             Err(RecvTimeoutError::Timeout) => {
                 Err(format!("its process did not reply within {} s", limit.as_secs()))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(self.describe_end()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.kill_and_describe_end()),
         }
     }
 
     /// Kills the process if it still runs; returns its exit status and the end of its error output as a message.
-    fn describe_end(&mut self) -> String {
+    fn kill_and_describe_end(&mut self) -> String {
         let _ = self.child.kill(); // fails only if the process has ended already
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let said = self.stderr.take().map(|stderr| io::read_to_string(stderr).unwrap_or_default());
         let said = said.unwrap_or_default();
         let said = said.trim();
-        let from = said.ceil_char_boundary(said.len().saturating_sub(MOST_SAID));
+        let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_QUOTED_STDERR_BYTES));
         if said.is_empty() {
             format!("its process ended with {status}")
         } else {
@@ -140,7 +140,7 @@ impl Drop for ModelProcess {
 /// Forwards one line of the process's output to `replies`; returns whether both ends still exist.
 fn forward_reply(stdout: &mut BufReader<ChildStdout>, replies: &Sender<String>) -> bool {
     let mut line = String::new();
-    let is_read = stdout.by_ref().take(MOST_REPLY).read_line(&mut line).is_ok();
+    let is_read = stdout.by_ref().take(MAX_REPLY_BYTES).read_line(&mut line).is_ok();
     is_read && line.ends_with('\n') && replies.send(line).is_ok()
 }
 

@@ -17,17 +17,17 @@ use fastembed::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{MODEL, Manifest};
-use super::{OnnxError, Pooling, Purpose};
+use super::manifest::{MODEL_FILE_NAME, Manifest};
+use super::{ModelPurpose, OnnxError, Pooling};
 use crate::normalize;
 
 /// Names of a tokenizer's files, as sentence-transformers writes them.
-pub(super) const TOKENIZER: [&str; 4] =
+pub(super) const TOKENIZER_FILES: [&str; 4] =
     ["tokenizer.json", "config.json", "special_tokens_map.json", "tokenizer_config.json"];
 
 /// Address space that the process may use in addition to eight times the size of the model file, bytes. Long texts take up to 1 GB.
 #[cfg(target_os = "linux")]
-const MEMORY_BYTES: u64 = 4 << 30;
+const EXTRA_MEMORY_BYTES: u64 = 4 << 30;
 
 /// Nice increment of a process that works in the background.
 #[cfg(unix)]
@@ -49,7 +49,7 @@ pub struct StartOptions {
 /// The first line of output: whether the model is loaded, or why not.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Loaded {
+pub(super) struct LoadReply {
     pub(super) is_ready: bool,
     pub(super) error: Option<String>,
 }
@@ -65,7 +65,7 @@ pub(super) struct ModelTask {
 
 impl ModelTask {
     /// Creates a task that embeds texts.
-    pub(super) fn for_texts(texts: Vec<String>) -> Self {
+    pub(super) fn for_embedding(texts: Vec<String>) -> Self {
         Self { query: None, texts }
     }
 }
@@ -74,7 +74,7 @@ impl ModelTask {
 /// error.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Reply {
+pub(super) struct TaskReply {
     pub(super) vectors: Vec<Option<Vec<f32>>>,
     pub(super) error: Option<String>,
 }
@@ -83,14 +83,14 @@ pub(super) struct Reply {
 ///
 /// # Errors
 /// When a pipe breaks or a line is invalid. The caller must end the process then.
-pub fn run(start: &StartOptions) -> io::Result<()> {
-    let lines = read_lines()?;
+pub fn run_model_process(start: &StartOptions) -> io::Result<()> {
+    let lines = spawn_stdin_reader()?;
     let mut model = match load_model(start) {
         Ok(model) => {
-            write_reply(&Loaded { is_ready: true, error: None })?;
+            write_reply(&LoadReply { is_ready: true, error: None })?;
             model
         }
-        Err(error) => return write_reply(&Loaded { is_ready: false, error: Some(error) }),
+        Err(error) => return write_reply(&LoadReply { is_ready: false, error: Some(error) }),
     };
     for line in lines {
         let task: ModelTask = serde_json::from_str(&line)?;
@@ -98,8 +98,8 @@ pub fn run(start: &StartOptions) -> io::Result<()> {
         let vectors: Result<Vec<_>, _> =
             task.texts.iter().map(|text| model.evaluate_text(&query, text)).collect();
         write_reply(&match vectors {
-            Ok(vectors) => Reply { vectors, error: None },
-            Err(error) => Reply { vectors: Vec::new(), error: Some(error.to_string()) },
+            Ok(vectors) => TaskReply { vectors, error: None },
+            Err(error) => TaskReply { vectors: Vec::new(), error: Some(error.to_string()) },
         })?;
     }
     Ok(())
@@ -130,7 +130,7 @@ impl LoadedModel {
 
 /// Starts a thread that reads the lines of stdin, and returns their receiver. The thread ends the process when stdin ends: after
 /// the daemon was killed, nobody needs the result of the current task.
-fn read_lines() -> io::Result<Receiver<String>> {
+fn spawn_stdin_reader() -> io::Result<Receiver<String>> {
     let (send, receive) = channel();
     thread::Builder::new().name("embed-input".to_owned()).spawn(move || forward_lines(&send))?;
     Ok(receive)
@@ -164,16 +164,16 @@ fn write_reply(reply: &impl Serialize) -> io::Result<()> {
 /// Loads the library of ONNX Runtime and the model, and limits memory and priority of the process.
 fn load_model(start: &StartOptions) -> Result<LoadedModel, String> {
     if start.in_background {
-        give_way();
+        lower_priority();
     }
     let (manifest, files) =
-        read_model(&start.model_dir, &start.identity).map_err(|error| error.to_string())?;
+        read_model_files(&start.model_dir, &start.identity).map_err(|error| error.to_string())?;
     limit_memory(files.model.len() as u64);
     let runtime = start.runtime.display();
     let library = ort::init_from(&start.runtime).map_err(|error| format!("{runtime}: {error}"))?;
     let environment = library.with_telemetry(false).build().map_err(|error| format!("{runtime}: {error}"))?;
     match manifest.purpose {
-        Purpose::Embed => {
+        ModelPurpose::Embed => {
             let options = InitOptionsUserDefined::new()
                 .with_environment(environment)
                 .with_max_length(manifest.max_tokens)
@@ -187,7 +187,7 @@ fn load_model(start: &StartOptions) -> Result<LoadedModel, String> {
                 .map_err(|error| load_error(&start.model_dir, &error))?;
             Ok(LoadedModel::Embedder(Box::new(model)))
         }
-        Purpose::Rerank => {
+        ModelPurpose::Rerank => {
             let options = RerankInitOptionsUserDefined::new()
                 .with_environment(environment)
                 .with_max_length(manifest.max_tokens)
@@ -212,24 +212,27 @@ struct ModelContent {
 }
 
 /// Reads the manifest and the files of a model. Fails if the model in the directory has another identity.
-fn read_model(dir: &Path, identity: &str) -> Result<(Manifest, ModelContent), OnnxError> {
+fn read_model_files(dir: &Path, identity: &str) -> Result<(Manifest, ModelContent), OnnxError> {
     let manifest = Manifest::read(dir)?;
     if manifest.identity() != identity {
-        return Err(OnnxError::bad_file(dir, format!("has {} instead of {identity}", manifest.identity())));
+        return Err(OnnxError::bad_file_error(
+            dir,
+            format!("has {} instead of {identity}", manifest.identity()),
+        ));
     }
     let tokenizer = TokenizerFiles {
-        tokenizer_file: manifest.read_file(dir, TOKENIZER[0])?,
-        config_file: manifest.read_file(dir, TOKENIZER[1])?,
-        special_tokens_map_file: manifest.read_file(dir, TOKENIZER[2])?,
-        tokenizer_config_file: manifest.read_file(dir, TOKENIZER[3])?,
+        tokenizer_file: manifest.read_verified_file(dir, TOKENIZER_FILES[0])?,
+        config_file: manifest.read_verified_file(dir, TOKENIZER_FILES[1])?,
+        special_tokens_map_file: manifest.read_verified_file(dir, TOKENIZER_FILES[2])?,
+        tokenizer_config_file: manifest.read_verified_file(dir, TOKENIZER_FILES[3])?,
     };
-    let model = manifest.read_file(dir, MODEL)?;
+    let model = manifest.read_verified_file(dir, MODEL_FILE_NAME)?;
     Ok((manifest, ModelContent { model, tokenizer }))
 }
 
 /// Lowers the priority of the process.
 #[cfg(unix)]
-fn give_way() {
+fn lower_priority() {
     let _ = rustix::process::nice(NICE); // a failure only slows down other processes
 }
 
@@ -240,7 +243,7 @@ fn give_way() {}
 #[cfg(target_os = "linux")]
 fn limit_memory(model_bytes: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    for (resource, limit) in [(Resource::As, MEMORY_BYTES + 8 * model_bytes), (Resource::Core, 0)] {
+    for (resource, limit) in [(Resource::As, EXTRA_MEMORY_BYTES + 8 * model_bytes), (Resource::Core, 0)] {
         let maximum = getrlimit(resource).maximum;
         let current = Some(maximum.map_or(limit, |maximum| limit.min(maximum)));
         let _ = setrlimit(resource, Rlimit { current, maximum }); // without the limit, the timeout of the caller still applies
@@ -252,9 +255,9 @@ fn limit_memory(_: u64) {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::manifest::MANIFEST;
+    use super::super::manifest::MANIFEST_FILE_NAME;
     use super::*;
-    use crate::Scale;
+    use crate::CosineScale;
 
     #[test]
     fn another_model_in_its_place_is_refused() {
@@ -263,17 +266,17 @@ mod tests {
             name: "own".to_owned(),
             source: String::new(),
             revision: "2".to_owned(),
-            purpose: Purpose::Embed,
+            purpose: ModelPurpose::Embed,
             dims: 8,
             pooling: Pooling::Mean,
             query_prefix: String::new(),
             document_prefix: String::new(),
             max_tokens: 1,
-            scale: Scale::default(),
+            scale: CosineScale::default(),
             files: Vec::new(),
         };
-        std::fs::write(temp.path().join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
-        let error = |identity| read_model(temp.path(), identity).err().unwrap().to_string();
+        std::fs::write(temp.path().join(MANIFEST_FILE_NAME), serde_json::to_vec(&manifest).unwrap()).unwrap();
+        let error = |identity| read_model_files(temp.path(), identity).err().unwrap().to_string();
         let refused = error("own@1/8/mean");
         assert!(refused.ends_with(": has own@2/8/mean instead of own@1/8/mean"), "{refused}");
         let files = error("own@2/8/mean");

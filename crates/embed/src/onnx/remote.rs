@@ -16,8 +16,8 @@ use super::cache::InstalledModel;
 use super::manifest::Manifest;
 use super::model_client::{ModelProcess, QUERY_LIMIT};
 use super::model_process::{ModelTask, StartOptions};
-use super::{OnnxError, Runtime};
-use crate::{EmbedError, Embedder, LOADING, Role, Scale};
+use super::{OnnxError, RuntimeLocations};
+use crate::{CosineScale, EmbedError, Embedder, MODEL_LOADING, TextRole};
 
 /// Number of texts in one task. The process embeds them one after the other, so more texts would need a longer time limit.
 const BATCH: usize = 8;
@@ -26,38 +26,42 @@ const BATCH: usize = 8;
 const BYTES_A_TOKEN: usize = 16;
 
 /// Idle time after which the process for queries ends.
-const IDLE: Duration = Duration::from_secs(600);
+const QUERY_IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Idle time after which the background process ends.
-const IDLE_IN_BACKGROUND: Duration = Duration::from_secs(30);
+const BACKGROUND_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time after a failed start until the next attempt.
-const TRY_AGAIN: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// Most query vectors in the cache. A search needs the same vector for the index and for the memories, and users repeat queries.
-const KEPT_QUERIES: usize = 32;
+const MAX_CACHED_QUERIES: usize = 32;
 
 /// One vector for each text; `None` for a text without a vector.
 pub(super) type Vectors = Vec<Option<Vec<f32>>>;
 
 /// An installed embedding model, run by processes of its own.
-pub struct RemoteModel {
+pub struct OutOfProcessModel {
     identity: String,
     manifest: Manifest,
     /// Embeds queries.
-    now: Arc<ModelServer>,
+    query_server: Arc<ModelServer>,
     /// Embeds documents in the background.
-    later: Arc<ModelServer>,
+    background_server: Arc<ModelServer>,
     /// The last queries with their vectors, oldest first.
     queries: Mutex<Vec<(String, Vectors)>>,
 }
 
-impl RemoteModel {
+impl OutOfProcessModel {
     /// Creates the model without starting a process. `program` is the path of `memod`.
     ///
     /// # Errors
     /// When the library of ONNX Runtime is not found.
-    pub fn new(installed: &InstalledModel, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
+    pub fn new(
+        installed: &InstalledModel,
+        runtime: &RuntimeLocations,
+        program: &Path,
+    ) -> Result<Self, OnnxError> {
         let runtime = runtime.find_library()?;
         let server = |in_background| {
             let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
@@ -68,14 +72,14 @@ impl RemoteModel {
         };
         let manifest = installed.manifest.clone();
         let (identity, queries) = (manifest.identity(), Mutex::default());
-        Ok(Self { identity, manifest, now: server(false), later: server(true), queries })
+        Ok(Self { identity, manifest, query_server: server(false), background_server: server(true), queries })
     }
 
     /// Returns the texts to send, prefixed and cut, each with its index in `texts`. Blank texts are left out, and get no vector.
-    fn prepare_texts(&self, texts: &[&str], role: Role) -> Vec<(usize, String)> {
+    fn prepare_texts(&self, texts: &[&str], role: TextRole) -> Vec<(usize, String)> {
         let prefix = match role {
-            Role::Query => &self.manifest.query_prefix,
-            Role::Document => &self.manifest.document_prefix,
+            TextRole::Query => &self.manifest.query_prefix,
+            TextRole::Document => &self.manifest.document_prefix,
         };
         let most = self.manifest.max_tokens * BYTES_A_TOKEN;
         let texts = texts.iter().enumerate().filter(|(_, text)| !text.trim().is_empty());
@@ -88,10 +92,10 @@ impl RemoteModel {
     }
 
     /// Embeds texts in batches, calling `ask` for each batch.
-    fn embed_by(
+    fn embed_in_batches(
         &self,
         texts: &[&str],
-        role: Role,
+        role: TextRole,
         ask: impl Fn(Vec<String>) -> Result<Vectors, String>,
     ) -> Result<Vectors, EmbedError> {
         let mut vectors = vec![None; texts.len()];
@@ -112,7 +116,7 @@ impl RemoteModel {
     }
 }
 
-impl Embedder for RemoteModel {
+impl Embedder for OutOfProcessModel {
     fn id(&self) -> &str {
         &self.identity
     }
@@ -122,24 +126,26 @@ impl Embedder for RemoteModel {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vectors, EmbedError> {
-        self.embed_by(texts, Role::Document, |texts| self.later.ask_when_ready(&ModelTask::for_texts(texts)))
+        self.embed_in_batches(texts, TextRole::Document, |texts| {
+            self.background_server.run_task_when_ready(&ModelTask::for_embedding(texts))
+        })
     }
 
-    fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vectors, EmbedError> {
+    fn embed_if_loaded(&self, texts: &[&str], role: TextRole) -> Result<Vectors, EmbedError> {
         let mut kept = None;
-        if let (Role::Query, [text]) = (role, texts) {
+        if let (TextRole::Query, [text]) = (role, texts) {
             let queries = lock(&self.queries);
             kept = queries.iter().find(|(known, _)| known == text).map(|(_, vectors)| vectors.clone());
         }
         if let Some(vectors) = kept {
             return Ok(vectors);
         }
-        let vectors = self.embed_by(texts, role, |texts| {
-            self.now.ask_if_ready(&ModelTask::for_texts(texts), QUERY_LIMIT)
+        let vectors = self.embed_in_batches(texts, role, |texts| {
+            self.query_server.run_task_if_ready(&ModelTask::for_embedding(texts), QUERY_LIMIT)
         })?;
-        if let (Role::Query, [text]) = (role, texts) {
+        if let (TextRole::Query, [text]) = (role, texts) {
             let mut queries = lock(&self.queries);
-            if queries.len() == KEPT_QUERIES {
+            if queries.len() == MAX_CACHED_QUERIES {
                 queries.remove(0);
             }
             queries.push(((*text).to_owned(), vectors.clone()));
@@ -148,21 +154,21 @@ impl Embedder for RemoteModel {
     }
 
     fn warm_up(&self) -> Result<(), EmbedError> {
-        self.embed_by(&["warm up"], Role::Query, |texts| {
-            self.now.ask_when_ready(&ModelTask::for_texts(texts))
+        self.embed_in_batches(&["warm up"], TextRole::Query, |texts| {
+            self.query_server.run_task_when_ready(&ModelTask::for_embedding(texts))
         })
         .map(drop)
     }
 
-    fn is_ready(&self) -> bool {
-        self.later.is_ready()
+    fn poll_ready(&self) -> bool {
+        self.background_server.poll_ready()
     }
 
     fn is_slow(&self) -> bool {
         true
     }
 
-    fn scale(&self) -> Scale {
+    fn cosine_scale(&self) -> CosineScale {
         self.manifest.scale
     }
 }
@@ -174,7 +180,7 @@ pub(super) struct ModelServer {
     state: Mutex<ServerState>,
     changed: Condvar,
     /// Whether a thread is running that ends the process when it is idle.
-    is_watched: AtomicBool,
+    has_idle_thread: AtomicBool,
 }
 
 #[derive(Default)]
@@ -192,14 +198,14 @@ impl ModelServer {
     /// Creates a server that has not started a process yet.
     pub(super) fn new(program: &Path, start: StartOptions) -> Arc<Self> {
         let (state, changed, is_watched) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
-        Arc::new(Self { program: program.to_owned(), start, state, changed, is_watched })
+        Arc::new(Self { program: program.to_owned(), start, state, changed, has_idle_thread: is_watched })
     }
 
     /// Waits until the process runs, at most for `limit`, and starts it if it is stopped.
     ///
     /// # Errors
-    /// The reason, if the process cannot be started, or [`LOADING`] if it is not ready in time.
-    pub(super) fn ready_within(self: &Arc<Self>, limit: Duration) -> Result<(), String> {
+    /// The reason, if the process cannot be started, or [`MODEL_LOADING`] if it is not ready in time.
+    pub(super) fn wait_until_ready(self: &Arc<Self>, limit: Duration) -> Result<(), String> {
         let until = Instant::now() + limit;
         let mut state = lock(&self.state);
         loop {
@@ -207,8 +213,8 @@ impl ModelServer {
                 return Ok(());
             }
             if !matches!(*state, ServerState::Starting) {
-                let why = self.why_not_ready(state);
-                if why != LOADING {
+                let why = self.start_if_stopped(state);
+                if why != MODEL_LOADING {
                     return Err(why);
                 }
                 state = lock(&self.state);
@@ -216,14 +222,14 @@ impl ModelServer {
             }
             let rest = until.saturating_duration_since(Instant::now());
             if rest.is_zero() {
-                return Err(LOADING.to_owned());
+                return Err(MODEL_LOADING.to_owned());
             }
             state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Runs a task, however long it takes to start the process or to wait for other tasks.
-    fn ask_when_ready(self: &Arc<Self>, task: &ModelTask) -> Result<Vectors, String> {
+    fn run_task_when_ready(self: &Arc<Self>, task: &ModelTask) -> Result<Vectors, String> {
         let process = loop {
             let mut state = lock(&self.state);
             match &mut *state {
@@ -236,7 +242,7 @@ impl ModelServer {
                 ServerState::Starting => {
                     drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner));
                 }
-                ServerState::Failed(why, at) if at.elapsed() < TRY_AGAIN => return Err(why.clone()),
+                ServerState::Failed(why, at) if at.elapsed() < RETRY_DELAY => return Err(why.clone()),
                 ServerState::Stopped | ServerState::Failed(..) => {
                     *state = ServerState::Starting;
                     drop(state);
@@ -248,8 +254,8 @@ impl ModelServer {
     }
 
     /// Runs a task if the process is ready, after waiting at most `limit` for other tasks to end. If the process is not ready,
-    /// starts it and returns an error ([`LOADING`], or why the last start failed) without waiting.
-    pub(super) fn ask_if_ready(
+    /// starts it and returns an error ([`MODEL_LOADING`], or why the last start failed) without waiting.
+    pub(super) fn run_task_if_ready(
         self: &Arc<Self>,
         task: &ModelTask,
         limit: Duration,
@@ -257,7 +263,9 @@ impl ModelServer {
         let until = Instant::now() + limit;
         let mut state = lock(&self.state);
         let process = loop {
-            let ServerState::Ready(process, _) = &mut *state else { return Err(self.why_not_ready(state)) };
+            let ServerState::Ready(process, _) = &mut *state else {
+                return Err(self.start_if_stopped(state));
+            };
             if let Some(process) = process.take() {
                 break process;
             }
@@ -272,21 +280,21 @@ impl ModelServer {
     }
 
     /// Returns whether the process runs. If it does not, starts it, without waiting.
-    fn is_ready(self: &Arc<Self>) -> bool {
+    fn poll_ready(self: &Arc<Self>) -> bool {
         let state = lock(&self.state);
         if matches!(*state, ServerState::Ready(..)) {
             return true;
         }
-        self.why_not_ready(state);
+        self.start_if_stopped(state);
         false
     }
 
-    /// Starts a stopped process, without waiting. Returns why the process cannot run tasks: [`LOADING`], or why its last start
-    /// failed.
-    fn why_not_ready(self: &Arc<Self>, mut state: MutexGuard<'_, ServerState>) -> String {
+    /// Starts a stopped process, without waiting. Returns why the process cannot run tasks: [`MODEL_LOADING`], or why its last
+    /// start failed.
+    fn start_if_stopped(self: &Arc<Self>, mut state: MutexGuard<'_, ServerState>) -> String {
         match &*state {
-            ServerState::Failed(why, at) if at.elapsed() < TRY_AGAIN => return why.clone(),
-            ServerState::Starting | ServerState::Ready(..) => return LOADING.to_owned(),
+            ServerState::Failed(why, at) if at.elapsed() < RETRY_DELAY => return why.clone(),
+            ServerState::Starting | ServerState::Ready(..) => return MODEL_LOADING.to_owned(),
             ServerState::Stopped | ServerState::Failed(..) => *state = ServerState::Starting,
         }
         drop(state);
@@ -297,7 +305,7 @@ impl ModelServer {
             let why = format!("a thread cannot be started: {error}");
             self.set_state(ServerState::Failed(why, Instant::now()));
         }
-        LOADING.to_owned()
+        MODEL_LOADING.to_owned()
     }
 
     /// Runs a task in the process. Makes the process available again afterwards, or drops it if the task failed.
@@ -319,7 +327,7 @@ impl ModelServer {
             Ok(process) => {
                 tracing::info!(model = %self.start.model_dir.display(), rss = process.rss_bytes(), "a model is loaded");
                 self.set_state(ServerState::Ready(Some(process), Instant::now()));
-                self.watch_process();
+                self.start_idle_thread();
             }
             Err(why) => {
                 tracing::error!(why, model = %self.start.model_dir.display(), "a model cannot be loaded");
@@ -329,20 +337,20 @@ impl ModelServer {
     }
 
     /// Starts the thread that ends the process when it is idle, unless the thread is running already.
-    fn watch_process(self: &Arc<Self>) {
-        if self.is_watched.swap(true, Ordering::SeqCst) {
+    fn start_idle_thread(self: &Arc<Self>) {
+        if self.has_idle_thread.swap(true, Ordering::SeqCst) {
             return;
         }
         let (server, idle) = (Arc::downgrade(self), self.idle_limit());
         let watching = thread::Builder::new().name("embed-idle".to_owned());
-        if watching.spawn(move || end_when_idle(&server, idle)).is_err() {
-            self.is_watched.store(false, Ordering::SeqCst); // without the thread, the process ends with the daemon
+        if watching.spawn(move || end_process_when_idle(&server, idle)).is_err() {
+            self.has_idle_thread.store(false, Ordering::SeqCst); // without the thread, the process ends with the daemon
         }
     }
 
     /// Returns the time after which the idle process ends.
     fn idle_limit(&self) -> Duration {
-        if self.start.in_background { IDLE_IN_BACKGROUND } else { IDLE }
+        if self.start.in_background { BACKGROUND_IDLE_TIMEOUT } else { QUERY_IDLE_TIMEOUT }
     }
 
     /// Sets the state, and wakes all threads that wait for a change.
@@ -354,7 +362,7 @@ impl ModelServer {
 }
 
 /// Ends the process of `server` when its last task is at least `idle` ago; returns then, or when there is no process.
-fn end_when_idle(server: &Weak<ModelServer>, idle: Duration) {
+fn end_process_when_idle(server: &Weak<ModelServer>, idle: Duration) {
     let mut rest = idle;
     loop {
         thread::park_timeout(rest);
@@ -363,7 +371,7 @@ fn end_when_idle(server: &Weak<ModelServer>, idle: Duration) {
         match &*state {
             ServerState::Ready(Some(_), asked) if asked.elapsed() >= idle => {
                 let former = std::mem::take(&mut *state);
-                server.is_watched.store(false, Ordering::SeqCst);
+                server.has_idle_thread.store(false, Ordering::SeqCst);
                 drop(state);
                 drop(former); // kills the process, so the lock is released before
                 return;
@@ -371,7 +379,7 @@ fn end_when_idle(server: &Weak<ModelServer>, idle: Duration) {
             ServerState::Ready(_, asked) => rest = idle.saturating_sub(asked.elapsed()),
             ServerState::Stopped | ServerState::Starting | ServerState::Failed(..) => {
                 // Stored under the lock, so that the next start of a process sees the new value.
-                server.is_watched.store(false, Ordering::SeqCst);
+                server.has_idle_thread.store(false, Ordering::SeqCst);
                 return;
             }
         }
@@ -388,21 +396,27 @@ mod tests {
         let (model_dir, runtime) = (nowhere.clone(), nowhere.clone());
         let start = StartOptions { model_dir, identity: String::new(), runtime, in_background: false };
         let (state, changed) = (Mutex::new(state), Condvar::new());
-        Arc::new(ModelServer { program: nowhere, start, state, changed, is_watched: AtomicBool::new(false) })
+        Arc::new(ModelServer {
+            program: nowhere,
+            start,
+            state,
+            changed,
+            has_idle_thread: AtomicBool::new(false),
+        })
     }
 
     #[test]
     fn who_asks_never_waits_for_a_start() {
         let ask = |server: &Arc<ModelServer>, limit| {
-            server.ask_if_ready(&ModelTask::for_texts(vec!["a".to_owned()]), limit).unwrap_err()
+            server.run_task_if_ready(&ModelTask::for_embedding(vec!["a".to_owned()]), limit).unwrap_err()
         };
         let loading = server(ServerState::Starting);
-        assert_eq!((ask(&loading, QUERY_LIMIT), loading.is_ready()), (LOADING.to_owned(), false));
+        assert_eq!((ask(&loading, QUERY_LIMIT), loading.poll_ready()), (MODEL_LOADING.to_owned(), false));
         let busy = server(ServerState::Ready(None, Instant::now()));
         let why = "its process was busy for over 0 s".to_owned();
-        assert_eq!((ask(&busy, Duration::ZERO), busy.is_ready()), (why, true));
+        assert_eq!((ask(&busy, Duration::ZERO), busy.poll_ready()), (why, true));
         let stopped = server(ServerState::Stopped);
-        assert_eq!(ask(&stopped, QUERY_LIMIT), LOADING, "it is started by another thread");
+        assert_eq!(ask(&stopped, QUERY_LIMIT), MODEL_LOADING, "it is started by another thread");
         let mut state = lock(&stopped.state);
         while matches!(*state, ServerState::Starting) {
             state = stopped.changed.wait(state).unwrap();
@@ -410,7 +424,7 @@ mod tests {
         drop(state);
         let why = ask(&stopped, QUERY_LIMIT);
         assert!(why.starts_with("its process cannot be started: "), "{why}");
-        assert!(!stopped.is_ready());
+        assert!(!stopped.poll_ready());
     }
 
     #[test]
@@ -418,8 +432,8 @@ mod tests {
         let busy = server(ServerState::Ready(None, Instant::now()));
         let asked = Arc::clone(&busy);
         let asking =
-            thread::spawn(move || asked.ask_if_ready(&ModelTask::default(), Duration::from_secs(60)));
+            thread::spawn(move || asked.run_task_if_ready(&ModelTask::default(), Duration::from_secs(60)));
         busy.set_state(ServerState::Starting);
-        assert_eq!(asking.join().unwrap(), Err(LOADING.to_owned()));
+        assert_eq!(asking.join().unwrap(), Err(MODEL_LOADING.to_owned()));
     }
 }

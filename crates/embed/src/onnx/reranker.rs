@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::cache::InstalledModel;
 use super::model_process::{ModelTask, StartOptions};
 use super::remote::ModelServer;
-use super::{OnnxError, Runtime};
+use super::{OnnxError, RuntimeLocations};
 
 /// Number of texts in one task. The time limit is checked between tasks.
 const BATCH: usize = 2;
@@ -25,7 +25,11 @@ impl Reranker {
     ///
     /// # Errors
     /// When the library of ONNX Runtime is not found.
-    pub fn new(installed: &InstalledModel, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
+    pub fn new(
+        installed: &InstalledModel,
+        runtime: &RuntimeLocations,
+        program: &Path,
+    ) -> Result<Self, OnnxError> {
         let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
         let start = StartOptions {
             model_dir,
@@ -47,7 +51,7 @@ impl Reranker {
     /// The reason, if the model fails or does not score all texts within `limit`.
     pub fn score_texts(&self, query: &str, texts: &[String], limit: Duration) -> Result<Vec<f32>, String> {
         let until = Instant::now() + limit;
-        self.server.ready_within(limit)?;
+        self.server.wait_until_ready(limit)?;
         let mut scores = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
             let rest = until.saturating_duration_since(Instant::now());
@@ -56,7 +60,7 @@ impl Reranker {
                 return Err(format!("scored only {done} of {all} hits within {} s", limit.as_secs_f32()));
             }
             let task = ModelTask { query: Some(query.to_owned()), texts: batch.to_vec() };
-            for score in self.server.ask_if_ready(&task, rest)? {
+            for score in self.server.run_task_if_ready(&task, rest)? {
                 let score = score.and_then(|score| score.first().copied());
                 let score = score.ok_or("the model returned a score that is not finite")?;
                 scores.push(1.0 / (1.0 + (-score).exp()));

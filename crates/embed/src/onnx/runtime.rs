@@ -18,17 +18,17 @@ pub const LIBRARY: &str = "libonnxruntime.so";
 
 /// The places that are searched for the library, in this order; the directories of the system come last.
 #[derive(Clone, Debug, Default)]
-pub struct Runtime {
+pub struct RuntimeLocations {
     /// `$ORT_DYLIB_PATH`.
-    pub variable: Option<PathBuf>,
+    pub from_variable: Option<PathBuf>,
     /// The setting `model.runtime`.
-    pub setting: Option<PathBuf>,
+    pub from_setting: Option<PathBuf>,
     /// The directory of all caches of memod.
     pub cache_dir: PathBuf,
 }
 
 /// Library directories of the system.
-const SYSTEM: &[&str] = &[
+const SYSTEM_LIBRARY_DIRS: &[&str] = &[
     "/usr/local/lib",
     "/usr/lib",
     "/usr/lib64",
@@ -38,13 +38,13 @@ const SYSTEM: &[&str] = &[
     "/opt/onnxruntime/lib",
 ];
 
-impl Runtime {
+impl RuntimeLocations {
     /// Returns the path of the library, without loading it.
     ///
     /// # Errors
     /// When the variable or the setting names a missing file, or the library is in none of the places.
     pub fn find_library(&self) -> Result<PathBuf, OnnxError> {
-        for (named, by) in [(&self.variable, "ORT_DYLIB_PATH"), (&self.setting, "model.runtime")] {
+        for (named, by) in [(&self.from_variable, "ORT_DYLIB_PATH"), (&self.from_setting, "model.runtime")] {
             if let Some(path) = named {
                 let path = if path.is_dir() {
                     library_in(path).unwrap_or_else(|| path.join(LIBRARY))
@@ -61,10 +61,11 @@ impl Runtime {
             }
         }
         // Without a home directory, the cache is below a temporary directory, where another user may have created it.
-        let own = Some(self.own_dir()).filter(|dir| is_own_dir(&self.cache_dir) && is_own_dir(dir));
-        let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
+        let own =
+            Some(self.fetched_library_dir()).filter(|dir| is_own_dir(&self.cache_dir) && is_own_dir(dir));
+        let dirs = own.into_iter().chain(SYSTEM_LIBRARY_DIRS.iter().map(PathBuf::from));
         dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(|| {
-            let own = self.own_dir();
+            let own = self.fetched_library_dir();
             OnnxError::NoRuntime(format!(
                 "it is neither in {} nor in the library directories of the system",
                 own.display()
@@ -73,12 +74,12 @@ impl Runtime {
     }
 
     /// Returns whether the variable or the setting names the library.
-    pub fn is_named(&self) -> bool {
-        self.variable.is_some() || self.setting.is_some()
+    pub fn is_configured(&self) -> bool {
+        self.from_variable.is_some() || self.from_setting.is_some()
     }
 
     /// Returns the directory into which memod downloads the library.
-    pub fn own_dir(&self) -> PathBuf {
+    pub fn fetched_library_dir(&self) -> PathBuf {
         self.cache_dir.join("onnxruntime")
     }
 }
@@ -147,11 +148,12 @@ mod tests {
             std::fs::create_dir(dir).unwrap();
             std::fs::write(dir.join(name), "").unwrap();
         }
-        let mut runtime = Runtime { cache_dir: temp.path().to_owned(), ..Runtime::default() };
+        let mut runtime =
+            RuntimeLocations { cache_dir: temp.path().to_owned(), ..RuntimeLocations::default() };
         assert_eq!(runtime.find_library().unwrap(), own.join(format!("{LIBRARY}.1.32.0")));
-        runtime.setting = Some(named.clone());
+        runtime.from_setting = Some(named.clone());
         assert_eq!(runtime.find_library().unwrap(), named.join(LIBRARY), "a directory may be named");
-        runtime.variable = Some(temp.path().join("gone.so"));
+        runtime.from_variable = Some(temp.path().join("gone.so"));
         let error = runtime.find_library().unwrap_err().to_string();
         assert!(error.contains("ORT_DYLIB_PATH names") && error.contains("gone.so"), "{error}");
     }

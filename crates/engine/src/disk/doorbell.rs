@@ -20,9 +20,9 @@ pub(super) fn create_doorbell(layout: &RepoLayout, autostart: bool) {
         let _ = remove_file(&mark); // the marker rarely exists
     }
     match hung {
-        Ok(()) => drop(has_rung(&doorbell)),
+        Ok(()) => drop(take_doorbell_ring(&doorbell)),
         Err(error) => {
-            tracing::warn!(path = %doorbell.display(), %error, "cannot create the doorbell for git's hooks")
+            tracing::warn!(path = %doorbell.display(), %error, "cannot create the doorbell for git's hooks");
         }
     }
 }
@@ -31,7 +31,7 @@ pub(super) fn create_doorbell(layout: &RepoLayout, autostart: bool) {
 ///
 /// Truncating and closing the file cause change events too, but the next check finds the file empty. If a hook appends between
 /// reading and truncating, the reconcile that this call causes begins later and covers that change.
-pub(super) fn has_rung(doorbell: &Path) -> bool {
+pub(super) fn take_doorbell_ring(doorbell: &Path) -> bool {
     let rung = metadata(doorbell).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     if rung && let Err(error) = File::options().write(true).truncate(true).open(doorbell) {
         tracing::warn!(path = %doorbell.display(), %error, "cannot truncate the doorbell");

@@ -28,17 +28,21 @@ impl GitDirs<'_> {
 ///
 /// # Errors
 /// Why one of these directories cannot be watched, with the remedy; the worktree is polled then.
-pub(super) fn watch_git(engine: &Engine, worktree: WorktreeId, dirs: &GitDirs<'_>) -> Result<(), String> {
+pub(super) fn watch_git_and_cookie_dirs(
+    engine: &Engine,
+    worktree: WorktreeId,
+    dirs: &GitDirs<'_>,
+) -> Result<(), String> {
     // Watching the directory of the socket shows when the socket is removed.
     let socket_dir = engine.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
     let git = dirs.existing_dirs().chain(socket_dir).map(|dir| (Role::Git, dir));
     let mut all = git.chain([(Role::Cookies, dirs.layout.cookie_dir())]);
     let watched = all.try_for_each(|(role, dir)| engine.watch.add_dir(worktree, role, &dir));
-    watched.map_err(|error| with_remedy(&error))
+    watched.map_err(|error| unwatched_message(&error))
 }
 
 /// Returns why a directory is not watched, the remedy, and the fallback until then, in one line.
-pub(crate) fn with_remedy(error: &WatchError) -> String {
+pub(crate) fn unwatched_message(error: &WatchError) -> String {
     format!(
         "{}; until then every query compares the worktree with the index",
         line_with_hint(error, error.hint())

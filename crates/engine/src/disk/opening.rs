@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, sync_channel};
 
-use memod_base::paths::{IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_in};
-use memod_git::{Refs, UserDirs, UserRules};
-use memod_index_db::{ViewKey, ViewRow};
+use memod_base::paths::{
+    IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_without_parents,
+};
+use memod_git::{Refs, UserDirs, UserFilesSnapshot};
+use memod_index_db::{WorktreeKey, WorktreeRow};
 use memod_proto::{RpcError, code};
-use memod_watch::silent_file_system;
+use memod_watch::unreliable_file_system;
 
-use super::git_watch::{GitDirs, watch_git};
+use super::git_watch::{GitDirs, watch_git_and_cookie_dirs};
 use super::{WorktreeDisk, doorbell, reconcile};
 use crate::engine::Engine;
 use crate::errors::{RpcResult, stopping_error};
@@ -34,16 +36,17 @@ pub(super) fn open_worktree(
     if settings.is_bare {
         return Err(bare_repository_error(&layout));
     }
-    let row = request_row(jobs, thread, &layout)?;
+    let row = find_or_add_row(jobs, thread, &layout)?;
     let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
-    let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(silent_events_reason);
+    let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(unreliable_events_reason);
     if let Err(error) = create_cookie_dir(&layout) {
         tracing::warn!(%error, "cannot create the directory of cookies");
     }
     doorbell::create_doorbell(&layout, engine.config.hooks.autostart);
     // The row may belong to a worktree that has moved and is watched under its old path.
-    engine.watch.remove_view(row.id);
-    let unwatched = watch_git(engine, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
+    engine.watch.remove_worktree(row.id);
+    let unwatched =
+        watch_git_and_cookie_dirs(engine, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
     let walker =
         reconcile::start_reconcile_thread(engine, jobs, thread, &layout, row.id).map_err(|error| {
             let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
@@ -53,13 +56,19 @@ pub(super) fn open_worktree(
         engine: Arc::clone(engine),
         worktree: row.id,
         refs: Refs::new(&layout, settings.object_hash),
-        user_rules: UserRules::default(),
+        user_rules: UserFilesSnapshot::default(),
         excludes: Vec::new(),
         layout,
     };
     let mut settings = disk.read_settings(false); // read them again, because changes are reported only from now on
     settings.unwatched = unwatched.or(settings.unwatched);
-    let opened = OpenedWorktree { layout: disk.layout.clone(), row, walker, settings, silent };
+    let opened = OpenedWorktree {
+        layout: disk.layout.clone(),
+        row,
+        reconciler: walker,
+        settings,
+        unreliable_events: silent,
+    };
     Ok((disk, opened))
 }
 
@@ -68,21 +77,28 @@ pub(super) fn open_worktree(
 fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
     let cookie_dir = layout.cookie_dir();
     match cookie_dir.parent() {
-        Some(around) if around != layout.state_dir => create_private_dir_in(around)?,
+        Some(around) if around != layout.state_dir => create_private_dir_without_parents(around)?,
         _ => {}
     }
-    create_private_dir_in(&cookie_dir)
+    create_private_dir_without_parents(&cookie_dir)
 }
 
 /// Asks the writer for the row of a worktree.
-fn request_row(jobs: &Sender<WriterJob>, thread: ThreadNumber, layout: &RepoLayout) -> RpcResult<ViewRow> {
+fn find_or_add_row(
+    jobs: &Sender<WriterJob>,
+    thread: ThreadNumber,
+    layout: &RepoLayout,
+) -> RpcResult<WorktreeRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
     // A wrong inode would look like another worktree under this name, whose new row replaces the manifest of this one.
     let inode = memod_scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
-    let key =
-        ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
+    let key = WorktreeKey {
+        git_dir: git_dir.display().to_string(),
+        inode,
+        root: layout.root.display().to_string(),
+    };
     let (reply, row) = sync_channel(1);
-    jobs.send(WriterJob::Open { key, thread, reply }).map_err(|_| stopping_error())?;
+    jobs.send(WriterJob::OpenRow { key, thread, reply }).map_err(|_| stopping_error())?;
     let row = row
         .recv()
         .map_err(|_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why"))?;
@@ -102,8 +118,8 @@ fn bare_repository_error(layout: &RepoLayout) -> RpcError {
 }
 
 /// Returns why events may not report every change in a directory, and the fallback; `None` if they report all.
-pub(super) fn silent_events_reason(dir: &Path) -> Option<String> {
-    let name = silent_file_system(dir)?;
+pub(super) fn unreliable_events_reason(dir: &Path) -> Option<String> {
+    let name = unreliable_file_system(dir)?;
     Some(format!(
         "{}: {name} does not report every change; every query compares the worktree with the index",
         dir.display()

@@ -11,13 +11,13 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use memod_base::paths::RepoLayout;
 use memod_base::types::WorktreeId;
 use memod_index_db::ManifestChange;
-use memod_indexing::{Applied, IndexError, Reconciler};
+use memod_indexing::{AppliedChanges, IndexError, Reconciler};
 use memod_watch::{Role, WatchError};
 
-use super::end_guard::EndGuard;
-use super::git_watch::with_remedy;
+use super::end_guard::PanicReporter;
+use super::git_watch::unwatched_message;
 use crate::engine::Engine;
-use crate::messages::disk_task::{ExistenceCheck, ReconcileHandle, ReconcileRequest, ThreadNumber};
+use crate::messages::disk_task::{ExistenceCheck, ReconcileRequest, ReconcileThreadHandle, ThreadNumber};
 use crate::messages::loop_event::ReconcileEnd;
 use crate::messages::writer_job::{ReconcileTicket, WriterJob};
 use crate::threads::spawn_thread;
@@ -32,14 +32,14 @@ pub(super) fn start_reconcile_thread(
     thread: ThreadNumber,
     layout: &RepoLayout,
     worktree: WorktreeId,
-) -> anyhow::Result<ReconcileHandle> {
+) -> anyhow::Result<ReconcileThreadHandle> {
     let reconciler = Reconciler::new(&engine.indexer, layout, worktree)?;
     let progress = reconciler.progress();
     let (due, queue) = channel();
     let worktree =
         ReconcileThread { engine: Arc::clone(engine), jobs: jobs.clone(), thread, worktree, reconciler };
     spawn_thread("reconcile", move || worktree.run_reconciles(&queue))?;
-    Ok(ReconcileHandle { due, progress })
+    Ok(ReconcileThreadHandle { due, progress })
 }
 
 /// The state of the thread that reconciles one worktree.
@@ -55,11 +55,11 @@ impl ReconcileThread {
     /// Runs reconciles until the loop drops the channel.
     fn run_reconciles(mut self, queue: &Receiver<ReconcileRequest>) {
         let engine = Arc::clone(&self.engine);
-        let _end = EndGuard::new(&engine, self.thread);
+        let _end = PanicReporter::new(&engine, self.thread);
         for due in queue {
             let ticket = self.new_ticket();
             let indexed = self.run_reconcile(due, ticket);
-            let _ = self.jobs.send(WriterJob::End(ticket, Box::new(indexed))); // the writer ends only with the daemon
+            let _ = self.jobs.send(WriterJob::EndReconcile(ticket, Box::new(indexed))); // the writer ends only with the daemon
         }
     }
 
@@ -75,14 +75,14 @@ impl ReconcileThread {
         let Self { engine, jobs, thread, worktree, reconciler } = self;
         let mut unwatched = None;
         let mut on_dir = |dir: &Path| match engine.watch.add_dir(*worktree, Role::Worktree, dir) {
-            Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
-            Err(error) => unwatched = Some(with_remedy(&error)),
+            Ok(()) | Err(WatchError::Gone(_) | WatchError::NotAccessible(_)) => {}
+            Err(error) => unwatched = Some(unwatched_message(&error)),
         };
         let mut apply = |changes| apply_changes(jobs, ticket, changes);
         let result =
             IndexError::catch_panic(|| reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply));
         let head = memod_git::read_head(reconciler.layout());
-        let existence = result.is_err().then(|| ExistenceCheck::from_layout(reconciler.layout()));
+        let existence = result.is_err().then(|| ExistenceCheck::check_on_disk(reconciler.layout()));
         ReconcileEnd { thread: *thread, scope, result, head, unwatched, existence }
     }
 }
@@ -95,8 +95,8 @@ fn apply_changes(
     jobs: &Sender<WriterJob>,
     ticket: ReconcileTicket,
     changes: Vec<ManifestChange>,
-) -> Result<Applied, IndexError> {
+) -> Result<AppliedChanges, IndexError> {
     let (reply, applied) = sync_channel(1);
-    jobs.send(WriterJob::Apply { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;
+    jobs.send(WriterJob::ApplyChanges { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;
     applied.recv().map_err(|_| IndexError::Cancelled)?
 }

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use memod_base::threads::catch_panic;
 use memod_index_db::{IndexReader, NewVector};
 
-use super::{EmbeddingResult, EmbeddingRound, VectorsOf, run_writer_job};
+use super::{EmbeddingResult, EmbeddingRound, TargetModel, run_writer_job};
 use crate::engine::Engine;
 use crate::errors::error_chain;
 use crate::messages::writer_job::WriterJob;
@@ -28,7 +28,7 @@ pub(super) fn prepare_next_model(
     if let Some(error) = &error {
         tracing::warn!(error, "the chosen model cannot be used yet");
     }
-    engine.models.note_choice_problem(error);
+    engine.models.set_choice_problem(error);
 }
 
 fn try_prepare_next_model(
@@ -37,38 +37,38 @@ fn try_prepare_next_model(
     is_cancelled: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<()> {
     let reader = &IndexReader::open(&engine.index_db)?;
-    let chosen = engine.models.chosen_id().map_err(|why| anyhow!(why))?;
+    let chosen = engine.models.chosen_model_id().map_err(|why| anyhow!(why))?;
     let embedder = engine.models.load_model(&chosen).map_err(|why| anyhow!(why))?;
     if !engine.models.is_usable(&chosen) {
         embedder.warm_up()?;
-        engine.models.note_usable(&chosen);
+        engine.models.mark_usable(&chosen);
         engine.notify_observer(|observer| observer.chosen_model_usable());
     }
     let planned = reader.next_model()?;
     if reader.model_id()? == chosen {
         if planned.is_some() {
-            run_writer_job(jobs, |done| WriterJob::PlanModel(None, done))?;
+            run_writer_job(jobs, |done| WriterJob::SetNextModel(None, done))?;
         }
         return Ok(());
     }
     if planned.as_ref() != Some(&chosen) {
-        run_writer_job(jobs, |done| WriterJob::PlanModel(Some(chosen.clone()), done))?;
+        run_writer_job(jobs, |done| WriterJob::SetNextModel(Some(chosen.clone()), done))?;
     }
     let keep = |found| {
         let vectors = match found {
             EmbeddingResult::Vectors(vectors) => vectors,
             EmbeddingResult::Failed(of) => vec![NewVector { owner: of, vec: Some(Vec::new()) }],
         };
-        run_writer_job(jobs, |done| WriterJob::NextVectors(chosen.clone(), vectors, done))
+        run_writer_job(jobs, |done| WriterJob::StoreNextVectors(chosen.clone(), vectors, done))
     };
     loop {
         let round = EmbeddingRound {
             reader,
             embedder: embedder.as_ref(),
-            vectors_of: VectorsOf::Next(&chosen),
+            target_model: TargetModel::Next(&chosen),
             max_file_bytes: engine.config.index.max_file_bytes,
             is_cancelled: &mut *is_cancelled,
-            keep: &keep,
+            store_result: &keep,
         };
         let made = round.run();
         if is_cancelled() {
@@ -83,7 +83,7 @@ fn try_prepare_next_model(
         }
     }
     embedder.warm_up()?; // so that no query after the switch must wait until the model is loaded
-    if engine.models.chosen_id().as_ref() == Ok(&chosen) {
+    if engine.models.chosen_model_id().as_ref() == Ok(&chosen) {
         run_writer_job(jobs, |done| WriterJob::SwitchModel(chosen, done))?;
     }
     Ok(())

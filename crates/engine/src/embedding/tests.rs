@@ -44,7 +44,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = IndexWriter::open(&path, "one").unwrap();
-        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        let view = writer.find_or_add_worktree(&worktree_key()).unwrap();
         Self { writer: RefCell::new(writer), reader: IndexReader::open(&path).unwrap(), view, temp }
     }
 
@@ -71,15 +71,15 @@ impl Bench {
             }
             Ok(())
         };
-        let (reader, vectors_of) = (&self.reader, VectorsOf::Active);
+        let (reader, vectors_of) = (&self.reader, TargetModel::Active);
         let is_cancelled = &mut || false;
         EmbeddingRound {
             reader,
             embedder: &embedder,
-            vectors_of,
+            target_model: vectors_of,
             max_file_bytes: 0,
             is_cancelled,
-            keep: &keep,
+            store_result: &keep,
         }
         .run()?;
         Ok(embedder.n_texts.into_inner())
@@ -87,7 +87,7 @@ impl Bench {
 
     /// How many chunks wait, and what the model fails on.
     fn state(&self) -> (u64, Vec<String>) {
-        let waiting = self.reader.pending_embeddings(self.view, 99).unwrap();
+        let waiting = self.reader.count_pending_embeddings(self.view, 99).unwrap();
         (waiting, self.reader.list_embed_failed(self.view, 9).unwrap())
     }
 

@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex};
 
 use memod_base::clock::now_ms;
 use memod_base::threads::lock;
-use memod_base::types::{NotedChange, rfc3339};
+use memod_base::types::{MemoryChange, format_rfc3339};
 use memod_proto::{EventParams, LostEvent, MemoriesEvent, Topic};
 use tokio::sync::Notify;
 
-use super::worktree_news::DeliveredNews;
+use super::worktree_news::PublishedWorktree;
 
 /// Most events that wait for one subscriber. With at most [`MOST_IDS`] ids each, they take at most half of the bytes that may be
 /// unread on a connection.
@@ -84,14 +84,14 @@ impl EventMessage {
 #[derive(Default)]
 pub struct EventBroker {
     /// The topics with a subscriber, as [`TopicSet`].
-    heard: AtomicU8,
+    subscribed_topics: AtomicU8,
     registry: Mutex<SubscriberRegistry>,
     /// Notified when the missing vectors of a worktree are to be counted.
-    pub count_vectors: Notify,
+    pub vector_count_requested: Notify,
     /// Notified when the memories of a worktree are to be compared with its code.
-    pub count_drift: Notify,
+    pub drift_count_requested: Notify,
     /// Locked while memories are compared with code, so that only one comparison runs at a time.
-    pub drift_turn: tokio::sync::Mutex<()>,
+    pub drift_lock: tokio::sync::Mutex<()>,
 }
 
 /// All subscribers, and the state that was published for each worktree.
@@ -99,7 +99,7 @@ pub struct EventBroker {
 pub(crate) struct SubscriberRegistry {
     n_subscribed: u64,
     subscribers: Vec<Subscriber>,
-    pub(crate) worktrees: HashMap<PathBuf, DeliveredNews>,
+    pub(crate) worktrees: HashMap<PathBuf, PublishedWorktree>,
 }
 
 struct Subscriber {
@@ -128,7 +128,7 @@ impl EventBroker {
     pub fn subscribe(self: &Arc<Self>, topics: TopicSet, root: &Path) -> Subscription {
         let mut registry = lock(&self.registry);
         let subscription = self.add_subscriber(&mut registry, topics, root);
-        self.update_heard_topics(&registry);
+        self.update_subscribed_topics(&registry);
         subscription
     }
 
@@ -147,7 +147,7 @@ impl EventBroker {
             events.retain(|event| event.topic.is_some_and(is_wanted));
             *lock(&subscription.queue.waiting) = QueuedEvents { events, n_lost, is_closed: false };
         }
-        self.update_heard_topics(&registry);
+        self.update_subscribed_topics(&registry);
         subscription
     }
 
@@ -173,18 +173,18 @@ impl EventBroker {
     pub fn close_subscription(&self, number: u64) {
         let mut registry = lock(&self.registry);
         if registry.remove_subscriber(number).is_some() {
-            self.update_heard_topics(&registry);
+            self.update_subscribed_topics(&registry);
         }
     }
 
-    fn update_heard_topics(&self, registry: &SubscriberRegistry) {
+    fn update_subscribed_topics(&self, registry: &SubscriberRegistry) {
         let heard = registry.subscribers.iter().fold(0, |heard, subscriber| heard | subscriber.topics.0);
-        self.heard.store(heard, Ordering::Relaxed);
+        self.subscribed_topics.store(heard, Ordering::Relaxed);
     }
 
     /// Returns whether one of these topics has a subscriber.
     pub fn has_subscriber(&self, topics: TopicSet) -> bool {
-        TopicSet(self.heard.load(Ordering::Relaxed)).intersects(topics)
+        TopicSet(self.subscribed_topics.load(Ordering::Relaxed)).intersects(topics)
     }
 
     /// Calls `run` with the locked registry of all subscribers; returns its result.
@@ -193,22 +193,22 @@ impl EventBroker {
     }
 
     /// Publishes changes of memories.
-    pub fn publish_memory_changes(&self, changes: Vec<NotedChange>) {
+    pub fn publish_memory_changes(&self, changes: Vec<MemoryChange>) {
         if changes.is_empty() {
             return;
         }
         self.with_registry(|registry| {
-            for NotedChange { action, ids } in changes {
+            for MemoryChange { action, ids } in changes {
                 let parts: Vec<&[String]> =
                     if ids.is_empty() { vec![&[]] } else { ids.chunks(MOST_IDS).collect() };
                 for ids in parts {
-                    let (time, change) = (rfc3339(now_ms()), action.clone());
+                    let (time, change) = (format_rfc3339(now_ms()), action.clone());
                     let event = MemoriesEvent { time, ids: ids.to_vec(), change };
                     registry.queue_event(Topic::Memories, None, &EventParams::Memories(event));
                 }
             }
             if registry.request_drift_counts() {
-                self.count_drift.notify_one();
+                self.drift_count_requested.notify_one();
             }
         });
     }
@@ -218,7 +218,7 @@ impl SubscriberRegistry {
     /// Queues an event for the subscribers to its topic in a worktree; without a worktree, in all worktrees.
     pub(crate) fn queue_event(&self, topic: Topic, root: Option<&Path>, event: &EventParams) {
         let mut message = None;
-        for subscriber in self.subscribers.iter().filter(|one| one.hears(topic, root)) {
+        for subscriber in self.subscribers.iter().filter(|one| one.wants_event(topic, root)) {
             let message = message.get_or_insert_with(|| EventMessage::new(Some(topic), event));
             subscriber.queue.push_event(message.clone());
         }
@@ -226,7 +226,7 @@ impl SubscriberRegistry {
 
     /// Returns whether a topic of a worktree has a subscriber.
     pub(crate) fn has_subscriber(&self, topic: Topic, root: &Path) -> bool {
-        self.subscribers.iter().any(|subscriber| subscriber.hears(topic, Some(root)))
+        self.subscribers.iter().any(|subscriber| subscriber.wants_event(topic, Some(root)))
     }
 
     /// Requests the comparison of memories with code for every worktree that has a subscriber to drift; returns whether there is
@@ -235,7 +235,7 @@ impl SubscriberRegistry {
         let Self { subscribers, worktrees, .. } = self;
         let mut is_any = false;
         for (root, delivered) in worktrees {
-            if subscribers.iter().any(|subscriber| subscriber.hears(Topic::Drift, Some(root))) {
+            if subscribers.iter().any(|subscriber| subscriber.wants_event(Topic::Drift, Some(root))) {
                 (delivered.wants_drift, is_any) = (true, true);
             }
         }
@@ -263,7 +263,7 @@ impl SubscriberRegistry {
 }
 
 impl Subscriber {
-    fn hears(&self, topic: Topic, root: Option<&Path>) -> bool {
+    fn wants_event(&self, topic: Topic, root: Option<&Path>) -> bool {
         self.topics.contains(topic) && root.is_none_or(|root| root == self.root)
     }
 }
@@ -291,7 +291,7 @@ impl QueuedEvents {
         match std::mem::take(&mut self.n_lost) {
             0 => self.events.pop_front(),
             n => {
-                let event = LostEvent { time: rfc3339(now_ms()), n };
+                let event = LostEvent { time: format_rfc3339(now_ms()), n };
                 Some(EventMessage::new(None, &EventParams::Lost(event)))
             }
         }
@@ -340,8 +340,8 @@ mod tests {
 
     use super::*;
 
-    fn change(id: usize) -> Vec<NotedChange> {
-        vec![NotedChange { action: "add".to_owned(), ids: vec![id.to_string()] }]
+    fn change(id: usize) -> Vec<MemoryChange> {
+        vec![MemoryChange { action: "add".to_owned(), ids: vec![id.to_string()] }]
     }
 
     fn views(events: &EventBroker, root: &str, head: &str) {

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use memod_base::clock::now_ms;
-use memod_base::types::{WorktreeId, rfc3339};
+use memod_base::types::{WorktreeId, format_rfc3339};
 use memod_proto::{DriftEvent, EventParams, IndexProgress, ProgressEvent, Topic, ViewsEvent};
 
 use super::subscriptions::{EventBroker, SubscriberRegistry};
 
 /// Shortest time between two events on the progress of one step, and between two on an index that stays out of date.
-const GAP: Duration = Duration::from_millis(250);
+const MIN_EVENT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The present state of a worktree.
 pub(crate) struct WorktreeSnapshot<'a> {
@@ -33,8 +33,8 @@ pub(crate) struct WorktreeSnapshot<'a> {
 
 /// The state that was published last to the subscribers of a worktree.
 #[derive(Default)]
-pub(crate) struct DeliveredNews {
-    worktree: Option<DeliveredState>,
+pub(crate) struct PublishedWorktree {
+    worktree: Option<PublishedIndexState>,
     progress: Option<IndexProgress>,
     /// When progress was published or examined last.
     progress_at: Option<Instant>,
@@ -48,7 +48,7 @@ pub(crate) struct DeliveredNews {
     pub(crate) wants_drift: bool,
 }
 
-struct DeliveredState {
+struct PublishedIndexState {
     head: Option<String>,
     seq: u64,
     fresh: bool,
@@ -57,7 +57,7 @@ struct DeliveredState {
 
 /// The consequences of comparing a worktree with its published state.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct PendingNews {
+struct PublishDecision {
     /// Whether the state of the index is published.
     publishes_state: bool,
     /// Whether the progress of indexing is published.
@@ -70,32 +70,32 @@ struct PendingNews {
     next: Option<Instant>,
 }
 
-impl DeliveredNews {
+impl PublishedWorktree {
     /// Records the state of the index, and adds to `news` what to publish. The first state is not published: later ones are
     /// compared with it.
-    fn note_state(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PendingNews) {
+    fn update_index_state(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PublishDecision) {
         if let Some(delivered) = &self.worktree {
             if delivered.is_same_state(now) {
                 return;
             }
-            if !delivered.fresh && !now.fresh && at < delivered.at + GAP {
-                news.next = Some(delivered.at + GAP);
+            if !delivered.fresh && !now.fresh && at < delivered.at + MIN_EVENT_INTERVAL {
+                news.next = Some(delivered.at + MIN_EVENT_INTERVAL);
                 return;
             }
             news.publishes_state = true;
             news.counts_drift = now.fresh || delivered.seq != now.seq;
         }
         let head = now.head.map(str::to_owned);
-        self.worktree = Some(DeliveredState { head, seq: now.seq, fresh: now.fresh, at });
+        self.worktree = Some(PublishedIndexState { head, seq: now.seq, fresh: now.fresh, at });
     }
 
     /// Records the progress of indexing, and adds to `news` what to publish or to count.
-    fn note_progress(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PendingNews) {
+    fn update_progress(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PublishDecision) {
         let is_over = now.indexing.is_none() && !now.is_embedding;
         if is_over && self.progress.is_none() {
             return;
         }
-        let is_due = self.progress_at.is_none_or(|last| at >= last + GAP);
+        let is_due = self.progress_at.is_none_or(|last| at >= last + MIN_EVENT_INTERVAL);
         let is_tellable = match (now.indexing, self.progress) {
             (None, _) => is_over,
             (Some(now), delivered) => is_due || delivered.is_none_or(|delivered| delivered.step != now.step),
@@ -112,7 +112,8 @@ impl DeliveredNews {
             self.progress_at = Some(at);
         }
         if !is_over {
-            news.next = news.next.into_iter().chain(self.progress_at.map(|last| last + GAP)).min();
+            news.next =
+                news.next.into_iter().chain(self.progress_at.map(|last| last + MIN_EVENT_INTERVAL)).min();
         }
     }
 
@@ -122,7 +123,7 @@ impl DeliveredNews {
     }
 }
 
-impl DeliveredState {
+impl PublishedIndexState {
     fn is_same_state(&self, now: &WorktreeSnapshot<'_>) -> bool {
         (self.head.as_deref(), self.seq, self.fresh) == (now.head, now.seq, now.fresh)
     }
@@ -139,10 +140,10 @@ impl EventBroker {
     ) -> Option<Instant> {
         let news = self.with_registry(|registry| registry.publish_worktree(now, reason, at));
         if news.counts_vectors {
-            self.count_vectors.notify_one();
+            self.vector_count_requested.notify_one();
         }
         if news.counts_drift {
-            self.count_drift.notify_one();
+            self.drift_count_requested.notify_one();
         }
         news.next
     }
@@ -153,7 +154,7 @@ impl EventBroker {
         self.with_registry(|registry| {
             let Some(delivered) = registry.worktrees.get_mut(root) else { return };
             delivered.worktree =
-                Some(DeliveredState { head: None, seq: 0, fresh: false, at: Instant::now() });
+                Some(PublishedIndexState { head: None, seq: 0, fresh: false, at: Instant::now() });
             // A count that has begun is out of date.
             (delivered.wants_vectors, delivered.wants_drift) = (None, false);
             delivered.turn += 1;
@@ -177,7 +178,7 @@ impl EventBroker {
 
     /// Returns the worktrees whose missing vectors are to be counted, and clears these requests. With each comes the `turn` that
     /// [`Self::publish_missing_vectors`] expects.
-    pub fn take_vector_counts(&self) -> Vec<(PathBuf, WorktreeId, u64)> {
+    pub fn take_vector_count_requests(&self) -> Vec<(PathBuf, WorktreeId, u64)> {
         self.with_registry(|registry| {
             let wanted = registry.worktrees.iter_mut().filter_map(|(root, delivered)| {
                 Some((root.clone(), delivered.wants_vectors.take()?, delivered.turn))
@@ -192,7 +193,7 @@ impl EventBroker {
             let Some(delivered) = registry.worktrees.get_mut(root) else { return };
             let before = delivered.drift.replace((drifted, orphaned));
             if before.is_some_and(|before| before != (drifted, orphaned)) {
-                let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
+                let (time, worktree) = (format_rfc3339(now_ms()), root.display().to_string());
                 let event = DriftEvent { time, worktree, drifted, orphaned };
                 registry.queue_event(Topic::Drift, Some(root), &EventParams::Drift(event));
             }
@@ -200,7 +201,7 @@ impl EventBroker {
     }
 
     /// Returns the roots of the worktrees whose memories are to be compared with their code, and clears these requests.
-    pub fn take_drift_counts(&self) -> Vec<PathBuf> {
+    pub fn take_drift_count_requests(&self) -> Vec<PathBuf> {
         self.with_registry(|registry| {
             let wanted = registry.worktrees.iter_mut();
             wanted
@@ -218,13 +219,13 @@ impl SubscriberRegistry {
         now: &WorktreeSnapshot<'_>,
         reason: impl FnOnce() -> String,
         at: Instant,
-    ) -> PendingNews {
+    ) -> PublishDecision {
         let hears = [Topic::Progress, Topic::Drift].map(|topic| self.has_subscriber(topic, now.root));
-        let mut news = PendingNews::default();
+        let mut news = PublishDecision::default();
         let Some(delivered) = self.worktrees.get_mut(now.root) else { return news };
-        delivered.note_state(now, at, &mut news);
+        delivered.update_index_state(now, at, &mut news);
         if hears[0] {
-            delivered.note_progress(now, at, &mut news);
+            delivered.update_progress(now, at, &mut news);
         }
         news.counts_drift &= hears[1];
         delivered.wants_drift |= news.counts_drift;
@@ -239,14 +240,14 @@ impl SubscriberRegistry {
 
     /// Publishes the state of the index; `why_not` is why it is not up to date, `None` if it is.
     fn publish_state(&self, root: &Path, head: Option<&str>, why_not: Option<String>) {
-        let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
+        let (time, worktree) = (format_rfc3339(now_ms()), root.display().to_string());
         let (head, fresh) = (head.map(str::to_owned), why_not.is_none());
         let event = ViewsEvent { time, worktree, head, fresh, reason: why_not };
         self.queue_event(Topic::Views, Some(root), &EventParams::Views(event));
     }
 
     fn publish_progress(&self, root: &Path, progress: Option<IndexProgress>) {
-        let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
+        let (time, worktree) = (format_rfc3339(now_ms()), root.display().to_string());
         let event = ProgressEvent { time, worktree, progress };
         self.queue_event(Topic::Progress, Some(root), &EventParams::Progress(event));
     }
@@ -273,56 +274,73 @@ mod tests {
         }
     }
 
-    fn view(delivered: &mut DeliveredNews, now: &WorktreeSnapshot<'_>, at: Instant) -> PendingNews {
-        let mut news = PendingNews::default();
-        delivered.note_state(now, at, &mut news);
+    fn view(delivered: &mut PublishedWorktree, now: &WorktreeSnapshot<'_>, at: Instant) -> PublishDecision {
+        let mut news = PublishDecision::default();
+        delivered.update_index_state(now, at, &mut news);
         news
     }
 
-    fn progress(delivered: &mut DeliveredNews, now: &WorktreeSnapshot<'_>, at: Instant) -> PendingNews {
-        let mut news = PendingNews::default();
-        delivered.note_progress(now, at, &mut news);
+    fn progress(
+        delivered: &mut PublishedWorktree,
+        now: &WorktreeSnapshot<'_>,
+        at: Instant,
+    ) -> PublishDecision {
+        let mut news = PublishDecision::default();
+        delivered.update_progress(now, at, &mut news);
         news
     }
 
     #[test]
     fn an_index_that_stays_behind_is_told_now_and_then() {
-        let (mut delivered, start) = (DeliveredNews::default(), Instant::now());
+        let (mut delivered, start) = (PublishedWorktree::default(), Instant::now());
         assert_eq!(
             view(&mut delivered, &state(1, true, None), start),
-            PendingNews::default(),
+            PublishDecision::default(),
             "nothing has changed yet"
         );
         let news = view(&mut delivered, &state(1, false, None), start);
         assert!(news.publishes_state && !news.counts_drift, "nothing was taken up");
         let news = view(&mut delivered, &state(2, false, None), start + MS);
-        assert_eq!(news, PendingNews { next: Some(start + GAP), ..PendingNews::default() });
-        assert!(view(&mut delivered, &state(3, false, None), start + GAP).publishes_state);
-        let news = view(&mut delivered, &state(3, true, None), start + GAP + MS);
+        assert_eq!(
+            news,
+            PublishDecision { next: Some(start + MIN_EVENT_INTERVAL), ..PublishDecision::default() }
+        );
+        assert!(view(&mut delivered, &state(3, false, None), start + MIN_EVENT_INTERVAL).publishes_state);
+        let news = view(&mut delivered, &state(3, true, None), start + MIN_EVENT_INTERVAL + MS);
         assert!(news.publishes_state && news.counts_drift, "the end is told at once");
-        assert!(view(&mut delivered, &state(4, true, None), start + GAP + MS).publishes_state);
+        assert!(view(&mut delivered, &state(4, true, None), start + MIN_EVENT_INTERVAL + MS).publishes_state);
         let moved = WorktreeSnapshot { head: None, ..state(4, true, None) };
-        assert!(view(&mut delivered, &moved, start + GAP + MS).publishes_state);
+        assert!(view(&mut delivered, &moved, start + MIN_EVENT_INTERVAL + MS).publishes_state);
     }
 
     #[test]
     fn each_step_is_told_at_once_and_then_now_and_then() {
-        let (mut delivered, start) = (DeliveredNews::default(), Instant::now());
+        let (mut delivered, start) = (PublishedWorktree::default(), Instant::now());
         let reading = |n| Some(IndexProgress::from_step(IndexStep::Reading, (n, 9)));
         assert_eq!(
             progress(&mut delivered, &state(1, true, None), start),
-            PendingNews::default(),
+            PublishDecision::default(),
             "nothing runs"
         );
         let news = progress(&mut delivered, &state(1, false, Some(IndexProgress::listing(0))), start);
-        assert!(news.publishes_progress && news.next == Some(start + GAP));
+        assert!(news.publishes_progress && news.next == Some(start + MIN_EVENT_INTERVAL));
         assert!(progress(&mut delivered, &state(1, false, reading(1)), start + MS).publishes_progress);
         let news = progress(&mut delivered, &state(1, false, reading(2)), start + 2 * MS);
-        assert_eq!(news, PendingNews { next: Some(start + MS + GAP), ..PendingNews::default() });
-        assert!(progress(&mut delivered, &state(1, false, reading(3)), start + MS + GAP).publishes_progress);
-        let same = progress(&mut delivered, &state(1, false, reading(3)), start + MS + 2 * GAP);
-        assert_eq!(same, PendingNews { next: Some(start + MS + 3 * GAP), ..PendingNews::default() });
-        let later = start + 9 * GAP;
+        assert_eq!(
+            news,
+            PublishDecision { next: Some(start + MS + MIN_EVENT_INTERVAL), ..PublishDecision::default() }
+        );
+        assert!(
+            progress(&mut delivered, &state(1, false, reading(3)), start + MS + MIN_EVENT_INTERVAL)
+                .publishes_progress
+        );
+        let same =
+            progress(&mut delivered, &state(1, false, reading(3)), start + MS + 2 * MIN_EVENT_INTERVAL);
+        assert_eq!(
+            same,
+            PublishDecision { next: Some(start + MS + 3 * MIN_EVENT_INTERVAL), ..PublishDecision::default() }
+        );
+        let later = start + 9 * MIN_EVENT_INTERVAL;
         let embedding = WorktreeSnapshot { is_embedding: true, ..state(2, true, None) };
         let news = progress(&mut delivered, &embedding, later);
         assert!(!news.publishes_progress && news.counts_vectors, "the database knows how many are left");

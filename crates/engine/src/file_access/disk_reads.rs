@@ -8,15 +8,15 @@ use std::time::Duration;
 use memod_base::paths::PathError;
 use memod_base::threads::lock;
 use memod_base::types::{SourceKey, Stat};
-use memod_scan::{Read, ReadError};
+use memod_scan::{FileSnapshot, ReadError};
 
 use super::file_access_progress::FileAccessProgress;
 use super::gates::Gates;
 
 /// Longest wait for one answer of a file system.
-pub const SLOW: Duration = Duration::from_secs(1);
+pub const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval between two checks that a file system answers.
-pub const TICK: Duration = Duration::from_millis(20);
+pub const FILE_SYSTEM_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The files that one attempt at an answer reads.
 #[derive(Debug, Default)]
@@ -29,11 +29,17 @@ pub struct DiskReads {
 }
 
 impl DiskReads {
-    /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_same`]; `None` also if the file cannot be
-    /// read or its file system does not answer.
-    pub fn read_same(&self, root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
+    /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_if_unchanged`]; `None` also if the file
+    /// cannot be read or its file system does not answer.
+    pub fn read_if_unchanged(
+        &self,
+        root: &Path,
+        key: &SourceKey,
+        max_bytes: u64,
+        hash: &[u8; 32],
+    ) -> Option<String> {
         self.run_tracked(&key.path_in(root), || {
-            memod_scan::read_same(root, key, max_bytes, hash).ok().flatten()
+            memod_scan::read_if_hash_matches(root, key, max_bytes, hash).ok().flatten()
         })?
     }
 
@@ -41,7 +47,7 @@ impl DiskReads {
     ///
     /// # Errors
     /// When it cannot be read, or its file system does not answer.
-    pub fn read(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
+    pub fn read(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> Result<FileSnapshot, ReadError> {
         let path = key.path_in(root);
         self.run_tracked(&path, || memod_scan::read(root, key, max_bytes)).unwrap_or_else(|| {
             let source = io::ErrorKind::TimedOut.into();
@@ -73,8 +79,8 @@ impl DiskReads {
     }
 
     /// Returns the path whose file system has not answered for at least `long`, if there is one.
-    pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
-        self.progress.unanswered_for(long)
+    pub fn find_stuck_path(&self, long: Duration) -> Option<PathBuf> {
+        self.progress.find_stuck_path(long)
     }
 
     /// Returns the first path that a read needed but that was left out; a directory if all below it is left out.
@@ -104,7 +110,10 @@ impl RunningReads {
     pub fn begin_attempt(&self, root: &Path, gates: &Gates) -> Arc<DiskReads> {
         let mut running = lock(&self.0);
         running.retain(|reads| reads.strong_count() > 0);
-        let stuck = running.iter().filter_map(Weak::upgrade).filter_map(|reads| reads.unanswered_for(SLOW));
+        let stuck = running
+            .iter()
+            .filter_map(Weak::upgrade)
+            .filter_map(|reads| reads.find_stuck_path(FILE_SYSTEM_TIMEOUT));
         let avoided = stuck.map(|path| hanging_place(&path, root, gates)).collect();
         let reads = Arc::new(DiskReads { avoided, ..DiskReads::default() });
         running.push(Arc::downgrade(&reads));
@@ -113,14 +122,14 @@ impl RunningReads {
 }
 
 /// Returns the message that the content of a path is unknown because its file system has not answered.
-pub fn unanswered_reason(place: &Path) -> String {
+pub fn stuck_path_message(place: &Path) -> String {
     format!("{}: its file system has not answered yet", place.display())
 }
 
 /// Returns the directory that most likely hangs with a path: its mount point if that is below the root of the worktree, else
 /// the directory of the path.
 fn hanging_place(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
-    let mount = gates.mount_of(path);
+    let mount = gates.find_mount_point(path);
     let dir = path.parent().filter(|dir| is_below(dir, root)).unwrap_or(path);
     if is_below(&mount, root) && mount != path { mount } else { dir.to_owned() } // on Windows each path is its own mount
 }
@@ -143,8 +152,8 @@ mod tests {
         }
         let (running, gates) = (RunningReads::default(), Gates::default());
         let first = running.begin_attempt(root.path(), &gates);
-        first.progress.begin_access_ago(&far, SLOW);
-        assert_eq!(first.unanswered_for(SLOW).as_ref(), Some(&far));
+        first.progress.begin_access_ago(&far, FILE_SYSTEM_TIMEOUT);
+        assert_eq!(first.find_stuck_path(FILE_SYSTEM_TIMEOUT).as_ref(), Some(&far));
         let second = running.begin_attempt(root.path(), &gates);
         assert!(second.lstat(&near).is_ok() && second.first_missed().is_none());
         assert_eq!(second.lstat(&far).unwrap_err().kind(), io::ErrorKind::TimedOut);

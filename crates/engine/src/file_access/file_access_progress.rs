@@ -22,7 +22,7 @@ impl FileAccessProgress {
     }
 
     /// Returns the path whose access has been running for at least `limit`, if there is one.
-    pub fn unanswered_for(&self, limit: Duration) -> Option<PathBuf> {
+    pub fn find_stuck_path(&self, limit: Duration) -> Option<PathBuf> {
         let asked = lock(&self.0);
         let (path, since) = asked.as_ref()?;
         (since.elapsed() >= limit).then(|| path.clone())
@@ -46,13 +46,13 @@ mod tests {
     #[test]
     fn what_goes_on_is_not_stuck() {
         let progress = FileAccessProgress::default();
-        assert_eq!(progress.unanswered_for(Duration::ZERO), None, "nothing was asked");
+        assert_eq!(progress.find_stuck_path(Duration::ZERO), None, "nothing was asked");
         progress.begin_access(Path::new("/a"));
-        assert_eq!(progress.unanswered_for(Duration::from_secs(60)), None);
-        assert_eq!(progress.unanswered_for(Duration::ZERO), Some(PathBuf::from("/a")));
+        assert_eq!(progress.find_stuck_path(Duration::from_secs(60)), None);
+        assert_eq!(progress.find_stuck_path(Duration::ZERO), Some(PathBuf::from("/a")));
         progress.begin_access(Path::new("/b"));
-        assert_eq!(progress.unanswered_for(Duration::ZERO), Some(PathBuf::from("/b")));
+        assert_eq!(progress.find_stuck_path(Duration::ZERO), Some(PathBuf::from("/b")));
         progress.end_access();
-        assert_eq!(progress.unanswered_for(Duration::ZERO), None);
+        assert_eq!(progress.find_stuck_path(Duration::ZERO), None);
     }
 }

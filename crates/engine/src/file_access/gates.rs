@@ -16,7 +16,7 @@ const PER_DIR: usize = 4;
 /// Most requests that examine directories of one mount at a time. The mount is found by name, so a link may lead out of it.
 const PER_MOUNT: usize = 32;
 /// Number of paths in a gate from which on those without a request are removed.
-const MOST_IDLE: usize = 64;
+const CLEAN_UP_ABOVE: usize = 64;
 
 /// Limits the requests that access each path, and the number of working threads.
 ///
@@ -27,10 +27,10 @@ pub struct Gates {
     mounts: Gate,
     worktrees: Gate,
     /// A gate that requests of low priority must pass before `worktrees`, so that few of them are ever ahead of other requests.
-    behind: Gate,
+    low_priority: Gate,
     settings: Gate,
     /// Permits for working threads, twice as many as processors.
-    pub turns: Semaphore,
+    pub thread_permits: Semaphore,
     table: Mutex<MountTable>,
 }
 
@@ -41,9 +41,9 @@ impl Default for Gates {
             dirs: Gate::new(PER_DIR),
             mounts: Gate::new(PER_MOUNT),
             worktrees: Gate::new(n_processors),
-            behind: Gate::new(n_processors),
+            low_priority: Gate::new(n_processors),
             settings: Gate::new(PER_DIR),
-            turns: Semaphore::new(n_processors * 2),
+            thread_permits: Semaphore::new(n_processors * 2),
             table: Mutex::new(MountTable::read()),
         }
     }
@@ -65,7 +65,7 @@ impl Gates {
     /// When a gate has not admitted the request at the time `until`.
     pub async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[GatePass; 2], GateError> {
         // Both waits start now, because whether any request leaves is judged over the whole wait.
-        let waits = [self.dirs.start_wait(dir), self.mounts.start_wait(&self.mount_of(dir))];
+        let waits = [self.dirs.start_wait(dir), self.mounts.start_wait(&self.find_mount_point(dir))];
         let [at_dir, at_mount] = waits;
         // Order is significant: requests for a hanging directory must not fill the gate of its mount.
         Ok([at_dir.wait_for_pass(until).await?, at_mount.wait_for_pass(until).await?])
@@ -83,8 +83,8 @@ impl Gates {
     ///
     /// # Errors
     /// When the gate has not admitted the request at the time `until`.
-    pub async fn give_way(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
-        self.behind.start_wait(root).wait_for_pass(until).await
+    pub async fn enter_low_priority(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
+        self.low_priority.start_wait(root).wait_for_pass(until).await
     }
 
     /// Waits for the pass with which a request may read git's settings of a worktree.
@@ -96,9 +96,9 @@ impl Gates {
     }
 
     /// Returns the mount point of a path, found by its name alone; the path itself if no mount is known.
-    pub(crate) fn mount_of(&self, dir: &Path) -> PathBuf {
+    pub(crate) fn find_mount_point(&self, dir: &Path) -> PathBuf {
         let mut table = lock(&self.table);
-        table.take_changes();
+        table.take_changed_mount_points();
         table.mount_point_of(dir).unwrap_or(dir).to_owned()
     }
 }
@@ -106,41 +106,41 @@ impl Gates {
 /// Admits a limited number of requests to each path.
 struct Gate {
     limit: usize,
-    places: Mutex<HashMap<PathBuf, Weak<GatedPlace>>>,
+    places: Mutex<HashMap<PathBuf, Weak<GatedPath>>>,
 }
 
 /// A path of a gate, with its admitted requests.
-struct GatedPlace {
+struct GatedPath {
     room: Arc<Semaphore>,
     /// Number of requests that have left.
-    n_left: AtomicU64,
+    n_departed: AtomicU64,
 }
 
 /// A request that waits at a gate.
 struct GateWait {
-    place: Arc<GatedPlace>,
+    place: Arc<GatedPath>,
     /// Number of requests that had left when the wait began.
-    n_left: u64,
+    n_departed: u64,
 }
 
 /// The pass of an admitted request. The request leaves when the pass is dropped.
 pub struct GatePass {
-    place: Arc<GatedPlace>,
+    place: Arc<GatedPath>,
     _room: OwnedSemaphorePermit,
 }
 
 impl Drop for GatePass {
     fn drop(&mut self) {
-        self.place.n_left.fetch_add(1, Ordering::Relaxed);
+        self.place.n_departed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl GateWait {
     async fn wait_for_pass(self, until: Instant) -> Result<GatePass, GateError> {
-        let Self { place, n_left } = self;
+        let Self { place, n_departed: n_left } = self;
         match timeout_at(until.into(), Arc::clone(&place.room).acquire_owned()).await {
             Ok(room) => Ok(GatePass { place, _room: room.expect("nobody closes these semaphores") }),
-            Err(_) if place.n_left.load(Ordering::Relaxed) == n_left => Err(GateError::Stuck),
+            Err(_) if place.n_departed.load(Ordering::Relaxed) == n_left => Err(GateError::Stuck),
             Err(_) => Err(GateError::Busy),
         }
     }
@@ -154,20 +154,20 @@ impl Gate {
     /// Returns a wait for a pass to `place`, which counts the requests that leave from now on.
     fn start_wait(&self, place: &Path) -> GateWait {
         let place = self.gated_place(place);
-        let n_left = place.n_left.load(Ordering::Relaxed);
-        GateWait { place, n_left }
+        let n_left = place.n_departed.load(Ordering::Relaxed);
+        GateWait { place, n_departed: n_left }
     }
 
-    fn gated_place(&self, place: &Path) -> Arc<GatedPlace> {
+    fn gated_place(&self, place: &Path) -> Arc<GatedPath> {
         let mut places = lock(&self.places);
         if let Some(known) = places.get(place).and_then(Weak::upgrade) {
             return known;
         }
-        if places.len() >= MOST_IDLE {
+        if places.len() >= CLEAN_UP_ABOVE {
             places.retain(|_, known| known.strong_count() > 0);
         }
         let new =
-            Arc::new(GatedPlace { room: Arc::new(Semaphore::new(self.limit)), n_left: AtomicU64::new(0) });
+            Arc::new(GatedPath { room: Arc::new(Semaphore::new(self.limit)), n_departed: AtomicU64::new(0) });
         places.insert(place.to_owned(), Arc::downgrade(&new));
         new
     }
@@ -221,7 +221,7 @@ mod tests {
         let gates = Gates::default();
         let root = Path::new("/a");
         let mut held = Vec::new();
-        while let Ok(behind) = gates.give_way(root, Instant::now()).await {
+        while let Ok(behind) = gates.enter_low_priority(root, Instant::now()).await {
             held.push(behind);
         }
         assert_eq!(held.len(), std::thread::available_parallelism().map_or(2, usize::from));
@@ -232,10 +232,10 @@ mod tests {
     async fn places_where_nobody_is_are_swept() {
         let gate = Gate::new(1);
         let held = enter(&gate, "/held", 0).await;
-        for number in 0..MOST_IDLE * 3 {
+        for number in 0..CLEAN_UP_ABOVE * 3 {
             drop(enter(&gate, &format!("/{number}"), 0).await);
         }
-        assert!(gate.places.lock().unwrap().len() <= MOST_IDLE + 1);
+        assert!(gate.places.lock().unwrap().len() <= CLEAN_UP_ABOVE + 1);
         assert!(enter(&gate, "/held", 0).await.is_err(), "who is in counts");
         drop(held);
     }

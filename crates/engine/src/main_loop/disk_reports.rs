@@ -10,11 +10,11 @@ use crate::messages::disk_task::{DiskReport, ThreadNumber};
 use crate::worktree::WorktreeState;
 
 /// Number of times that a request is handled again after it has failed, before it gets an error.
-const MOST_PANICS: u32 = 3;
+const MAX_RETRIES: u32 = 3;
 
 impl MainLoop {
     /// Handles a result of a worktree's thread. Ignores the result if the worktree is not served any more.
-    pub(super) fn on_report(&mut self, thread: ThreadNumber, report: DiskReport, now: Instant) {
+    pub(super) fn on_disk_report(&mut self, thread: ThreadNumber, report: DiskReport, now: Instant) {
         let Some(worktree) = self.worktrees.values_mut().find(|worktree| worktree.thread == thread) else {
             if let DiskReport::Panicked = report {
                 let error =
@@ -27,30 +27,30 @@ impl MainLoop {
             DiskReport::Probed(mut probed) => {
                 if let Some(settings) = probed.settings.take() {
                     // Settings first: a request that waits for the probe waits for the effects of new settings, too.
-                    worktree.take_settings(settings, now);
+                    worktree.apply_settings(settings, now);
                 }
                 worktree.on_probed(probed, now);
             }
-            DiskReport::Tip(tip) => worktree.on_tip(tip),
-            DiskReport::Settings(settings) => worktree.take_settings(settings, now),
+            DiskReport::Tip(tip) => worktree.end_head_read(tip),
+            DiskReport::Settings(settings) => worktree.apply_settings(settings, now),
             DiskReport::Watched { unwatched: Some(why), .. } => worktree.mark_unwatched(Some(why)),
             // Changes before the watch began were not reported.
             DiskReport::Watched { recovery: None, unwatched: None } => worktree.mark_all_dirty(now),
             DiskReport::Watched { recovery: Some(recovery), unwatched: None } => {
-                worktree.mark_covered(recovery);
-                worktree.mark_index_written(now);
+                worktree.mark_all_watched(recovery);
+                worktree.mark_git_changed(now);
             }
-            DiskReport::WatchedDir { role: Role::Worktree, path } => match worktree.key_of(&path) {
+            DiskReport::WatchedDir { role: Role::Worktree, path } => match worktree.key_for_change(&path) {
                 Some(key) => worktree.mark_dirty(key, now),
                 None => worktree.mark_all_dirty(now),
             },
             DiskReport::WatchedDir { .. } => {
                 self.worktrees.values_mut().for_each(|worktree| worktree.mark_all_dirty(now));
             }
-            DiskReport::Rung => worktree.mark_index_written(now),
-            DiskReport::GitLock(is_held) => worktree.git_lock(is_held, now),
-            DiskReport::Silent(Some(why)) => worktree.poll_always(Some(why)),
-            DiskReport::Silent(None) => {}
+            DiskReport::DoorbellRung => worktree.mark_git_changed(now),
+            DiskReport::GitLock(is_held) => worktree.set_git_lock(is_held, now),
+            DiskReport::UnreliableEvents(Some(why)) => worktree.poll_always(Some(why)),
+            DiskReport::UnreliableEvents(None) => {}
             DiskReport::Existence(existence) => self.on_existence_check(thread, existence),
             DiskReport::Panicked => self.reopen_worktree(thread, now),
         }
@@ -66,10 +66,10 @@ impl MainLoop {
         for worktree in gone {
             let root = worktree.layout.root.display().to_string();
             tracing::error!(root, "the thread of a worktree panicked; opening the worktree again");
-            self.engine.watch.remove_view(worktree.id);
+            self.engine.watch.remove_worktree(worktree.id);
             for mut request in worktree.into_requests() {
                 request.tries += 1;
-                if request.tries > MOST_PANICS {
+                if request.tries > MAX_RETRIES {
                     let message = format!("{root}: the worktree cannot be checked; `memo logs` says why");
                     refuse_request(request, RpcError::new(code::INTERNAL, message));
                 } else {

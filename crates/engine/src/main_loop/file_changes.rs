@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use memod_base::paths::DOORBELL;
+use memod_base::paths::DOORBELL_FILE_NAME;
 use memod_base::types::MEMORY_FILES_DIR;
 use memod_scan::Admission;
 use memod_watch::{FsChange, Role, WatchEvent};
 
 use super::MainLoop;
-use crate::disk::AT_WORK;
+use crate::disk::GIT_BUSY_FILES;
 use crate::messages::disk_task::DiskTask;
 use crate::worktree::{DOT_GIT, WorktreeState};
 
 impl MainLoop {
     /// Handles an event of the watcher.
-    pub(super) fn on_watch(&mut self, event: WatchEvent, now: Instant) {
+    pub(super) fn on_watch_event(&mut self, event: WatchEvent, now: Instant) {
         match event {
             WatchEvent::Changed(changes) => {
                 self.engine.fs_events.fetch_add(changes.len() as u64, Ordering::Relaxed);
@@ -38,24 +38,25 @@ impl MainLoop {
             return self.on_git_change(change, now);
         }
         if change.role == Role::Memories {
-            return self
-                .engine
-                .notify_observer(|observer| observer.watched_memories_changed(change.view, &change.path));
+            return self.engine.notify_observer(|observer| {
+                observer.watched_memories_changed(change.worktree, &change.path);
+            });
         }
-        let Some(worktree) = self.worktrees.values_mut().find(|worktree| worktree.id == change.view) else {
+        let Some(worktree) = self.worktrees.values_mut().find(|worktree| worktree.id == change.worktree)
+        else {
             return;
         };
         if change.role == Role::Cookies {
             if change.path == worktree.layout.cookie_dir() {
                 worktree.send_task(DiskTask::CheckExistence);
                 // The git dir was moved, and this or another directory has its name now. Watch the directories that exist now.
-                worktree.send_task(DiskTask::Watch { recovery: None });
+                worktree.send_task(DiskTask::WatchGitDirs { recovery: None });
                 worktree.mark_all_dirty(now);
                 self.check_own_files();
-            } else if change.path.ends_with(DOORBELL) {
-                worktree.send_task(DiskTask::Doorbell(change.path.clone()));
+            } else if change.path.ends_with(DOORBELL_FILE_NAME) {
+                worktree.send_task(DiskTask::CheckDoorbell(change.path.clone()));
             } else {
-                worktree.cookie_back(&change.path);
+                worktree.on_cookie_event(&change.path);
             }
             return;
         }
@@ -66,7 +67,7 @@ impl MainLoop {
         if change.path.parent().is_some_and(|dir| dir.starts_with(&worktree.layout.state_dir)) {
             return;
         }
-        match worktree.key_of(&change.path) {
+        match worktree.key_for_change(&change.path) {
             Some(key) if !Admission::is_ignore_file(&key) => {
                 if Path::new(key.as_str()).starts_with(MEMORY_FILES_DIR) {
                     self.engine.notify_observer(|observer| observer.memory_files_saved(&worktree.layout));
@@ -97,7 +98,7 @@ impl MainLoop {
         if self.worktrees.values().any(|worktree| worktree.is_exclude(&change.path)) {
             return self.worktrees.values_mut().for_each(|worktree| worktree.mark_all_dirty(now));
         }
-        let own = self.worktrees.values_mut().find(|worktree| worktree.id == change.view);
+        let own = self.worktrees.values_mut().find(|worktree| worktree.id == change.worktree);
         match (name, own) {
             ("info", own) => {
                 // `info` was created just now, and excludes may follow.
@@ -108,14 +109,14 @@ impl MainLoop {
                 self.worktrees.values_mut().for_each(|worktree| worktree.mark_all_dirty(now));
             }
             ("config", _) => self.worktrees.values_mut().for_each(|worktree: &mut WorktreeState| {
-                worktree.mark_index_written(now);
-                worktree.send_task(DiskTask::Settings);
+                worktree.mark_git_changed(now);
+                worktree.send_task(DiskTask::ReadSettings);
             }),
-            (name, Some(worktree)) if AT_WORK.contains(&name) => {
+            (name, Some(worktree)) if GIT_BUSY_FILES.contains(&name) => {
                 let git_dir = change.path.parent().unwrap_or(&change.path);
-                worktree.send_task(DiskTask::GitLock(git_dir.to_owned()));
+                worktree.send_task(DiskTask::CheckGitLock(git_dir.to_owned()));
             }
-            ("HEAD" | "index" | "config.worktree", Some(worktree)) => worktree.mark_index_written(now),
+            ("HEAD" | "index" | "config.worktree", Some(worktree)) => worktree.mark_git_changed(now),
             _ => {}
         }
     }

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::{MainLoop, OpeningWorktree, PendingStatus, STATUS_WAIT, refuse_request};
 use crate::disk;
-use crate::file_access::disk_reads::unanswered_reason;
+use crate::file_access::disk_reads::stuck_path_message;
 use crate::freshness::WorktreeReport;
 use crate::messages::disk_task::{DiskTask, ExistenceCheck, OpenedWorktree, ThreadNumber};
 use crate::messages::loop_event::PendingRequest;
@@ -27,7 +27,7 @@ impl MainLoop {
         self.last_request = now;
         self.retry_embedding(request.level, now);
         if request.level != FreshnessLevel::None {
-            self.check_mounts(now);
+            self.mark_remounted_dirty(now);
         }
         match self.worktrees.get_mut(&request.layout.root) {
             Some(worktree) if worktree.layout == request.layout => worktree.accept_request(request),
@@ -70,13 +70,13 @@ impl MainLoop {
     }
 
     /// Marks worktrees dirty in which something was mounted or unmounted, because no watch reports that.
-    fn check_mounts(&mut self, now: Instant) {
-        for place in self.mounts.take_changes() {
+    fn mark_remounted_dirty(&mut self, now: Instant) {
+        for place in self.mounts.take_changed_mount_points() {
             for worktree in
                 self.worktrees.values_mut().filter(|worktree| place.starts_with(&worktree.layout.root))
             {
                 worktree.mark_all_dirty(now);
-                worktree.send_task(DiskTask::Mount(place.clone()));
+                worktree.send_task(DiskTask::CheckMount(place.clone()));
             }
         }
     }
@@ -93,12 +93,13 @@ impl MainLoop {
         else {
             return;
         };
-        let OpenedWorktree { layout, row, walker, settings, silent } = match result {
-            Ok(opened) => *opened,
-            Err(error) => {
-                return requests.into_iter().for_each(|request| refuse_request(request, error.clone()));
-            }
-        };
+        let OpenedWorktree { layout, row, reconciler: walker, settings, unreliable_events: silent } =
+            match result {
+                Ok(opened) => *opened,
+                Err(error) => {
+                    return requests.into_iter().for_each(|request| refuse_request(request, error.clone()));
+                }
+            };
         // Another worktree may have been at this path, and this one at another.
         let old_worktrees = self
             .worktrees
@@ -108,7 +109,7 @@ impl MainLoop {
                 self.engine.events.publish_removal(&root);
             }
             if old.id != row.id {
-                self.engine.watch.remove_view(old.id);
+                self.engine.watch.remove_worktree(old.id);
             }
         }
         let watch = &self.engine.config.watch;
@@ -120,7 +121,7 @@ impl MainLoop {
         if silent.is_some() || watch.poll {
             worktree.poll_always(silent);
         }
-        worktree.take_settings(settings, now);
+        worktree.apply_settings(settings, now);
         self.worktrees.insert(worktree.layout.root.clone(), worktree);
         for request in requests {
             self.on_request(request, now); // another worktree may be at this path by now
@@ -138,11 +139,11 @@ impl MainLoop {
         }
         for (_, worktree) in self.worktrees.extract_if(|_, worktree| worktree.thread == thread) {
             tracing::info!(root = %worktree.layout.root.display(), "the worktree is gone");
-            self.engine.watch.remove_view(worktree.id);
+            self.engine.watch.remove_worktree(worktree.id);
             self.engine.events.publish_removal(&worktree.layout.root);
             // A worktree that git still knows may come back, for example when its disk is mounted again.
             if !existence.is_known {
-                let _ = self.jobs.send(WriterJob::Forget(worktree.id));
+                let _ = self.jobs.send(WriterJob::ForgetWorktree(worktree.id));
             }
         }
     }
@@ -174,10 +175,10 @@ impl MainLoop {
 
 /// Returns the report on a worktree, which is not fresh if its file system has not answered.
 fn report_worktree(worktree: &WorktreeState, unanswered: &HashSet<ThreadNumber>) -> WorktreeReport {
-    let mut report = worktree.report();
+    let mut report = worktree.build_report();
     if unanswered.contains(&worktree.thread) {
         report.info.fresh = false;
-        report.degraded.push(format!("files: {}", unanswered_reason(&worktree.layout.root)));
+        report.degraded.push(format!("files: {}", stuck_path_message(&worktree.layout.root)));
     }
     report
 }

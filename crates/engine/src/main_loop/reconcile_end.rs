@@ -26,7 +26,7 @@ impl MainLoop {
             return;
         };
         if let Err(IndexError::Outdated) = result {
-            return worktree.end_in_vain(now);
+            return worktree.end_outdated_reconcile(now);
         }
         worktree.head = head;
         let covers = scope == ReconcileScope::Full && unwatched.is_none() && result.is_ok();
@@ -39,7 +39,7 @@ impl MainLoop {
                 for problem in &outcome.problems {
                     tracing::warn!(root = %worktree.layout.root.display(), problem, "some files could not be listed or read");
                 }
-                worktree.note_problems(&outcome, now);
+                worktree.record_problems(&outcome, now);
                 worktree.retry_paths(outcome.again, now);
                 (missed, unread) = (outcome.missed, outcome.unread);
                 if let Some(seq) = outcome.seq {
@@ -59,10 +59,10 @@ impl MainLoop {
         }
         worktree.end_reconcile(&scope, failed, now);
         if unread.is_empty() {
-            worktree.look_again(&missed);
+            worktree.requeue_if_files_moved(&missed);
         }
-        worktree.note_unread(unread, now);
-        worktree.look_for_commits(); // the change that git has made may be a commit
+        worktree.record_unread(unread, now);
+        worktree.request_head_read(); // the change that git has made may be a commit
         if has_failed {
             // An index that was deleted or truncated does not come back by itself, and if the repository has moved, clients
             // no longer find this daemon.
@@ -71,15 +71,15 @@ impl MainLoop {
         if let Some(existence) = existence {
             self.on_existence_check(thread, existence);
         }
-        self.wake_embedder();
+        self.request_embedding_round();
         if self.collect_in == 0 {
             self.collect_in = COLLECT_EVERY;
-            let _ = self.jobs.send(WriterJob::Collect);
+            let _ = self.jobs.send(WriterJob::CollectGarbage);
         }
     }
 
     /// Continues reading commits, or answers the requests that waited for them.
-    pub(super) fn on_commits(
+    pub(super) fn on_commit_step(
         &mut self,
         worktree: WorktreeId,
         tip: Tip,
@@ -91,7 +91,7 @@ impl MainLoop {
                 worktree.seq = worktree.seq.max(seq.unwrap_or(0));
                 if n_left > 0 {
                     let layout = Box::new(worktree.layout.clone());
-                    let _ = self.jobs.send(WriterJob::Commits { worktree: worktree.id, layout, tip });
+                    let _ = self.jobs.send(WriterJob::IndexCommits { worktree: worktree.id, layout, tip });
                     return;
                 }
                 if let Some(why) = &unread {
@@ -106,18 +106,18 @@ impl MainLoop {
                 worktree.commits.end_round(Some(line_with_hint(&error, error.hint())), &[], false);
             }
         }
-        self.wake_embedder();
+        self.request_embedding_round();
     }
 
     /// Begins another round of embedding for a request, after a round that failed.
     pub(super) fn retry_embedding(&mut self, level: FreshnessLevel, now: Instant) {
-        if self.embedding.is_to_retry(level, now) {
-            self.wake_embedder();
+        if self.embedding.is_retry_due(level, now) {
+            self.request_embedding_round();
         }
     }
 
     /// Requests a round of embedding.
-    pub(super) fn wake_embedder(&mut self) {
+    pub(super) fn request_embedding_round(&mut self) {
         self.embedding.asked += 1;
         let _ = self.rounds.send(self.embedding.asked); // the embedding thread ends only after the loop
     }

@@ -4,17 +4,18 @@ use std::sync::mpsc::channel;
 use memod_base::paths::{Env, RepoLayout};
 use memod_base::types::WorktreeId;
 use memod_config::Config;
-use memod_index_db::ViewRow;
+use memod_index_db::WorktreeRow;
 use memod_indexing::{IndexError, Indexer, MissedFiles, Progress, ReadLimits, ReconcileOutcome};
 use memod_proto::FreshnessLevel;
 use memod_watch::{FsChange, Role, Watch, WatchEvent};
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::engine::EngineParts;
+use crate::engine::EngineOptions;
 use crate::freshness::{Freshness, WorktreeReport};
 use crate::messages::disk_task::{
-    DiskReport, ExistenceCheck, GitSettings, OpenedWorktree, ProbeResult, ReconcileHandle, ReconcileRequest,
+    DiskReport, ExistenceCheck, GitSettings, OpenedWorktree, ProbeResult, ReconcileRequest,
+    ReconcileThreadHandle,
 };
 use crate::messages::loop_event::{PendingRequest, ReconcileEnd};
 use crate::model_registry::ModelRegistry;
@@ -32,11 +33,11 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let env = Env { uid: memod_base::paths::effective_uid(), ..Env::default() };
-        let layout = RepoLayout::locate_new(temp.path(), &env).unwrap();
+        let layout = RepoLayout::locate_or_assume_root(temp.path(), &env).unwrap();
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
         let reading = ReadLimits { max_file_bytes: 0, n_threads: 0 };
         let indexer = Indexer::new(&layout.index_file(), Path::new("memod"), reading, Arc::clone(&progress));
-        let parts = EngineParts {
+        let parts = EngineOptions {
             socket: temp.path().join("run/socket"),
             layout,
             env,
@@ -69,12 +70,13 @@ impl Bench {
         self.main_loop
             .opening
             .insert(layout.root.clone(), OpeningWorktree { thread, disk, requests: Vec::new() });
-        let (walker, due) = ReconcileHandle::new();
+        let (walker, due) = ReconcileThreadHandle::new();
         self.tasks.push((thread, tasks));
         self.due.push((WorktreeId(id), due));
-        let row = ViewRow { id: WorktreeId(id), head: None, epoch: 0, seq: 0, complete: false };
+        let row = WorktreeRow { id: WorktreeId(id), head: None, epoch: 0, seq: 0, complete: false };
         let settings = GitSettings { changed: false, excludes: Vec::new(), unwatched: None };
-        let opened = Box::new(OpenedWorktree { layout, row, walker, settings, silent: None });
+        let opened =
+            Box::new(OpenedWorktree { layout, row, reconciler: walker, settings, unreliable_events: None });
         self.handle(LoopEvent::Opened { thread, result: Ok(opened) });
         WorktreeId(id)
     }
@@ -97,7 +99,7 @@ impl Bench {
                     DiskTask::Probe { number, .. } => {
                         DiskReport::Probed(ProbeResult { number, cookie: Ok(()), tip: None, settings: None })
                     }
-                    DiskTask::Watch { recovery } => DiskReport::Watched { recovery, unwatched: None },
+                    DiskTask::WatchGitDirs { recovery } => DiskReport::Watched { recovery, unwatched: None },
                     DiskTask::CheckExistence => {
                         DiskReport::Existence(ExistenceCheck { is_known: exists, exists })
                     }
@@ -142,7 +144,7 @@ impl Bench {
     /// What `status` says does not work, without names of this machine.
     fn degraded(&mut self) -> Vec<String> {
         let (reply, mut reports) = oneshot::channel();
-        self.handle(LoopEvent::Views(reply));
+        self.handle(LoopEvent::ReportRequested(reply));
         self.look(None);
         self.main_loop.end_status_waits(Instant::now());
         let degraded =
@@ -175,7 +177,7 @@ fn what_did_not_work_of_a_worktree_goes_with_it() {
     assert_eq!(bench.degraded().len(), 1);
     std::fs::remove_dir_all(bench.temp.path().join("one")).unwrap();
     assert_eq!(bench.degraded(), [""; 0]);
-    assert!(bench.jobs.try_iter().any(|job| matches!(job, WriterJob::Forget(WorktreeId(1)))));
+    assert!(bench.jobs.try_iter().any(|job| matches!(job, WriterJob::ForgetWorktree(WorktreeId(1)))));
 }
 
 #[test]
@@ -224,7 +226,7 @@ fn what_we_write_ourselves_is_no_change() {
     let view = bench.main_loop.worktrees.values_mut().next().unwrap();
     (view.layout.git_dir, view.layout.state_dir) = (None, root.join(".memo"));
     let mut is_dirty_after = |name| {
-        let change = FsChange { view: one, role: Role::Worktree, path: root.join(name) };
+        let change = FsChange { worktree: one, role: Role::Worktree, path: root.join(name) };
         bench.handle(LoopEvent::Watch(WatchEvent::Changed(vec![change])));
         bench.main_loop.worktrees.values().any(WorktreeState::is_dirty)
     };
@@ -245,7 +247,7 @@ fn a_flood_of_events_does_not_postpone_an_answer() {
     let ask = PendingRequest::new(bench.layout("one"), FreshnessLevel::Fs, Instant::now(), reply);
     sender.send(LoopEvent::Request(ask)).unwrap();
     let change =
-        FsChange { view: WorktreeId(1), role: Role::Worktree, path: bench.temp.path().join("one/a") };
+        FsChange { worktree: WorktreeId(1), role: Role::Worktree, path: bench.temp.path().join("one/a") };
     for _ in 0..EVENTS {
         let event = WatchEvent::Changed(vec![change.clone(); CHANGES]);
         sender.send(LoopEvent::Watch(event)).unwrap();
@@ -288,7 +290,7 @@ fn a_file_system_that_hangs_holds_up_its_own_worktree_alone() {
         );
     }
     let (reply, mut reports) = oneshot::channel();
-    bench.handle(LoopEvent::Views(reply));
+    bench.handle(LoopEvent::ReportRequested(reply));
     bench.look(Some(dead));
     bench.main_loop.end_status_waits(Instant::now());
     assert!(reports.try_recv().is_err(), "it may answer yet");
@@ -315,7 +317,7 @@ fn whoever_asks_for_anything_puts_off_the_idle_exit() {
     let over = Instant::now() + Duration::from_secs(minutes * 60);
     assert!(bench.main_loop.is_idle(over));
     while bench.main_loop.engine.last_use() + Duration::from_secs(minutes * 60) <= over {
-        bench.main_loop.engine.note_use(); // as each method does, those for memories too
+        bench.main_loop.engine.record_use(); // as each method does, those for memories too
     }
     assert!(!bench.main_loop.is_idle(over));
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 
 use memod_base::paths::{RepoLayout, may_be_dir};
 use memod_git::Tip;
-use memod_index_db::ViewRow;
+use memod_index_db::WorktreeRow;
 use memod_indexing::{ReconcileScope, WalkProgress};
 use memod_watch::Role;
 
@@ -23,13 +23,13 @@ pub(crate) struct ReconcileRequest {
 
 /// The thread that reconciles a worktree.
 #[derive(Debug)]
-pub(crate) struct ReconcileHandle {
+pub(crate) struct ReconcileThreadHandle {
     pub(crate) due: Sender<ReconcileRequest>,
     /// Progress of the running reconcile.
     pub(crate) progress: Arc<WalkProgress>,
 }
 
-impl ReconcileHandle {
+impl ReconcileThreadHandle {
     /// Returns a handle without a thread, and the queue of its requests.
     #[cfg(test)]
     pub(crate) fn new() -> (Self, std::sync::mpsc::Receiver<ReconcileRequest>) {
@@ -44,20 +44,20 @@ pub(crate) enum DiskTask {
     /// Probe the worktree for requests that have arrived: make a cookie with this name, if any, and with `tip` resolve `HEAD`.
     Probe { number: u64, cookie: Option<String>, tip: bool },
     /// Resolve `HEAD`.
-    Tip,
+    ResolveHead,
     /// Read git's settings again: other ignore files may apply now.
-    Settings,
+    ReadSettings,
     /// Watch git's directories again, because other directories may have these names now. After a loss of watches, `recovery` is
     /// the token of the recovery.
-    Watch { recovery: Option<u64> },
+    WatchGitDirs { recovery: Option<u64> },
     /// Watch one directory.
     WatchDir { role: Role, path: PathBuf },
     /// Check whether a git hook has rung.
-    Doorbell(PathBuf),
+    CheckDoorbell(PathBuf),
     /// Check whether git is at work in this git dir.
-    GitLock(PathBuf),
+    CheckGitLock(PathBuf),
     /// Check whether events report every change at this path, after something was mounted or unmounted there.
-    Mount(PathBuf),
+    CheckMount(PathBuf),
     /// Check whether the worktree still exists.
     CheckExistence,
 }
@@ -76,11 +76,11 @@ pub(crate) enum DiskReport {
     /// A directory is watched from now on, if it exists and can be watched.
     WatchedDir { role: Role, path: PathBuf },
     /// A hook has rung.
-    Rung,
+    DoorbellRung,
     /// Whether git is at work.
     GitLock(bool),
     /// Why events may not report every change.
-    Silent(Option<String>),
+    UnreliableEvents(Option<String>),
     /// Whether the worktree still exists.
     Existence(ExistenceCheck),
     /// The thread has ended because a task panicked.
@@ -121,7 +121,7 @@ pub(crate) struct ExistenceCheck {
 
 impl ExistenceCheck {
     /// Checks on disk whether a worktree exists.
-    pub(crate) fn from_layout(layout: &RepoLayout) -> Self {
+    pub(crate) fn check_on_disk(layout: &RepoLayout) -> Self {
         let is_known = may_be_dir(layout.git_dir.as_ref().unwrap_or(&layout.root));
         Self { is_known, exists: is_known && may_be_dir(&layout.root) }
     }
@@ -131,9 +131,9 @@ impl ExistenceCheck {
 #[derive(Debug)]
 pub(crate) struct OpenedWorktree {
     pub(crate) layout: RepoLayout,
-    pub(crate) row: ViewRow,
-    pub(crate) walker: ReconcileHandle,
+    pub(crate) row: WorktreeRow,
+    pub(crate) reconciler: ReconcileThreadHandle,
     pub(crate) settings: GitSettings,
     /// Why events may not report every change, so that the worktree is polled.
-    pub(crate) silent: Option<String>,
+    pub(crate) unreliable_events: Option<String>,
 }

@@ -37,7 +37,7 @@ pub(crate) enum LoopEvent {
     /// A reconcile has ended.
     ReconcileEnded(Box<ReconcileEnd>),
     /// A round of embedding has ended: it covered every text that waited for a vector when it was requested.
-    Embedded {
+    EmbeddingEnded {
         /// The round.
         round: u64,
         /// Why some texts have no vector.
@@ -50,7 +50,7 @@ pub(crate) enum LoopEvent {
     /// The index has been emptied.
     Cleared,
     /// A step of reading commits has ended.
-    Commits {
+    CommitStepEnded {
         /// The worktree.
         worktree: WorktreeId,
         /// The tip whose history was read.
@@ -61,7 +61,7 @@ pub(crate) enum LoopEvent {
     /// A client has subscribed to events: later states are compared with the present one.
     Subscribed,
     /// `status` needs the loop's report on each worktree.
-    Views(oneshot::Sender<Vec<WorktreeReport>>),
+    ReportRequested(oneshot::Sender<Vec<WorktreeReport>>),
     /// The daemon is to stop, for this reason.
     Stop(&'static str),
 }

@@ -6,8 +6,8 @@ use memod_base::paths::RepoLayout;
 use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
 use memod_git::Tip;
-use memod_index_db::{ManifestChange, NewVector, VectorOwner, ViewKey, ViewRow};
-use memod_indexing::{Applied, IndexError};
+use memod_index_db::{ManifestChange, NewVector, VectorOwner, WorktreeKey, WorktreeRow};
+use memod_indexing::{AppliedChanges, IndexError};
 
 use super::disk_task::ThreadNumber;
 use super::loop_event::ReconcileEnd;
@@ -15,33 +15,33 @@ use super::loop_event::ReconcileEnd;
 /// A job for the writer thread.
 pub(crate) enum WriterJob {
     /// Find or create the row of a worktree, and record that this thread serves the worktree from now on.
-    Open { key: ViewKey, thread: ThreadNumber, reply: SyncSender<Result<ViewRow, DatabaseError>> },
+    OpenRow { key: WorktreeKey, thread: ThreadNumber, reply: SyncSender<Result<WorktreeRow, DatabaseError>> },
     /// Write the changes of a reconcile.
-    Apply {
+    ApplyChanges {
         ticket: ReconcileTicket,
         changes: Vec<ManifestChange>,
-        reply: SyncSender<Result<Applied, IndexError>>,
+        reply: SyncSender<Result<AppliedChanges, IndexError>>,
     },
     /// Do the work that follows the end of a reconcile.
-    End(ReconcileTicket, Box<ReconcileEnd>),
+    EndReconcile(ReconcileTicket, Box<ReconcileEnd>),
     /// Run one step of indexing the commits that a tip reaches.
-    Commits { worktree: WorktreeId, layout: Box<RepoLayout>, tip: Tip },
+    IndexCommits { worktree: WorktreeId, layout: Box<RepoLayout>, tip: Tip },
     /// Store these vectors, then acknowledge.
-    Vectors(Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
+    StoreVectors(Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
     /// Record that the model fails on this text, then acknowledge.
-    EmbedFailed(VectorOwner, SyncSender<Result<(), DatabaseError>>),
+    MarkEmbedFailed(VectorOwner, SyncSender<Result<(), DatabaseError>>),
     /// Record the next model, to which the index will switch, if there is one; then acknowledge.
-    PlanModel(Option<String>, SyncSender<Result<(), DatabaseError>>),
+    SetNextModel(Option<String>, SyncSender<Result<(), DatabaseError>>),
     /// Store these vectors of the next model, then acknowledge.
-    NextVectors(String, Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
+    StoreNextVectors(String, Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
     /// Switch to the next model, then acknowledge.
     SwitchModel(String, SyncSender<Result<(), DatabaseError>>),
     /// Forget a worktree that is gone.
-    Forget(WorktreeId),
+    ForgetWorktree(WorktreeId),
     /// Empty the index, which can be rebuilt.
-    Clear,
+    ClearIndex,
     /// Delete unreferenced contents.
-    Collect,
+    CollectGarbage,
     /// End, because the daemon is stopping.
     Stop,
 }

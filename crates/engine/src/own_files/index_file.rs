@@ -13,16 +13,16 @@ use memod_indexing::IndexError;
 use super::index_repair;
 
 /// Number of attempts to open an index.db that cannot be read at the moment.
-const TRIES: u32 = 8;
+const MAX_OPEN_ATTEMPTS: u32 = 8;
 /// Delay after the first attempt; each further attempt doubles the delay.
-const TRY_AGAIN: Duration = Duration::from_millis(10);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(10);
 /// Time after which no further attempt is made, because a client waits for the daemon.
-const TRY_FOR: Duration = Duration::from_secs(5);
+const RETRY_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Opens index.db with `open`, and retries after transient failures.
 pub(crate) fn retry_transient<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let (give_up, mut wait) = (Instant::now() + TRY_FOR, TRY_AGAIN);
-    for _ in 1..TRIES {
+    let (give_up, mut wait) = (Instant::now() + RETRY_TIME_LIMIT, FIRST_RETRY_DELAY);
+    for _ in 1..MAX_OPEN_ATTEMPTS {
         match open() {
             Err(error) if Instant::now() < give_up && is_transient(&error) => {
                 tracing::warn!(%error, "cannot open the index now; trying again");
@@ -56,7 +56,7 @@ pub(crate) fn open_or_rebuild(path: &Path) -> anyhow::Result<IndexWriter> {
     match IndexWriter::open(path, BUILTIN_ID) {
         Err(DatabaseError::Corrupt { source, .. }) => {
             tracing::error!(%source, "index.db is damaged; removed and rebuilt");
-            remove_and_record(path, &source)?;
+            remove_damaged_index(path, &source)?;
             Ok(IndexWriter::open(path, BUILTIN_ID)?)
         }
         opened => Ok(opened?),
@@ -64,9 +64,9 @@ pub(crate) fn open_or_rebuild(path: &Path) -> anyhow::Result<IndexWriter> {
 }
 
 /// Removes a damaged index.db with its log, and records the repair with its reason.
-pub(crate) fn remove_and_record(path: &Path, why: &impl Display) -> Result<(), PathError> {
+pub(crate) fn remove_damaged_index(path: &Path, why: &impl Display) -> Result<(), PathError> {
     std::fs::remove_file(path).at("remove", path)?;
-    remove_companions(path);
+    remove_log_files(path);
     index_repair::record_repair(
         path,
         &format!("index.db was damaged ({why}), so a new one is built; index.db has no memories"),
@@ -82,11 +82,11 @@ fn rename_aside(path: &Path) -> anyhow::Result<PathBuf> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let aside = with_suffix(path, &format!("{DAMAGED}{seconds}"));
     std::fs::rename(path, &aside).at("rename", path)?;
-    remove_companions(path);
+    remove_log_files(path);
     Ok(aside)
 }
 
-fn remove_companions(path: &Path) {
+fn remove_log_files(path: &Path) {
     for suffix in ["-wal", "-shm"] {
         let _ = std::fs::remove_file(with_suffix(path, suffix)); // useless without the file they belong to
     }

@@ -9,7 +9,7 @@ use memod_git::Tip;
 
 /// The first and the longest delay until a request searches for missing objects again, since no event reports their return.
 /// Each failure doubles the delay.
-const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 
 /// Which commits of a worktree the index holds, and which are being read.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(crate) struct CommitsState {
     /// The tip that `HEAD` last resolved to.
     latest: Option<Tip>,
     /// Number of pending reads of `HEAD` that no request waits for.
-    n_looks: u32,
+    n_head_reads: u32,
     /// Numbers of the last round started and of the last round ended, from 1.
     started: u64,
     ended: u64,
@@ -45,7 +45,7 @@ impl CommitsState {
     }
 
     /// Records the tip of `HEAD`, and returns the round that must end before the index holds all commits up to it.
-    pub(crate) fn note_tip(&mut self, tip: Tip) -> u64 {
+    pub(crate) fn request_tip(&mut self, tip: Tip) -> u64 {
         self.latest = Some(tip.clone());
         match (&self.reading, &self.indexed) {
             (Some(reading), _) if *reading == tip && self.wanted.is_none() => self.started,
@@ -60,15 +60,15 @@ impl CommitsState {
     }
 
     /// Records that a read of `HEAD` is pending; the state is unknown until it ends. Returns false outside git.
-    pub(super) fn expect_look(&mut self) -> bool {
-        self.n_looks += u32::from(self.is_in_git);
+    pub(super) fn begin_head_read(&mut self) -> bool {
+        self.n_head_reads += u32::from(self.is_in_git);
         self.is_in_git
     }
 
     /// Records the result of a read of `HEAD` that no request waits for.
-    pub(super) fn end_look(&mut self, tip: Tip) {
-        self.n_looks = self.n_looks.saturating_sub(1);
-        self.note_tip(tip);
+    pub(super) fn end_head_read(&mut self, tip: Tip) {
+        self.n_head_reads = self.n_head_reads.saturating_sub(1);
+        self.request_tip(tip);
     }
 
     /// Starts the next round if one is wanted and none runs; returns the tip to read.
@@ -94,7 +94,8 @@ impl CommitsState {
     /// request searches for them again.
     pub(crate) fn end_round(&mut self, failed: Option<String>, notes: &[String], may_come_back: bool) {
         let same = self.indexed.is_some() && self.indexed == self.reading;
-        let gap = self.retry.filter(|_| same).map_or(RETRY.0, |(_, gap)| (gap * 2).min(RETRY.1));
+        let gap =
+            self.retry.filter(|_| same).map_or(RETRY_DELAYS.0, |(_, gap)| (gap * 2).min(RETRY_DELAYS.1));
         self.retry = may_come_back.then(|| (Instant::now() + gap, gap));
         self.note = notes.split_first().map(|(first, more)| match more.len() {
             0 => first.clone(),
@@ -112,7 +113,7 @@ impl CommitsState {
     }
 
     /// Returns whether the index holds the commits that a round was to read. Round 0 is for requests that need no commits.
-    pub(super) fn has_ended(&self, round: u64) -> bool {
+    pub(super) fn has_indexed_round(&self, round: u64) -> bool {
         round == 0 || round <= self.ended && self.error.is_none()
     }
 
@@ -133,7 +134,7 @@ impl CommitsState {
 
     /// Returns whether no known commit is missing from the index.
     pub(super) fn is_current(&self) -> bool {
-        self.n_looks == 0 && self.reading.is_none() && self.wanted.is_none() && self.error.is_none()
+        self.n_head_reads == 0 && self.reading.is_none() && self.wanted.is_none() && self.error.is_none()
     }
 }
 
@@ -159,7 +160,7 @@ mod tests {
             }
             std::fs::write(temp.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
             let env = Env { uid: effective_uid(), ..Env::default() };
-            let layout = RepoLayout::locate_new(temp.path(), &env).unwrap();
+            let layout = RepoLayout::locate_or_assume_root(temp.path(), &env).unwrap();
             let refs = Refs::new(&layout, ObjectHash::Sha1).unwrap();
             Self { commits: CommitsState::new(true), refs, temp }
         }
@@ -170,7 +171,7 @@ mod tests {
         }
 
         fn look(&mut self) -> u64 {
-            self.commits.note_tip(self.refs.tip())
+            self.commits.request_tip(self.refs.read_tip())
         }
 
         fn start(&mut self) -> Option<ObjectId> {
@@ -182,18 +183,18 @@ mod tests {
     fn who_asks_waits_for_a_round_that_began_after_the_commit() {
         let mut bench = Bench::new();
         let round = bench.look();
-        assert!(!bench.commits.has_ended(round), "nothing was read yet");
+        assert!(!bench.commits.has_indexed_round(round), "nothing was read yet");
         assert_eq!(bench.start(), None, "a branch without a commit");
         bench.commit("1");
         let later = bench.look();
         bench.commits.end_round(None, &[], false);
-        assert!(bench.commits.has_ended(round) && !bench.commits.has_ended(later));
+        assert!(bench.commits.has_indexed_round(round) && !bench.commits.has_indexed_round(later));
         assert!(bench.start().is_some());
         assert_eq!(bench.look(), later, "what is being read is what is asked for");
         bench.commits.end_round(None, &[], false);
-        assert!(bench.commits.has_ended(later) && bench.commits.is_current());
+        assert!(bench.commits.has_indexed_round(later) && bench.commits.is_current());
         let same = bench.look();
-        assert!(bench.commits.has_ended(same) && bench.commits.start_round().is_none());
+        assert!(bench.commits.has_indexed_round(same) && bench.commits.start_round().is_none());
     }
 
     #[test]
@@ -203,20 +204,20 @@ mod tests {
         let round = bench.look();
         assert!(bench.start().is_some());
         bench.commits.end_round(Some("disk full".to_owned()), &[], false);
-        assert!(!bench.commits.has_ended(round) && bench.commits.round_failure(round).is_some());
+        assert!(!bench.commits.has_indexed_round(round) && bench.commits.round_failure(round).is_some());
         let again = bench.look();
         assert!(bench.commits.round_failure(again).is_none() && bench.start().is_some());
         bench.commits.end_round(None, &[], false);
-        assert!(bench.commits.has_ended(again));
-        assert!(bench.commits.expect_look() && !bench.commits.is_current(), "somebody is about to look");
-        bench.commits.end_look(bench.refs.tip());
+        assert!(bench.commits.has_indexed_round(again));
+        assert!(bench.commits.begin_head_read() && !bench.commits.is_current(), "somebody is about to look");
+        bench.commits.end_head_read(bench.refs.read_tip());
         assert!(bench.commits.is_current());
         bench.commits.forget_indexed();
         assert!(!bench.commits.is_current() && bench.start().is_some(), "the index was emptied");
         bench.commits.forget_indexed();
         let last = bench.look();
         bench.commits.end_round(None, &[], false);
-        assert!(!bench.commits.has_ended(last), "it was emptied while it was read");
+        assert!(!bench.commits.has_indexed_round(last), "it was emptied while it was read");
     }
 
     #[test]
@@ -228,13 +229,13 @@ mod tests {
         assert!(bench.start().is_some());
         bench.commits.end_round(None, &gaps, true);
         let soon = bench.look();
-        assert!(bench.commits.has_ended(soon), "not for each question");
-        for gap in [RETRY.0, RETRY.0 * 2] {
+        assert!(bench.commits.has_indexed_round(soon), "not for each question");
+        for gap in [RETRY_DELAYS.0, RETRY_DELAYS.0 * 2] {
             let (at, found) = bench.commits.retry.unwrap();
             assert_eq!(found, gap);
             bench.commits.retry = Some((at - gap, gap));
             let later = bench.look();
-            assert!(!bench.commits.has_ended(later) && bench.start().is_some());
+            assert!(!bench.commits.has_indexed_round(later) && bench.start().is_some());
             bench.commits.end_round(None, &gaps, true);
         }
         bench.commit("2");

@@ -13,7 +13,7 @@ impl WorktreeState {
     /// Returns the key that a change of an absolute path affects in this worktree: that of the path itself; that of its directory
     /// if the name is not UTF-8; for a `.git`, that of the directory around it, which may have become or ceased to be a repository.
     /// `None` stands for the root, or for a path outside the worktree.
-    pub(crate) fn key_of(&self, path: &Path) -> Option<SourceKey> {
+    pub(crate) fn key_for_change(&self, path: &Path) -> Option<SourceKey> {
         let below = path.strip_prefix(&self.layout.root).ok()?;
         let below = below
             .ancestors()
@@ -32,10 +32,10 @@ impl WorktreeState {
     }
 
     /// Applies new settings of git: the set of files and the watched directories may change.
-    pub(crate) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
+    pub(crate) fn apply_settings(&mut self, settings: GitSettings, now: Instant) {
         if settings.changed || self.excludes != settings.excludes {
             self.excludes = settings.excludes;
-            self.mark_index_written(now);
+            self.mark_git_changed(now);
         }
         if settings.unwatched.is_some() {
             self.mark_unwatched(settings.unwatched);

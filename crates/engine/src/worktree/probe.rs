@@ -11,7 +11,7 @@ use crate::messages::loop_event::PendingRequest;
 /// Time after which a missing cookie means that the watcher is broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Time after which an access to the disk that has not ended is reported.
-pub(crate) const SLOW: Duration = Duration::from_millis(500);
+pub(crate) const SLOW_ACCESS: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
 pub(super) struct ProbeQueue {
@@ -53,11 +53,11 @@ impl Probe {
 
     /// Returns whether the file system has not answered for too long.
     fn is_slow(&self, now: Instant) -> bool {
-        self.answered_at.is_none() && self.sent_at + SLOW <= now
+        self.answered_at.is_none() && self.sent_at + SLOW_ACCESS <= now
     }
 
     /// Returns the time from which on the present cookie is late; `None` if no cookie is awaited.
-    fn late_at(&self) -> Option<Instant> {
+    fn cookie_late_at(&self) -> Option<Instant> {
         self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
     }
 }
@@ -70,7 +70,7 @@ impl ProbeQueue {
 
     /// Begins the next probe for all queued requests, and returns it for sending. `None` if one is pending or no request waits.
     /// `ended` is the number of the last reconcile that has ended.
-    pub(super) fn send_next(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
+    pub(super) fn begin_next(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
         if self.current.is_some() || self.queued.is_empty() {
             return None;
         }
@@ -88,7 +88,7 @@ impl ProbeQueue {
     }
 
     /// Records that a cookie came back as an event. Returns the probe if another cookie must be made for it.
-    pub(super) fn came_back(&mut self, path: &Path) -> Option<&Probe> {
+    pub(super) fn record_cookie_event(&mut self, path: &Path) -> Option<&Probe> {
         let probe = self.current.as_mut().filter(|probe| probe.awaits_cookie(path))?;
         probe.n_back += 1;
         probe.is_back = probe.n_back == self.n_cookies;
@@ -99,7 +99,7 @@ impl ProbeQueue {
     }
 
     /// Records that a walk replaces the pending cookie.
-    pub(super) fn is_served_by_walk(&mut self) {
+    pub(super) fn mark_served_by_walk(&mut self) {
         if let Some(probe) = &mut self.current {
             probe.is_back = true;
         }
@@ -108,18 +108,18 @@ impl ProbeQueue {
     /// Returns the name of the present cookie if it is late.
     pub(super) fn late_cookie(&self, now: Instant) -> Option<String> {
         let probe = self.current.as_ref()?;
-        probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie_name())
+        probe.cookie_late_at().filter(|at| *at <= now).map(|_| probe.cookie_name())
     }
 
     /// Returns the time when a request or a cookie must be given up although no event comes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let out = self.current.as_ref();
         let requests = out.into_iter().flat_map(|probe| &probe.requests).chain(&self.queued);
-        requests.map(|request| request.deadline).chain(out.and_then(Probe::late_at)).min()
+        requests.map(|request| request.deadline).chain(out.and_then(Probe::cookie_late_at)).min()
     }
 
     /// Returns whether the file system of the worktree takes too long to answer.
-    pub(super) fn is_unanswered(&self, now: Instant) -> bool {
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
         self.current.as_ref().is_some_and(|probe| probe.is_slow(now))
     }
 
@@ -157,15 +157,15 @@ mod tests {
     fn one_that_is_out_does_not_serve_who_comes_later() {
         let now = Instant::now();
         let mut probes = ProbeQueue::new(1);
-        assert!(probes.send_next(true, 0).is_none(), "nobody waits");
+        assert!(probes.begin_next(true, 0).is_none(), "nobody waits");
         probes.queued.push(ask(now));
-        assert_eq!(probes.send_next(true, 0).unwrap().requests.len(), 1);
+        assert_eq!(probes.begin_next(true, 0).unwrap().requests.len(), 1);
         probes.queued.push(ask(now));
-        assert!(probes.send_next(true, 0).is_none(), "one is out");
+        assert!(probes.begin_next(true, 0).is_none(), "one is out");
         assert!(probes.take_answered().is_none());
         probes.current.as_mut().unwrap().answered_at = Some(now);
         assert_eq!(probes.take_answered().unwrap().number, 1);
-        assert_eq!(probes.send_next(true, 0).unwrap().number, 2);
+        assert_eq!(probes.begin_next(true, 0).unwrap().number, 2);
     }
 
     #[test]
@@ -174,16 +174,19 @@ mod tests {
         let later = now + Duration::from_secs(9);
         let mut probes = ProbeQueue::new(1);
         probes.queued.push(ask(later));
-        probes.send_next(true, 0);
+        probes.begin_next(true, 0);
         assert_eq!((probes.late_cookie(later), probes.deadline()), (None, Some(later)));
         probes.current.as_mut().unwrap().answered_at = Some(now);
         assert_eq!(probes.deadline(), Some(now + COOKIE_TIMEOUT));
         assert_eq!(probes.late_cookie(now), None);
         let cookie = probes.current.as_ref().unwrap().cookie_name();
         assert_eq!(probes.late_cookie(now + COOKIE_TIMEOUT).as_ref(), Some(&cookie));
-        assert!(probes.came_back(Path::new("/cookies/other")).is_none());
+        assert!(probes.record_cookie_event(Path::new("/cookies/other")).is_none());
         assert!(probes.late_cookie(later).is_some());
-        assert!(probes.came_back(&Path::new("/cookies").join(cookie)).is_none(), "no other is needed");
+        assert!(
+            probes.record_cookie_event(&Path::new("/cookies").join(cookie)).is_none(),
+            "no other is needed"
+        );
         assert_eq!(probes.late_cookie(later), None);
     }
 
@@ -193,16 +196,16 @@ mod tests {
         let later = now + Duration::from_secs(9);
         let mut probes = ProbeQueue::new(2);
         probes.queued.push(ask(later));
-        let first = probes.send_next(true, 0).unwrap().cookie_name();
+        let first = probes.begin_next(true, 0).unwrap().cookie_name();
         probes.current.as_mut().unwrap().answered_at = Some(now);
-        let second = probes.came_back(Path::new(&first)).unwrap().cookie_name();
+        let second = probes.record_cookie_event(Path::new(&first)).unwrap().cookie_name();
         assert_ne!(first, second);
-        assert!(probes.came_back(Path::new(&first)).is_none(), "it has several events");
+        assert!(probes.record_cookie_event(Path::new(&first)).is_none(), "it has several events");
         assert_eq!(probes.late_cookie(later), None, "it is not made yet");
         probes.current.as_mut().unwrap().answered_at = Some(now);
         assert_eq!(probes.late_cookie(later).as_ref(), Some(&second));
         assert!(!probes.current.as_ref().unwrap().is_back);
-        assert!(probes.came_back(Path::new(&second)).is_none());
+        assert!(probes.record_cookie_event(Path::new(&second)).is_none());
         assert!(probes.current.as_ref().unwrap().is_back);
     }
 
@@ -213,13 +216,13 @@ mod tests {
         for deadline in [now, now + COOKIE_TIMEOUT] {
             probes.queued.push(ask(deadline));
         }
-        probes.send_next(true, 0);
+        probes.begin_next(true, 0);
         probes.queued.push(ask(now));
-        assert!(!probes.is_unanswered(now), "it was sent a moment ago");
-        let later = Instant::now() + SLOW;
-        assert_eq!((probes.take_late(now).len(), probes.is_unanswered(later)), (2, true));
+        assert!(!probes.is_overdue(now), "it was sent a moment ago");
+        let later = Instant::now() + SLOW_ACCESS;
+        assert_eq!((probes.take_late(now).len(), probes.is_overdue(later)), (2, true));
         probes.current.as_mut().unwrap().answered_at = Some(now);
-        assert_eq!((probes.take_late(now).len(), probes.is_unanswered(later)), (0, false));
+        assert_eq!((probes.take_late(now).len(), probes.is_overdue(later)), (0, false));
         assert_eq!(probes.take_late(now + COOKIE_TIMEOUT).len(), 1);
     }
 }

@@ -13,13 +13,13 @@ pub(super) struct ReconcileCounter {
 
 impl ReconcileCounter {
     /// Records the start of a reconcile; `removals` is the present count of removals.
-    pub(super) fn start(&mut self, removals: u64) {
+    pub(super) fn record_start(&mut self, removals: u64) {
         self.started += 1;
         self.removals_at_start = removals;
     }
 
     /// Records the end of the running reconcile.
-    pub(super) fn end(&mut self) {
+    pub(super) fn record_end(&mut self) {
         self.ended = self.started;
     }
 
@@ -34,17 +34,17 @@ impl ReconcileCounter {
     }
 
     /// Returns the number of the last reconcile that has ended; 0 if none has.
-    pub(super) fn ended(&self) -> u64 {
+    pub(super) fn last_ended(&self) -> u64 {
         self.ended
     }
 
     /// Returns the number of the reconcile that must end before the index holds all changes that are known now.
     pub(super) fn covering_number(&self, is_dirty: bool) -> u64 {
-        if is_dirty { self.next() } else { self.started }
+        if is_dirty { self.next_number() } else { self.started }
     }
 
     /// Returns the number of the next reconcile.
-    pub(super) fn next(&self) -> u64 {
+    pub(super) fn next_number(&self) -> u64 {
         self.started + 1
     }
 
@@ -75,24 +75,25 @@ mod tests {
         let mut reconciles = ReconcileCounter::default();
         assert!(reconciles.has_never_started());
         assert_eq!((reconciles.covering_number(false), reconciles.covering_number(true)), (0, 1));
-        reconciles.start(7);
+        reconciles.record_start(7);
         assert_eq!((reconciles.covering_number(false), reconciles.covering_number(true)), (1, 2));
         assert!(reconciles.is_running() && reconciles.included_removals(9) == 7);
-        reconciles.end();
+        reconciles.record_end();
         assert!(!reconciles.is_running() && reconciles.included_removals(9) == 9);
-        assert_eq!(reconciles.ended(), 1);
+        assert_eq!(reconciles.last_ended(), 1);
     }
 
     #[test]
     fn what_was_sent_before_an_unsteady_one_ended_tells_nothing_of_it() {
         let mut reconciles = ReconcileCounter::default();
-        reconciles.start(0);
-        let before = reconciles.ended();
+        reconciles.record_start(0);
+        let before = reconciles.last_ended();
         assert!(reconciles.is_covered_by_probe(before));
-        reconciles.end();
+        reconciles.record_end();
         reconciles.mark_unsteady();
         assert!(
-            !reconciles.is_covered_by_probe(before) && reconciles.is_covered_by_probe(reconciles.ended())
+            !reconciles.is_covered_by_probe(before)
+                && reconciles.is_covered_by_probe(reconciles.last_ended())
         );
     }
 }

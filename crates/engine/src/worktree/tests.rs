@@ -6,7 +6,7 @@ use memod_indexing::{MissedFiles, Progress};
 use memod_proto::{FreshnessLevel, RpcError};
 use tokio::sync::oneshot::{self, Receiver};
 
-use super::dirty_set::RESCAN_GAP;
+use super::dirty_set::RESCAN_DELAYS;
 use super::probe::COOKIE_TIMEOUT;
 use super::waiting_requests::MOST_TRIES;
 use super::*;
@@ -37,9 +37,9 @@ impl Bench {
         let root = PathBuf::from("/r");
         let (git_dir, state_dir) = (Some(root.join(".git")), root.join(".git/memo"));
         let layout = RepoLayout { common_dir: git_dir.clone(), git_dir, root, state_dir, id: String::new() };
-        let row = ViewRow { id: WorktreeId(1), head: None, epoch: 0, seq: 0, complete: false };
+        let row = WorktreeRow { id: WorktreeId(1), head: None, epoch: 0, seq: 0, complete: false };
         let (disk, tasks) = channel();
-        let (walker, due) = ReconcileHandle::new();
+        let (walker, due) = ReconcileThreadHandle::new();
         let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), (1, disk, walker));
         Self { view, now: Instant::now(), rounds: EmbeddingRounds::default(), tasks, due }
     }
@@ -92,7 +92,7 @@ impl Bench {
     fn cookie_back(&mut self) {
         for _ in 0..N_COOKIES {
             let path = self.cookie();
-            self.view.cookie_back(&path);
+            self.view.on_cookie_event(&path);
             self.probe(&Ok(()));
         }
     }
@@ -107,7 +107,7 @@ impl Bench {
 
     fn end_with(&mut self, scope: &ReconcileScope, missed: &MissedFiles) {
         self.end(scope, None);
-        self.view.look_again(missed);
+        self.view.requeue_if_files_moved(missed);
         self.probe(&Ok(()));
     }
 
@@ -205,7 +205,7 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     bench.view.mark_unwatched(None);
     bench.probe(&Ok(()));
     bench.end(&paths(&["dir"]), None);
-    bench.view.cookie_back(&cookie);
+    bench.view.on_cookie_event(&cookie);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
     bench.reconcile(&ReconcileScope::Full);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
@@ -224,7 +224,7 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
     bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     let mut polled = bench.ask(FreshnessLevel::Fs);
-    bench.view.cookie_back(&cookie);
+    bench.view.on_cookie_event(&cookie);
     assert_eq!(bench.fresh(&mut polled), None);
     bench.reconcile(&ReconcileScope::Full);
     assert_eq!(bench.fresh(&mut polled), Some(true));
@@ -257,7 +257,7 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
 #[test]
 fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     let mut bench = Bench::walked();
-    bench.view.mark_index_written(bench.now);
+    bench.view.mark_git_changed(bench.now);
     let mut answer = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
     bench.due.try_iter().for_each(drop);
@@ -324,7 +324,7 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
     bench.end(&paths(&["a"]), None);
     check(&mut bench, true);
     bench.view.mark_unwatched(None);
-    bench.pass(RESCAN_GAP.0);
+    bench.pass(RESCAN_DELAYS.0);
     bench.reconcile(&ReconcileScope::Full);
     check(&mut bench, false);
 }
@@ -366,8 +366,8 @@ fn how_far_the_index_is_is_what_is_known() {
         bench.view.built = was_complete;
         let mut answer = bench.ask(FreshnessLevel::None);
         assert_eq!(bench.start(), Some(ReconcileScope::Full));
-        bench.view.walker.progress.begin_reading(files.1, 0);
-        bench.view.walker.progress.add_done(files.0);
+        bench.view.reconciler.progress.begin_reading(files.1, 0);
+        bench.view.reconciler.progress.add_done_files(files.0);
         bench.view.answer_requests(bench.now, &bench.rounds, &Progress::default());
         assert_eq!(answer.try_recv().unwrap().unwrap().reason.as_deref(), Some(expected));
     };
@@ -393,11 +393,11 @@ fn a_loss_of_events_under_a_probe_does_not_make_the_watcher_late() {
 fn embedding_that_failed_is_tried_again_for_who_asks() {
     let (mut rounds, now) = (EmbeddingRounds { asked: 1, ..EmbeddingRounds::default() }, Instant::now());
     rounds.end_round(1, None, now);
-    assert!(!rounds.is_to_retry(FreshnessLevel::Full, now + EMBED_AGAIN), "nothing failed");
+    assert!(!rounds.is_retry_due(FreshnessLevel::Full, now + EMBED_RETRY_DELAY), "nothing failed");
     rounds.end_round(1, Some("no room".to_owned()), now);
-    assert!(!rounds.is_to_retry(FreshnessLevel::Fs, now), "a moment ago");
-    assert!(rounds.is_to_retry(FreshnessLevel::Full, now), "who waits for embeddings");
-    assert!(rounds.is_to_retry(FreshnessLevel::None, now + EMBED_AGAIN));
+    assert!(!rounds.is_retry_due(FreshnessLevel::Fs, now), "a moment ago");
+    assert!(rounds.is_retry_due(FreshnessLevel::Full, now), "who waits for embeddings");
+    assert!(rounds.is_retry_due(FreshnessLevel::None, now + EMBED_RETRY_DELAY));
     rounds.asked = 2;
-    assert!(!rounds.is_to_retry(FreshnessLevel::Full, now + EMBED_AGAIN), "it is under way");
+    assert!(!rounds.is_retry_due(FreshnessLevel::Full, now + EMBED_RETRY_DELAY), "it is under way");
 }

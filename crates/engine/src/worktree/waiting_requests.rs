@@ -23,12 +23,12 @@ pub(super) struct Waiter {
     /// Number of the round of embedding that must end.
     pub(super) round: Option<u64>,
     /// Why further waiting is useless: files keep changing.
-    pub(super) restless: Option<String>,
+    pub(super) give_up_reason: Option<String>,
 }
 
 impl Waiter {
     fn new(request: PendingRequest, reconcile: u64) -> Self {
-        Self { request, reconcile, round: None, restless: None }
+        Self { request, reconcile, round: None, give_up_reason: None }
     }
 }
 
@@ -54,9 +54,9 @@ impl WorktreeState {
     /// Sends the next probe if none is pending and a request waits for one.
     fn send_probe(&mut self) {
         let mut queued = self.probes.queued.iter();
-        let has_cookie = self.watch.is_good()
+        let has_cookie = self.watch.is_reliable()
             && queued.any(|request| request.level != FreshnessLevel::Strict || request.was_walked);
-        let Some(probe) = self.probes.send_next(has_cookie, self.reconciles.ended()) else { return };
+        let Some(probe) = self.probes.begin_next(has_cookie, self.reconciles.last_ended()) else { return };
         let tip = probe.requests.iter().any(|request| request.needs_commits);
         let cookie = has_cookie.then(|| probe.cookie_name());
         let task = DiskTask::Probe { number: probe.number, cookie, tip };
@@ -74,37 +74,37 @@ impl WorktreeState {
             probe.has_cookie = false;
         }
         if let Some(tip) = probed.tip {
-            let round = self.commits.note_tip(tip);
+            let round = self.commits.request_tip(tip);
             for request in probe.requests.iter_mut().filter(|request| request.needs_commits) {
                 request.commits_round = round;
             }
         }
-        self.settle_probe();
+        self.continue_probed_requests();
     }
 
     /// Handles a cookie that came back: after the last one of a probe, everything written before is in the dirty set.
-    pub(crate) fn cookie_back(&mut self, path: &Path) {
-        self.watch.came_back(path);
-        if let Some(probe) = self.probes.came_back(path) {
+    pub(crate) fn on_cookie_event(&mut self, path: &Path) {
+        self.watch.record_cookie_event(path);
+        if let Some(probe) = self.probes.record_cookie_event(path) {
             let (number, cookie) = (probe.number, Some(probe.cookie_name()));
             self.send_task(DiskTask::Probe { number, cookie, tip: false });
         }
-        self.settle_probe();
+        self.continue_probed_requests();
     }
 
     /// Gives up on a late cookie: the watcher is not trusted, and the worktree is compared with the index instead.
     pub(crate) fn expire_cookie(&mut self, now: Instant) {
         if let Some(cookie) = self.probes.late_cookie(now) {
             tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
-            self.watch.mark_late(cookie);
-            self.settle_probe();
+            self.watch.mark_cookie_late(cookie);
+            self.continue_probed_requests();
         }
     }
 
     /// Continues the requests whose probe is complete. A walk begins only here, once the file system has answered.
-    pub(super) fn settle_probe(&mut self) {
+    pub(super) fn continue_probed_requests(&mut self) {
         let Some(mut probe) = self.probes.take_answered() else { return };
-        let is_believed = probe.has_cookie && self.watch.is_good();
+        let is_believed = probe.has_cookie && self.watch.is_reliable();
         let walking = probe.requests.extract_if(.., |request| {
             !is_believed || request.level == FreshnessLevel::Strict && !request.was_walked
         });
@@ -132,7 +132,7 @@ impl WorktreeState {
     /// Makes every request that waits for a reconcile wait for the next one.
     pub(super) fn postpone_waiters(&mut self) {
         for waiter in &mut self.waiters {
-            waiter.reconcile = self.reconciles.next();
+            waiter.reconcile = self.reconciles.next_number();
             waiter.round = None;
         }
     }
@@ -141,16 +141,16 @@ impl WorktreeState {
     ///
     /// The cookie of another probe reveals what a listing missed. Without a watcher the listing is repeated until no directory
     /// changes during it.
-    pub(crate) fn look_again(&mut self, missed: &MissedFiles) {
+    pub(crate) fn requeue_if_files_moved(&mut self, missed: &MissedFiles) {
         let MissedFiles { moving, listed, shifted } = missed;
-        let is_watched = self.watch.is_good();
+        let is_watched = self.watch.is_reliable();
         let by_cookie = is_watched && moving.is_none();
         let by_listing = if is_watched { *listed } else { *shifted };
         if moving.is_none() && !by_listing {
             return;
         }
         self.reconciles.mark_unsteady();
-        let ended = self.reconciles.ended();
+        let ended = self.reconciles.last_ended();
         let served = self.waiters.extract_if(.., |waiter| {
             waiter.reconcile <= ended
                 && waiter.request.level != FreshnessLevel::None
@@ -161,7 +161,7 @@ impl WorktreeState {
             waiter.request.tries += 1;
             if waiter.request.tries > MOST_TRIES {
                 let among = moving.as_ref().map(|key| format!(", {key} among them")).unwrap_or_default();
-                waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
+                waiter.give_up_reason = Some(format!("files change faster than they can be indexed{among}"));
                 self.waiters.push(waiter);
             } else {
                 waiter.request.was_walked |= by_cookie; // the request has had the walk that `strict` requires
@@ -172,15 +172,15 @@ impl WorktreeState {
     }
 
     /// Asks the worktree's thread to resolve `HEAD`, because git may have made a commit.
-    pub(crate) fn look_for_commits(&mut self) {
-        if self.commits.expect_look() {
-            self.send_task(DiskTask::Tip);
+    pub(crate) fn request_head_read(&mut self) {
+        if self.commits.begin_head_read() {
+            self.send_task(DiskTask::ResolveHead);
         }
     }
 
     /// Records the tip that the worktree's thread has resolved `HEAD` to.
-    pub(crate) fn on_tip(&mut self, tip: Tip) {
-        self.commits.end_look(tip);
+    pub(crate) fn end_head_read(&mut self, tip: Tip) {
+        self.commits.end_head_read(tip);
     }
 
     /// Returns all waiting requests of a worktree that is closed.

@@ -8,7 +8,7 @@ pub(super) struct WatchHealth {
     /// Whether the watcher is never trusted, because of the settings or the file system.
     polls: bool,
     /// Whether every relevant directory is watched.
-    covered: bool,
+    all_watched: bool,
     /// Why some directory is not watched, with the remedy.
     unwatched: Option<String>,
     /// The cookie that is late; the watcher is not trusted until it comes back.
@@ -20,12 +20,12 @@ pub(super) struct WatchHealth {
 impl WatchHealth {
     /// Returns the state of a watcher without known problems.
     pub(super) fn new() -> Self {
-        Self { polls: false, covered: true, unwatched: None, overdue: None, n_losses: 0 }
+        Self { polls: false, all_watched: true, unwatched: None, overdue: None, n_losses: 0 }
     }
 
     /// Returns whether the watcher covers everything and answers cookies.
-    pub(super) fn is_good(&self) -> bool {
-        self.covered && self.overdue.is_none()
+    pub(super) fn is_reliable(&self) -> bool {
+        self.all_watched && self.overdue.is_none()
     }
 
     /// Records that some directory is not watched, and why; returns whether all were watched until now.
@@ -34,7 +34,7 @@ impl WatchHealth {
             self.unwatched = why;
         }
         self.n_losses += 1;
-        std::mem::replace(&mut self.covered, false)
+        std::mem::replace(&mut self.all_watched, false)
     }
 
     /// Records that the watcher is never to be trusted again.
@@ -42,32 +42,32 @@ impl WatchHealth {
         self.polls = true;
     }
 
-    /// Returns the token with which [`Self::mark_covered`] may be called once all directories have been watched again. `None` if
-    /// every directory is watched, or the watcher is never to be trusted.
+    /// Returns the token with which [`Self::mark_all_watched`] may be called once all directories have been watched again. `None`
+    /// if every directory is watched, or the watcher is never to be trusted.
     pub(super) fn recovery_token(&self) -> Option<u64> {
-        (!self.covered && !self.polls).then_some(self.n_losses)
+        (!self.all_watched && !self.polls).then_some(self.n_losses)
     }
 
     /// Records that every directory is watched, unless an unwatched one was found since [`Self::recovery_token`] returned the
     /// token.
-    pub(super) fn mark_covered(&mut self, recovery: u64) {
+    pub(super) fn mark_all_watched(&mut self, recovery: u64) {
         if self.recovery_token() == Some(recovery) {
-            (self.covered, self.unwatched) = (true, None);
+            (self.all_watched, self.unwatched) = (true, None);
         }
     }
 
     /// Records that a cookie is late.
-    pub(super) fn mark_late(&mut self, cookie: String) {
+    pub(super) fn mark_cookie_late(&mut self, cookie: String) {
         self.overdue = Some(cookie);
     }
 
     /// Records that a cookie came back as an event. If it was the late one, the watcher works again.
-    pub(super) fn came_back(&mut self, path: &Path) {
+    pub(super) fn record_cookie_event(&mut self, path: &Path) {
         self.overdue.take_if(|name| path.file_name().is_some_and(|found| found == name.as_str()));
     }
 
     /// Stops waiting for a late cookie, because its event may have been lost: the watcher is trusted again.
-    pub(super) fn forget_late(&mut self) {
+    pub(super) fn forget_late_cookie(&mut self) {
         self.overdue = None;
     }
 
@@ -91,11 +91,11 @@ mod tests {
         assert!(health.mark_unwatched(Some("/r/a: not watched".to_owned())));
         let early = health.recovery_token().unwrap();
         assert!(!health.mark_unwatched(Some("/r/b: not watched".to_owned())));
-        health.mark_covered(early);
-        assert!(!health.is_good(), "the second was lost after that began");
+        health.mark_all_watched(early);
+        assert!(!health.is_reliable(), "the second was lost after that began");
         assert_eq!(health.degradations(Path::new("/r")), ["watch: /r/b: not watched"]);
-        health.mark_covered(health.recovery_token().unwrap());
-        assert!(health.is_good() && health.degradations(Path::new("/r")).is_empty());
+        health.mark_all_watched(health.recovery_token().unwrap());
+        assert!(health.is_reliable() && health.degradations(Path::new("/r")).is_empty());
     }
 
     #[test]
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn a_late_cookie_counts_until_it_is_back() {
         let mut health = WatchHealth::new();
-        health.mark_late("7-1".to_owned());
-        health.came_back(Path::new("/r/cookies/7-2"));
-        assert!(!health.is_good() && health.degradations(Path::new("/r")).len() == 1);
-        health.came_back(Path::new("/r/cookies/7-1"));
-        assert!(health.is_good());
-        health.mark_late("7-3".to_owned());
-        health.forget_late();
-        assert!(health.is_good());
+        health.mark_cookie_late("7-1".to_owned());
+        health.record_cookie_event(Path::new("/r/cookies/7-2"));
+        assert!(!health.is_reliable() && health.degradations(Path::new("/r")).len() == 1);
+        health.record_cookie_event(Path::new("/r/cookies/7-1"));
+        assert!(health.is_reliable());
+        health.mark_cookie_late("7-3".to_owned());
+        health.forget_late_cookie();
+        assert!(health.is_reliable());
     }
 }

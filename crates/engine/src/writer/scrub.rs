@@ -10,9 +10,9 @@ use super::vector_copy::load_vectors;
 use crate::engine::Engine;
 
 /// Delay before a retry while a reader holds the log, which takes milliseconds.
-const LOG_AGAIN: Duration = Duration::from_millis(100);
+const LOG_RETRY_DELAY: Duration = Duration::from_millis(100);
 /// Delay before a retry when the disk has no room for rebuilding.
-const FAILED_AGAIN: Duration = Duration::from_secs(60);
+const FAILURE_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// Scrubs the files of the index after each reconcile that purged secrets, until no trace of them is left.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Scrubber {
 
 impl Scrubber {
     /// Waits for a job, and scrubs in the meantime. Waits without a timer if there is nothing to scrub.
-    pub(super) fn next_job<Job>(
+    pub(super) fn wait_for_job<Job>(
         &mut self,
         engine: &Engine,
         writer: &mut IndexWriter,
@@ -45,16 +45,16 @@ impl Scrubber {
         if !writer.has_leftovers() || self.again.is_some_and(|at| Instant::now() < at) {
             return;
         }
-        let (began, has_purged) = (Instant::now(), writer.has_purged());
+        let (began, has_purged) = (Instant::now(), writer.has_unscrubbed_pages());
         self.again = match IndexError::catch_panic(|| Ok(writer.scrub_traces()?)) {
-            Ok(()) => writer.has_leftovers().then_some(LOG_AGAIN),
+            Ok(()) => writer.has_leftovers().then_some(LOG_RETRY_DELAY),
             Err(error) => {
                 tracing::error!(%error, "secrets were deleted from the index, but traces of them may remain in its files");
-                Some(FAILED_AGAIN)
+                Some(FAILURE_RETRY_DELAY)
             }
         }
         .map(|after| Instant::now() + after);
-        if has_purged && !writer.has_purged() {
+        if has_purged && !writer.has_unscrubbed_pages() {
             load_vectors(engine, writer);
             engine.notify_observer(|observer| observer.secrets_purged());
             let ms = began.elapsed().as_millis();

@@ -33,7 +33,7 @@ pub struct Chunk {
 
 /// Everything found in one source. Serializable, because another process extracts it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extracted {
+pub struct Extraction {
     /// Chunks in order of their first byte; the map record, if any, first.
     pub chunks: Vec<Chunk>,
     /// Names used in the source, each with the number of uses; sorted by name.

@@ -6,11 +6,11 @@ use std::ops::Range;
 pub(crate) type BreakRank = u8;
 
 /// Rank of a line start inside of a block that fits in one piece. A cut there tears the block and is the last resort.
-pub(crate) const TEARS: BreakRank = 0;
+pub(crate) const RANK_TEARS_BLOCK: BreakRank = 0;
 /// Rank of an ordinary line start.
-pub(crate) const LINE: BreakRank = 1;
+pub(crate) const RANK_LINE: BreakRank = 1;
 /// Rank of a line start after a blank line.
-pub(crate) const PARAGRAPH: BreakRank = 2;
+pub(crate) const RANK_PARAGRAPH: BreakRank = 2;
 
 /// Cuts the span `bytes` of `text` into pieces of at most `max_chars` characters, and returns their spans.
 ///
@@ -24,11 +24,11 @@ pub(crate) fn cut_text(
     max_chars: usize,
     overlap_chars: usize,
 ) -> Vec<Range<usize>> {
-    cut_ranked(text, bytes, max_chars, overlap_chars, &|line_start| line_rank(text, line_start))
+    cut_text_by_rank(text, bytes, max_chars, overlap_chars, &|line_start| line_rank(text, line_start))
 }
 
 /// Cuts as [`cut_text`] does, but the caller ranks the line starts; see [`BreakRank`].
-pub(crate) fn cut_ranked(
+pub(crate) fn cut_text_by_rank(
     text: &str,
     bytes: Range<usize>,
     max_chars: usize,
@@ -42,14 +42,14 @@ pub(crate) fn cut_ranked(
     cutter.cut_pieces(start)
 }
 
-/// Returns [`PARAGRAPH`] for a line start after a blank line, else [`LINE`].
+/// Returns [`RANK_PARAGRAPH`] for a line start after a blank line, else [`RANK_LINE`].
 pub(crate) fn line_rank(text: &str, line_start: usize) -> BreakRank {
     // Hostile text may have a long line of blanks before every line start, so only a few bytes before it are read.
     const LOOK_BACK: usize = 40;
     let before = text.as_bytes()[..line_start].strip_suffix(b"\n").unwrap_or_default();
     let mut last_line = before.iter().rev().take(LOOK_BACK);
     let mark = last_line.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
-    if mark == Some(&b'\n') { PARAGRAPH } else { LINE }
+    if mark == Some(&b'\n') { RANK_PARAGRAPH } else { RANK_LINE }
 }
 
 /// Returns the span without blank lines at its start and without blanks at its end; unchanged if a bound is inside of a
@@ -84,7 +84,7 @@ impl TextCutter<'_> {
             }
             pieces.push(piece_start..piece_end.at);
             last_end = piece_end.at;
-            piece_start = self.overlap_start(piece_start, last_end);
+            piece_start = self.next_piece_start(piece_start, last_end);
         }
         pieces
     }
@@ -96,25 +96,25 @@ impl TextCutter<'_> {
             return PieceEnd { at: limit, is_good: true };
         }
         let half = self.position_after(start, self.max_chars / 2);
-        if let Some(line_break) = self.line_break(floor, half, limit) {
+        if let Some(line_break) = self.best_line_break(floor, half, limit) {
             return line_break;
         }
         // The overlap is at most a third of a piece, so `half` is after `floor` if the piece overlaps the one before.
         let half = half.max(floor);
         let at = last_sentence_start(self.text, half, limit)
-            .or_else(|| self.last_space(half, limit))
+            .or_else(|| self.position_after_last_space(half, limit))
             .unwrap_or(limit);
         PieceEnd { at, is_good: false }
     }
 
     /// Returns the best line start in `(floor, limit]`: the last one of the best rank after `half`; else the last one before
     /// `half` that tears no block; else the last one that tears a block, if it is after `half`.
-    fn line_break(&self, floor: usize, half: usize, limit: usize) -> Option<PieceEnd> {
+    fn best_line_break(&self, floor: usize, half: usize, limit: usize) -> Option<PieceEnd> {
         let (mut late, mut early, mut torn) = (None, None, None);
         for (newline, _) in self.text[floor..limit].match_indices('\n') {
             let line_start = floor + newline + 1;
             match (self.rank)(line_start) {
-                TEARS => torn = Some(line_start),
+                RANK_TEARS_BLOCK => torn = Some(line_start),
                 rank if line_start > half => late = late.max(Some((rank, line_start))),
                 _ => early = Some(line_start),
             }
@@ -123,14 +123,14 @@ impl TextCutter<'_> {
         whole.or(torn.filter(|at| *at > half).map(|at| PieceEnd { at, is_good: false }))
     }
 
-    fn last_space(&self, half: usize, limit: usize) -> Option<usize> {
+    fn position_after_last_space(&self, half: usize, limit: usize) -> Option<usize> {
         let window = &self.text[half..limit];
         let (at, space) = window.char_indices().rev().find(|(_, c)| c.is_whitespace())?;
         Some(half + at + space.len_utf8())
     }
 
     /// Returns the start of the piece that follows the piece `start..end`.
-    fn overlap_start(&self, start: usize, end: usize) -> usize {
+    fn next_piece_start(&self, start: usize, end: usize) -> usize {
         if self.overlap_chars == 0 || end == self.end {
             return end;
         }
@@ -140,7 +140,7 @@ impl TextCutter<'_> {
         let mut is_one_line = true;
         for (newline, _) in self.text[from..end].trim_end().match_indices('\n') {
             let line_start = from + newline + 1;
-            if (self.rank)(line_start) != TEARS {
+            if (self.rank)(line_start) != RANK_TEARS_BLOCK {
                 return line_start;
             }
             is_one_line = false;
@@ -295,8 +295,8 @@ mod tests {
     #[test]
     fn a_block_is_not_torn_where_it_fits() {
         let text = "aaaa\nbbbb\ncccc\ndddd\neeee\nffff\n";
-        let rank = |at: usize| if at > 10 && at < 30 { TEARS } else { LINE };
-        let pieces = cut_ranked(text, 0..text.len(), 20, 6, &rank);
+        let rank = |at: usize| if at > 10 && at < 30 { RANK_TEARS_BLOCK } else { RANK_LINE };
+        let pieces = cut_text_by_rank(text, 0..text.len(), 20, 6, &rank);
         assert_eq!(pieces, [0..10, 10..30]);
     }
 

@@ -2,8 +2,8 @@
 
 use memod_base::types::ChunkKind;
 
-use super::chunk::{CHUNK_CHARS, Chunk, Extracted};
-use super::cut_text::{self, BreakRank, LINE, LineIndex};
+use super::chunk::{CHUNK_CHARS, Chunk, Extraction};
+use super::cut_text::{self, BreakRank, LineIndex, RANK_LINE};
 
 /// A line of more bytes was written by a program; such a text is searched by words only, and never embedded.
 const MINIFIED_LINE_BYTES: usize = 10_000;
@@ -11,9 +11,9 @@ const MINIFIED_LINE_BYTES: usize = 10_000;
 /// Cuts a text into chunks of lines, without overlap.
 ///
 /// Chunks end before a line at column 0 where possible: a new table, key, statement or stage.
-pub(crate) fn extract(text: &str) -> Extracted {
+pub(crate) fn extract(text: &str) -> Extraction {
     let lines = LineIndex::new(text);
-    let pieces = cut_text::cut_ranked(text, 0..text.len(), CHUNK_CHARS, 0, &|line_start| {
+    let pieces = cut_text::cut_text_by_rank(text, 0..text.len(), CHUNK_CHARS, 0, &|line_start| {
         rank_line_start(text, line_start)
     });
     let spans = pieces
@@ -29,7 +29,7 @@ pub(crate) fn extract(text: &str) -> Extracted {
         keywords: None,
         text: None,
     });
-    Extracted { chunks: chunks.collect(), minified: is_minified(text), ..Extracted::default() }
+    Extraction { chunks: chunks.collect(), minified: is_minified(text), ..Extraction::default() }
 }
 
 /// Returns whether the text has a line of over 10,000 bytes.
@@ -43,10 +43,10 @@ fn rank_line_start(text: &str, line_start: usize) -> BreakRank {
     let first = text.as_bytes().get(line_start);
     let opens = first.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"[\"'_$@#.<".contains(byte));
     match (cut_text::line_rank(text, line_start), opens) {
-        (LINE, false) => LINE,
-        (LINE, true) => LINE + 1,
-        (_, false) => LINE + 2,
-        (_, true) => LINE + 3,
+        (RANK_LINE, false) => RANK_LINE,
+        (RANK_LINE, true) => RANK_LINE + 1,
+        (_, false) => RANK_LINE + 2,
+        (_, true) => RANK_LINE + 3,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::lang::FileFormat;
 
-fn extract_as(path: &str, text: &str) -> Extracted {
+fn extract_as(path: &str, text: &str) -> Extraction {
     let FileFormat::Code(language) = lang::detect_format(path, "") else { panic!("{path}: no language") };
     let extracted = extract(language, path, text);
     check_cover(text, &extracted);
@@ -14,18 +14,18 @@ fn extract_as(path: &str, text: &str) -> Extracted {
 
 /// Chunks are in order, on character boundaries, apart from each other, not too long, and leave out
 /// only what says nothing.
-fn check_cover(text: &str, extracted: &Extracted) {
+fn check_cover(text: &str, extracted: &Extraction) {
     let lines = LineIndex::new(text);
     let mut at = 0;
     for chunk in extracted.chunks.iter().filter(|chunk| chunk.kind != ChunkKind::Map) {
         assert!(chunk.bytes.start >= at && chunk.bytes.end > chunk.bytes.start, "{chunk:?} after {at}");
         let body = text.get(chunk.bytes.clone()).expect("on character boundaries");
         assert!(body.chars().count() <= CHUNK_CHARS + SHORT_TAIL_BYTES, "{chunk:?}");
-        assert!(is_noise(&text[at..chunk.bytes.start]), "lost: {}", &text[at..chunk.bytes.start]);
+        assert!(is_blank_or_closing(&text[at..chunk.bytes.start]), "lost: {}", &text[at..chunk.bytes.start]);
         assert_eq!(chunk.lines, lines.line_span(&chunk.bytes));
         at = chunk.bytes.end;
     }
-    assert!(is_noise(&text[at..]), "lost: {}", &text[at..]);
+    assert!(is_blank_or_closing(&text[at..]), "lost: {}", &text[at..]);
     let maps: Vec<_> = extracted.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Map).collect();
     assert!(maps.len() <= 1);
     assert!(maps.iter().all(|map| map.text.as_ref().is_some_and(|text| text.chars().count() <= 6_000)));
@@ -33,7 +33,7 @@ fn check_cover(text: &str, extracted: &Extracted) {
 }
 
 /// Returns one line a chunk: kind, first and last line, symbol, title.
-fn listed(extracted: &Extracted) -> String {
+fn listed(extracted: &Extraction) -> String {
     let mut listed = String::new();
     for chunk in &extracted.chunks {
         let (first, last) = chunk.lines;

@@ -22,10 +22,10 @@ pub(crate) fn hash_definitions(
         let own = normal_text(text, item);
         let definition = Definition {
             title: item.title.clone(),
-            names: item.symbol(),
+            names: item.joined_names(),
             lines: lines.line_span(&item.span),
-            text: TextHash::of(own.as_bytes()),
-            shape: TextHash::of(without_names(&own, &item.names).as_bytes()),
+            text: TextHash::hash_bytes(own.as_bytes()),
+            shape: TextHash::hash_bytes(blank_own_names(&own, &item.names).as_bytes()),
         };
         match by_title.get(item.title.as_str()).map(|at| &mut found[*at]) {
             Some(known) => unite_definitions(known, &definition),
@@ -45,7 +45,7 @@ fn unite_definitions(known: &mut Definition, more: &Definition) {
 }
 
 fn joined_hash(first: &TextHash, second: &TextHash) -> TextHash {
-    TextHash::of(&[first.0, second.0].concat())
+    TextHash::hash_bytes(&[first.0, second.0].concat())
 }
 
 /// Returns the span of a definition: with the attributes above it, but without the comments above the attributes.
@@ -102,7 +102,7 @@ fn is_word_char(c: char) -> bool {
 
 /// Returns the text with NUL in place of the definition's own names where they are declared or called, so that a rename does
 /// not change the result. Other mentions of the names, for example in messages, stay.
-fn without_names(text: &str, names: &[&str]) -> String {
+fn blank_own_names(text: &str, names: &[&str]) -> String {
     let mut shape = String::with_capacity(text.len());
     let mut declared: Vec<&str> = Vec::new();
     let mut rest = text;

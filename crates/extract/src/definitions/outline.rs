@@ -45,15 +45,21 @@ pub(crate) struct DefinitionItem<'a> {
 
 impl DefinitionItem<'_> {
     /// Returns the own names, joined by spaces.
-    pub(crate) fn symbol(&self) -> String {
+    pub(crate) fn joined_names(&self) -> String {
         self.names.join(" ")
     }
 }
 
 /// Nests the tags of `text`; `join` goes between names in titles.
 pub(crate) fn nest_tags<'a>(text: &'a str, tags: &FileTags, join: &str) -> DefinitionOutline<'a> {
-    let mut builder =
-        OutlineBuilder { text, tags, join, open: Vec::new(), items: Vec::new(), roots: Vec::new() };
+    let mut builder = OutlineBuilder {
+        text,
+        tags,
+        separator: join,
+        open: Vec::new(),
+        items: Vec::new(),
+        roots: Vec::new(),
+    };
     let mut wrappers = WrapperFinder { text, rest: &tags.wrappers, pending: None };
     for tag in &tags.definitions {
         let node = wrappers.widen_to_wrapper(&tag.node);
@@ -77,7 +83,7 @@ pub(crate) fn nest_tags<'a>(text: &'a str, tags: &FileTags, join: &str) -> Defin
 struct OutlineBuilder<'a, 't> {
     text: &'a str,
     tags: &'t FileTags,
-    join: &'t str,
+    separator: &'t str,
     /// Indices of the items around the current place, outermost first.
     open: Vec<usize>,
     items: Vec<DefinitionItem<'a>>,
@@ -99,7 +105,7 @@ impl<'a> OutlineBuilder<'a, '_> {
         let siblings = parent.map_or(&self.roots, |parent| &parent.children);
         let last_sibling = siblings.last().map(|id| self.items[*id].node.end);
         let floor = last_sibling.or(parent.map(|parent| parent.node.start + 1)).unwrap_or(0);
-        let (start, docs) = leading_above(self.text, &self.tags.leading, node.start, floor);
+        let (start, docs) = find_leading_nodes(self.text, &self.tags.leading, node.start, floor);
         let is_method =
             tag.kind == TagKind::Function && parent.is_some_and(|parent| parent.kind.has_methods());
         let kind = if is_method { TagKind::Method } else { tag.kind };
@@ -135,7 +141,7 @@ impl<'a> OutlineBuilder<'a, '_> {
         let names: Vec<_> = names.filter_map(|name| Some(full_name(self.text.get(name.clone())?))).collect();
         let own = names.join(", ");
         let parts = enclosing.into_iter().chain(owner).chain([own.as_str()]);
-        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(self.join)
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(self.separator)
     }
 }
 
@@ -181,7 +187,7 @@ impl WrapperFinder<'_> {
 
 /// Returns the start of the comments and attributes directly above `start`, not before `floor`, and the
 /// documentation among them.
-fn leading_above(
+fn find_leading_nodes(
     text: &str,
     leading: &[LeadingNode],
     start: usize,
@@ -283,7 +289,7 @@ fn at_line_start(text: &str, start: usize) -> bool {
 /// Returns the name without its qualifiers and type parameters: `login` of `Session<T>::login`.
 fn own_name(name: &str) -> Option<&str> {
     let name = bare_name(name);
-    if !has_generic_parameters(name) && !name.ends_with(is_word) {
+    if !has_generic_parameters(name) && !name.ends_with(is_word_char) {
         return Some(name).filter(|name| !name.is_empty());
     }
     let (mut depth, mut start, mut end) = (0_usize, 0, name.len());
@@ -324,9 +330,9 @@ fn bare_name(name: &str) -> &str {
 
 /// Returns whether a name has generic parameters, as in `Name<T>`; an `operator<` has none.
 fn has_generic_parameters(name: &str) -> bool {
-    name.starts_with(is_word) && name.contains('<') && !name.contains("operator")
+    name.starts_with(is_word_char) && name.contains('<') && !name.contains("operator")
 }
 
-fn is_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

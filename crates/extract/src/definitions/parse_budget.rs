@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Time limit for parsing and querying one file. It is processor time where that is available, because the result must not
 /// depend on the load of the machine.
-pub(super) const TIME: Duration = Duration::from_secs(2);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Deepest nesting of brackets that is parsed. Code written by people stays below 50; generated tables and stress tests
 /// of parsers do not.
@@ -25,7 +25,7 @@ pub(super) struct ParseBudget {
 impl ParseBudget {
     /// Starts the clock.
     pub(super) fn start() -> Self {
-        Self { end: time_used() + TIME, ran_out: Cell::new(false) }
+        Self { end: time_used() + TIME_LIMIT, ran_out: Cell::new(false) }
     }
 
     /// Returns whether parsing may continue; called by the progress callbacks.

@@ -7,7 +7,7 @@ use super::outline::{DefinitionItem, DefinitionOutline};
 use super::tags::TagKind;
 
 /// Longest map record, in characters.
-const MAX_CHARS: usize = 6_000;
+const MAX_RECORD_CHARS: usize = 6_000;
 
 /// Longest list of symbol names in a map record, in characters.
 const MAX_SYMBOL_CHARS: usize = 2_000;
@@ -72,7 +72,7 @@ impl MapRecord {
         }
         let n_chars = line.chars().count() + 2 * depth + 1;
         // The last line of a full record is `…`, which shows that something was cut.
-        self.is_full = self.n_chars + n_chars + 2 > MAX_CHARS;
+        self.is_full = self.n_chars + n_chars + 2 > MAX_RECORD_CHARS;
         self.text.push('\n');
         if self.is_full {
             self.text.push('…');

@@ -32,7 +32,7 @@ pub(crate) enum TagError {
     #[error("brackets are nested more than {} levels deep", parse_budget::MAX_BRACKET_DEPTH)]
     TooDeep,
     /// The time limit was reached.
-    #[error("parsing took longer than {} s", parse_budget::TIME.as_secs())]
+    #[error("parsing took longer than {} s", parse_budget::TIME_LIMIT.as_secs())]
     TooSlow,
     /// The grammar or its query does not load.
     #[error("{0}")]
@@ -154,7 +154,7 @@ enum CaptureRole {
     Docstring,
     Wrapper,
     /// A capture that only predicates use.
-    None,
+    PredicateOnly,
 }
 
 impl CaptureRole {
@@ -171,7 +171,7 @@ impl CaptureRole {
             "attribute" => Self::Attribute,
             "docstring" => Self::Docstring,
             "wrapper" => Self::Wrapper,
-            "value" => Self::None,
+            "value" => Self::PredicateOnly,
             _ => return None,
         })
     }
@@ -296,7 +296,7 @@ impl<'a> TagCollector<'a> {
                 CaptureRole::Attribute => self.add_leading(bytes, false),
                 CaptureRole::Docstring => self.tags.docstrings.push(bytes),
                 CaptureRole::Wrapper => self.tags.wrappers.push(bytes),
-                CaptureRole::None => {}
+                CaptureRole::PredicateOnly => {}
             }
         }
         let (Some((kind, node)), Some(name)) = (definition, name) else { return };

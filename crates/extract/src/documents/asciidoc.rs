@@ -11,8 +11,8 @@ use regex::{Captures, Regex};
 
 use super::document_lines::DocumentLines;
 use super::front_matter::FrontMatter;
-use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_outline, heading_title};
-use crate::chunks::chunk::Extracted;
+use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_by_outline, normalize_heading};
+use crate::chunks::chunk::Extraction;
 
 /// The comment that excludes a file from the index.
 const OPT_OUT: &str = "// vector-index: false";
@@ -48,10 +48,10 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| {
 static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{([\w-]+)\}").expect("a test runs it"));
 
 /// Returns the sections of an AsciiDoc document as chunks, each with its heading path.
-pub(crate) fn extract(text: &str) -> Extracted {
-    let (front_matter, body_start) = FrontMatter::split_text(text);
-    let outline = read_outline(text, body_start, ChunkSize::CHUNK.max_chars);
-    extract_outline(text, body_start, front_matter.as_ref(), &outline, ChunkSize::CHUNK)
+pub(crate) fn extract(text: &str) -> Extraction {
+    let (front_matter, body_start) = FrontMatter::split_front_matter(text);
+    let outline = read_outline(text, body_start, ChunkSize::INDEXED.max_chars);
+    extract_by_outline(text, body_start, front_matter.as_ref(), &outline, ChunkSize::INDEXED)
 }
 
 /// Reads the headings of a text from byte `start` on, and its blocks that fit in `max_chars` characters.
@@ -64,10 +64,10 @@ fn read_outline(text: &str, start: usize, max_chars: usize) -> DocumentOutline {
         outline: DocumentOutline::default(),
     };
     let mut blocks = Vec::new();
-    reader.read(&mut blocks);
+    reader.read_headings_and_blocks(&mut blocks);
     let mut outline = reader.outline;
     for block in blocks {
-        outline.add_block(text, lines.start(block.start)..lines.start(block.end), max_chars);
+        outline.add_block(text, lines.line_start(block.start)..lines.line_start(block.end), max_chars);
     }
     outline
 }
@@ -82,11 +82,11 @@ struct AsciiDocReader<'a, 'l> {
 
 impl<'a> AsciiDocReader<'a, '_> {
     /// Reads titles, attributes and the comment that excludes the file, and adds delimited blocks to `blocks`.
-    fn read(&mut self, blocks: &mut Vec<Range<usize>>) {
+    fn read_headings_and_blocks(&mut self, blocks: &mut Vec<Range<usize>>) {
         // `head` is the first of the lines above a block that belong to it: anchors, attributes and titles of blocks.
         let (mut head, mut in_paragraph, mut is_discrete) = (None, false, false);
         while self.at < self.lines.len() {
-            let (line, first) = (self.lines.get(self.at), head.unwrap_or(self.at));
+            let (line, first) = (self.lines.trimmed_line(self.at), head.unwrap_or(self.at));
             if let Some((level, title, n_lines)) = self.current_title().filter(|_| !in_paragraph) {
                 if !is_discrete {
                     self.add_heading(level, title, first, n_lines);
@@ -112,7 +112,7 @@ impl<'a> AsciiDocReader<'a, '_> {
 
     /// Returns the level, text and number of lines of the title at the current line, if there is one.
     fn current_title(&self) -> Option<(usize, &'a str, usize)> {
-        let (line, next) = (self.lines.get(self.at), self.lines.get(self.at + 1));
+        let (line, next) = (self.lines.trimmed_line(self.at), self.lines.trimmed_line(self.at + 1));
         let marks = line.bytes().take_while(|byte| *byte == b'=').count();
         let marks = marks.max(line.bytes().take_while(|byte| *byte == b'#').count());
         if (1..=MOST_LEVELS).contains(&marks) {
@@ -135,7 +135,7 @@ impl<'a> AsciiDocReader<'a, '_> {
             let name = found.get(1).map_or("", |name| name.as_str());
             self.attributes.get(name).copied().unwrap_or(name).to_owned()
         }));
-        let bytes = self.lines.start(first)..self.lines.start(self.at + n_lines);
+        let bytes = self.lines.line_start(first)..self.lines.line_start(self.at + n_lines);
         self.outline.headings.push(SectionHeading { level, title, bytes });
     }
 
@@ -157,7 +157,7 @@ impl<'a> AsciiDocReader<'a, '_> {
     fn block_end(&self, delimiter: &str) -> usize {
         let close = if delimiter.starts_with("```") { "```" } else { delimiter };
         (self.at + 1..self.lines.len())
-            .find(|line| self.lines.get(*line) == close)
+            .find(|line| self.lines.trimmed_line(*line) == close)
             .map_or(self.lines.len(), |line| line + 1)
     }
 }
@@ -186,7 +186,7 @@ fn is_block_title(line: &str) -> bool {
 
 /// Returns a title without markup.
 fn strip_markup(title: &str) -> String {
-    heading_title(&INLINE.replace_all(title, |found: &Captures<'_>| {
+    normalize_heading(&INLINE.replace_all(title, |found: &Captures<'_>| {
         let words = ["reference", "target", "literal", "strong", "emphasis"]
             .into_iter()
             .find_map(|name| group_text(found, name));

@@ -31,12 +31,12 @@ impl<'a> DocumentLines<'a> {
     }
 
     /// Returns a line without the blanks at its end; an empty line for a number after the last.
-    pub(super) fn get(&self, line: usize) -> &'a str {
+    pub(super) fn trimmed_line(&self, line: usize) -> &'a str {
         self.spans.get(line).map_or("", |span| self.text[span.clone()].trim_end())
     }
 
     /// Returns the byte at which a line starts; the end of the text for a number after the last.
-    pub(super) fn start(&self, line: usize) -> usize {
+    pub(super) fn line_start(&self, line: usize) -> usize {
         self.spans.get(line).map_or(self.text.len(), |span| span.start)
     }
 }

@@ -26,14 +26,14 @@ pub(super) struct FrontMatter {
 }
 
 /// Returns the byte at which a text starts: after its byte order mark, if it has one.
-pub(super) fn text_start(text: &str) -> usize {
+pub(super) fn start_after_byte_order_mark(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
 }
 
 impl FrontMatter {
     /// Returns the front matter of a document, if it has any, and the byte at which the body starts.
-    pub(super) fn split_text(text: &str) -> (Option<Self>, usize) {
-        let start = text_start(text);
+    pub(super) fn split_front_matter(text: &str) -> (Option<Self>, usize) {
+        let start = start_after_byte_order_mark(text);
         let front_matter = Self::find_block(text, start);
         let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
         (front_matter, body_start)
@@ -56,20 +56,25 @@ impl FrontMatter {
                 line.trim_end() == fence.trim_end() || separator == ':' && line.trim_end() == "...";
             if is_close {
                 let bytes = start..content_end + line.len();
-                return Self::read(text, bytes, content_start..content_end, separator);
+                return Self::parse_content(text, bytes, content_start..content_end, separator);
             }
             content_end += line.len();
         }
         None
     }
 
-    fn read(text: &str, bytes: Range<usize>, content: Range<usize>, separator: char) -> Option<Self> {
+    fn parse_content(
+        text: &str,
+        bytes: Range<usize>,
+        content: Range<usize>,
+        separator: char,
+    ) -> Option<Self> {
         let lines = || text[content.clone()].lines();
         let first = lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
         if first.is_some_and(|line| !line.contains(separator) && !line.starts_with('[')) {
             return None;
         }
-        let value = |key: &str| lines().find_map(|line| value_of(line, key, separator));
+        let value = |key: &str| lines().find_map(|line| value_of_key(line, key, separator));
         let title = value("title").map(str::to_owned);
         let opted_out = value("vector-index") == Some("false");
         let keywords = keyword_values(&text[content.clone()], separator);
@@ -82,7 +87,7 @@ fn keyword_values(content: &str, separator: char) -> String {
     let mut values = String::new();
     let mut is_wanted = false;
     for line in content.lines().map(str::trim_end).filter(|line| !line.starts_with('#')) {
-        let value = match key_of(line, separator) {
+        let value = match split_key_value(line, separator) {
             Some((key, value)) => {
                 is_wanted = KEYWORD_KEYS.contains(&key);
                 value
@@ -100,7 +105,7 @@ fn keyword_values(content: &str, separator: char) -> String {
 }
 
 /// Returns the key at column 0 of a line, and the text after the separator.
-fn key_of(line: &str, separator: char) -> Option<(&str, &str)> {
+fn split_key_value(line: &str, separator: char) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(separator)?;
     let key = key.trim_end();
     (!key.is_empty()
@@ -110,8 +115,8 @@ fn key_of(line: &str, separator: char) -> Option<(&str, &str)> {
 }
 
 /// Returns the value of a line `key: value` at column 0, without its quotes.
-fn value_of<'a>(line: &'a str, key: &str, separator: char) -> Option<&'a str> {
-    let (found, value) = key_of(line, separator)?;
+fn value_of_key<'a>(line: &'a str, key: &str, separator: char) -> Option<&'a str> {
+    let (found, value) = split_key_value(line, separator)?;
     let value = value.trim();
     let bare = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
     let value = bare.unwrap_or(value).trim();

@@ -2,8 +2,8 @@
 
 use super::front_matter::FrontMatter;
 use super::markdown_outline::{opts_out_of_index, read_outline};
-use super::sections::{ChunkSize, extract_outline};
-use crate::chunks::chunk::Extracted;
+use super::sections::{ChunkSize, extract_by_outline};
+use crate::chunks::chunk::Extraction;
 
 /// Most containers (quotes, list items) that one line may open; the time of the parser grows with the square of their number.
 const MAX_CONTAINERS: usize = 100;
@@ -14,27 +14,27 @@ const MAX_CONTAINERS: usize = 100;
 /// has no chunk of its own; its title is in the heading paths of the sections below it. Sections over
 /// [`crate::chunks::chunk::CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes and
 /// lists start no section.
-pub fn extract(text: &str) -> Extracted {
-    extract_sized(text, ChunkSize::CHUNK)
+pub fn extract(text: &str) -> Extraction {
+    extract_with_chunk_size(text, ChunkSize::INDEXED)
 }
 
 /// Returns the same as [`extract`], but with chunks of another size.
-pub fn extract_sized(text: &str, size: ChunkSize) -> Extracted {
-    let (front_matter, body_start) = FrontMatter::split_text(text);
+pub fn extract_with_chunk_size(text: &str, size: ChunkSize) -> Extraction {
+    let (front_matter, body_start) = FrontMatter::split_front_matter(text);
     if opens_too_many_containers(&text[body_start..]) {
-        return extract_flat(text);
+        return extract_as_plain_text(text);
     }
     let outline = read_outline(text, body_start..text.len(), size.max_chars);
-    extract_outline(text, body_start, front_matter.as_ref(), &outline, size)
+    extract_by_outline(text, body_start, front_matter.as_ref(), &outline, size)
 }
 
 /// Splits a document by lines only, because parsing it would take too long.
-fn extract_flat(text: &str) -> Extracted {
+fn extract_as_plain_text(text: &str) -> Extraction {
     if opts_out_of_index(text) {
-        return Extracted { opted_out: true, ..Extracted::default() };
+        return Extraction { opted_out: true, ..Extraction::default() };
     }
     let problem = format!("read as plain text: a line opens more than {MAX_CONTAINERS} quotes or lists");
-    Extracted { problems: vec![problem], ..crate::chunks::plain_text::extract(text) }
+    Extraction { problems: vec![problem], ..crate::chunks::plain_text::extract(text) }
 }
 
 /// Returns whether some line opens more quotes and list items than the parser can handle in time.
@@ -149,7 +149,7 @@ mod tests {
             assert!((1..=7).contains(&n_shared), "{n_shared}");
         }
         assert!(
-            chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= ChunkSize::CHUNK.max_chars)
+            chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= ChunkSize::INDEXED.max_chars)
         );
     }
 

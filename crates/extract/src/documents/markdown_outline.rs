@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
-use super::sections::{DocumentOutline, SectionHeading, heading_title};
+use super::sections::{DocumentOutline, SectionHeading, normalize_heading};
 
 /// Length after which the rest of a heading is not read, in bytes; a heading path shows less.
 const HEADING_BYTES: usize = 800;
@@ -73,5 +73,5 @@ fn read_title(events: &mut OffsetIter<'_>) -> String {
             _ => {}
         }
     }
-    heading_title(&title)
+    normalize_heading(&title)
 }

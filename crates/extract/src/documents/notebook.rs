@@ -7,33 +7,33 @@ use memod_base::types::ChunkKind;
 use super::markdown::opens_too_many_containers;
 use super::markdown_outline::read_outline;
 use super::notebook_text::{CellKind, NotebookText};
-use super::sections::{ChunkSize, DocumentOutline, SectionHeading, SectionWriter, heading_title};
-use crate::chunks::chunk::{Chunk, Extracted};
+use super::sections::{ChunkSize, DocumentChunkWriter, DocumentOutline, SectionHeading, normalize_heading};
+use crate::chunks::chunk::{Chunk, Extraction};
 use crate::chunks::cut_text::LineIndex;
 use crate::chunks::plain_text::is_minified;
 use crate::code;
 use crate::lang::{self, Language};
 
 /// Commands of IPython that run a cell unchanged; with any other `%%` the cell is in another language.
-const TRANSPARENT: [&str; 5] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%memit"];
+const SAME_LANGUAGE_MAGICS: [&str; 5] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%memit"];
 
 /// Returns the sections of the Markdown cells and the chunks of the code cells. Spans are byte offsets in `notebook.text`.
-pub(crate) fn extract(notebook: &NotebookText) -> Extracted {
-    let text = &notebook.unfold();
+pub(crate) fn extract(notebook: &NotebookText) -> Extraction {
+    let text = &notebook.restore_line_breaks();
     let language =
-        notebook.language.as_deref().and_then(lang::canonical_name).and_then(lang::language_by_name);
+        notebook.language.as_deref().and_then(lang::canonical_format_name).and_then(lang::language_by_name);
     let mut cells = CellWriter {
         text,
         language,
         code: blank_text(text),
-        sections: SectionWriter::new(text, LineIndex::new(&notebook.text), ChunkSize::CHUNK),
+        sections: DocumentChunkWriter::new(text, LineIndex::new(&notebook.text), ChunkSize::INDEXED),
     };
     for cell in &notebook.cells {
         match cell.kind {
             CellKind::Markdown | CellKind::Heading(_) => {
-                let outline = cells.cell_outline(cell.bytes.clone(), cell.kind, ChunkSize::CHUNK.max_chars);
+                let outline = cells.cell_outline(cell.bytes.clone(), cell.kind, ChunkSize::INDEXED.max_chars);
                 if outline.opted_out {
-                    return Extracted { opted_out: true, ..Extracted::default() };
+                    return Extraction { opted_out: true, ..Extraction::default() };
                 }
                 cells.sections.add_sections(&outline, cell.bytes.clone());
             }
@@ -56,7 +56,7 @@ struct CellWriter<'a> {
     language: Option<&'static Language>,
     /// The code of all cells so far, each at its position in the text, with blanks between them.
     code: Vec<u8>,
-    sections: SectionWriter<'a>,
+    sections: DocumentChunkWriter<'a>,
 }
 
 impl CellWriter<'_> {
@@ -65,7 +65,7 @@ impl CellWriter<'_> {
         let source = &self.text[bytes.clone()];
         match kind {
             CellKind::Heading(level) => {
-                let heading = SectionHeading { level, title: heading_title(source), bytes };
+                let heading = SectionHeading { level, title: normalize_heading(source), bytes };
                 DocumentOutline::from_headings(vec![heading])
             }
             _ if opens_too_many_containers(source) => DocumentOutline::default(),
@@ -75,7 +75,7 @@ impl CellWriter<'_> {
 
     /// Adds a code cell: its definitions, or the whole cell if it has none.
     fn add_code(&mut self, bytes: Range<usize>) {
-        let source = runnable_source(&self.text[bytes.clone()]);
+        let source = mask_ipython_commands(&self.text[bytes.clone()]);
         let language = self.language.filter(|_| !is_in_other_language(&source));
         let found = language.map(|language| code::extract(language, "", &source));
         if language.is_some() {
@@ -106,12 +106,12 @@ impl CellWriter<'_> {
     }
 
     /// Returns the chunks of all cells, with the definitions and uses of all code cells.
-    fn into_extracted(self, notebook: &NotebookText) -> Extracted {
+    fn into_extracted(self, notebook: &NotebookText) -> Extraction {
         let mut chunks = self.sections.into_chunks();
         let minified = is_minified(&notebook.text);
         let code = String::from_utf8(self.code).unwrap_or_default();
         let Some(language) = self.language.filter(|_| !minified) else {
-            return Extracted { chunks, minified, ..Extracted::default() };
+            return Extraction { chunks, minified, ..Extraction::default() };
         };
         let mut whole = code::extract(language, "", &code);
         let (own, file) = (LineIndex::new(&code), LineIndex::new(&notebook.text));
@@ -122,14 +122,14 @@ impl CellWriter<'_> {
         if let Some(map) = whole.chunks.into_iter().find(|chunk| chunk.kind == ChunkKind::Map) {
             chunks.insert(0, Chunk { lines: file.line_span(&map.bytes), ..map });
         }
-        Extracted { chunks, ..whole }
+        Extraction { chunks, ..whole }
     }
 }
 
 /// Returns the source of a cell with underscores in place of each command of IPython (`%matplotlib inline`, `!ls`), with the
 /// same length. The underscores parse as a name; a comment in their place would be read as the documentation of the
 /// definition below it.
-fn runnable_source(source: &str) -> String {
+fn mask_ipython_commands(source: &str) -> String {
     source
         .split_inclusive('\n')
         .map(|line| match line.trim_end() {
@@ -141,7 +141,7 @@ fn runnable_source(source: &str) -> String {
 
 fn is_ipython_command(line: &str) -> bool {
     match line.split_whitespace().next() {
-        Some(magic) if magic.starts_with("%%") => TRANSPARENT.contains(&magic),
+        Some(magic) if magic.starts_with("%%") => SAME_LANGUAGE_MAGICS.contains(&magic),
         _ => line.starts_with(['%', '!', '?']),
     }
 }

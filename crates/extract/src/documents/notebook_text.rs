@@ -96,7 +96,7 @@ impl NotebookText {
         if json.trim().is_empty() {
             return Ok(Self::default());
         }
-        let parsed: NotebookFile<'_> = serde_json::from_str(json).map_err(invalid_error)?;
+        let parsed: NotebookFile<'_> = serde_json::from_str(json).map_err(not_a_notebook_error)?;
         let sheets =
             parsed.worksheets.map(|sheets| sheets.into_iter().flat_map(|sheet| sheet.cells).collect());
         let Some(cells) = parsed.cells.or(sheets) else {
@@ -110,7 +110,7 @@ impl NotebookText {
             .unwrap_or_else(|| DEFAULT_LANGUAGE.to_owned());
         let mut decoder = CellDecoder { file, read_to: 0, notebook: Self::default() };
         for cell in &cells {
-            decoder.add_cell(cell).map_err(invalid_error)?;
+            decoder.add_cell(cell).map_err(not_a_notebook_error)?;
         }
         decoder.write_line_breaks(file.len());
         Ok(Self { language: Some(language.to_lowercase()), ..decoder.notebook })
@@ -118,7 +118,7 @@ impl NotebookText {
 
     /// Returns the text with the line breaks of the sources in place of the spaces. The spans of the cells are valid in it
     /// too.
-    pub(crate) fn unfold(&self) -> String {
+    pub(crate) fn restore_line_breaks(&self) -> String {
         let mut unfolded = String::with_capacity(self.text.len());
         for fold in &self.folds {
             unfolded.push_str(&self.text[unfolded.len()..*fold]);
@@ -130,7 +130,7 @@ impl NotebookText {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
-fn invalid_error(error: serde_json::Error) -> String {
+fn not_a_notebook_error(error: serde_json::Error) -> String {
     format!("not a notebook: {error}")
 }
 

@@ -8,15 +8,15 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::document_lines::DocumentLines;
-use super::front_matter::text_start;
-use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_outline, heading_title};
-use crate::chunks::chunk::Extracted;
+use super::front_matter::start_after_byte_order_mark;
+use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_by_outline, normalize_heading};
+use crate::chunks::chunk::Extraction;
 
 /// The comment that excludes a file from the index.
 const OPT_OUT: &str = ".. vector-index: false";
 
 /// A line of fewer marks is an underline only if it is at least as long as the title.
-const SURE_MARKS: usize = 4;
+const MIN_SURE_UNDERLINE: usize = 4;
 
 /// Columns from one tab stop to the next.
 const TAB_COLUMNS: usize = 8;
@@ -35,14 +35,14 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns the sections of a reStructuredText document as chunks, each with its heading path.
-pub(crate) fn extract(text: &str) -> Extracted {
-    let start = text_start(text);
-    extract_outline(
+pub(crate) fn extract(text: &str) -> Extraction {
+    let start = start_after_byte_order_mark(text);
+    extract_by_outline(
         text,
         start,
         None,
-        &read_outline(text, start, ChunkSize::CHUNK.max_chars),
-        ChunkSize::CHUNK,
+        &read_outline(text, start, ChunkSize::INDEXED.max_chars),
+        ChunkSize::INDEXED,
     )
 }
 
@@ -51,10 +51,10 @@ fn read_outline(text: &str, start: usize, max_chars: usize) -> DocumentOutline {
     let lines = DocumentLines::new(text, start);
     let mut blocks = indented_blocks(&lines);
     let mut outline = DocumentOutline::from_headings(find_headings(&lines, &mut blocks));
-    outline.opted_out = (0..lines.len()).any(|line| lines.get(line) == OPT_OUT);
+    outline.opted_out = (0..lines.len()).any(|line| lines.trimmed_line(line) == OPT_OUT);
     blocks.sort_unstable_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
     for block in blocks {
-        outline.add_block(text, lines.start(block.start)..lines.start(block.end), max_chars);
+        outline.add_block(text, lines.line_start(block.start)..lines.line_start(block.end), max_chars);
     }
     outline
 }
@@ -65,7 +65,7 @@ fn indented_blocks(lines: &DocumentLines<'_>) -> Vec<Range<usize>> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut last_text = 0;
     for at in 0..=lines.len() {
-        let line = lines.get(at);
+        let line = lines.trimmed_line(at);
         if line.is_empty() && at < lines.len() {
             continue;
         }
@@ -104,18 +104,18 @@ fn find_headings(lines: &DocumentLines<'_>, blocks: &mut Vec<Range<usize>>) -> V
                 styles.push(style);
                 styles.len() - 1
             });
-            let start = lines.start(label.take().unwrap_or(at));
+            let start = lines.line_start(label.take().unwrap_or(at));
             at += n_lines;
             headings.push(SectionHeading {
                 level: level + 1,
                 title: strip_markup(text),
-                bytes: start..lines.start(at),
+                bytes: start..lines.line_start(at),
             });
         } else {
-            let line = lines.get(at);
+            let line = lines.trimmed_line(at);
             let is_label = line.starts_with(".. _") && line.ends_with(':');
             label = if is_label || line.is_empty() { label.or(is_label.then_some(at)) } else { None };
-            starts_block = !is_paragraph(line, starts_block);
+            starts_block = !continues_paragraph(line, starts_block);
             at += 1;
         }
     }
@@ -130,12 +130,12 @@ struct SectionTitle<'a> {
 
 /// Returns the title that begins at a line, if one does: a text with an underline, or with an overline and an underline.
 fn title_at<'a>(lines: &DocumentLines<'a>, at: usize) -> Option<SectionTitle<'a>> {
-    let (first, second) = (lines.get(at), lines.get(at + 1));
+    let (first, second) = (lines.trimmed_line(at), lines.trimmed_line(at + 1));
     if second.is_empty() {
         return None;
     }
     if let Some(mark) = underline_mark(first) {
-        let is_title = lines.get(at + 2) == first && is_long_enough(first, second);
+        let is_title = lines.trimmed_line(at + 2) == first && is_long_enough(first, second);
         return is_title.then_some(SectionTitle { text: second, style: (mark, true), n_lines: 3 });
     }
     let is_text = !first.is_empty() && indent_columns(first) == 0 && !starts_other_block(first);
@@ -150,7 +150,7 @@ fn underline_mark(line: &str) -> Option<u8> {
 }
 
 fn is_long_enough(marks: &str, title: &str) -> bool {
-    marks.len() >= SURE_MARKS || title.trim().chars().count() <= marks.len()
+    marks.len() >= MIN_SURE_UNDERLINE || title.trim().chars().count() <= marks.len()
 }
 
 /// Returns whether a line at the left margin begins neither a paragraph nor a title.
@@ -171,7 +171,7 @@ fn is_field(line: &str) -> bool {
 }
 
 /// Returns whether a paragraph continues after a line, so that no title can begin there.
-fn is_paragraph(line: &str, starts_block: bool) -> bool {
+fn continues_paragraph(line: &str, starts_block: bool) -> bool {
     match line {
         "" => false,
         _ if !starts_block => indent_columns(line) == 0,
@@ -181,9 +181,9 @@ fn is_paragraph(line: &str, starts_block: bool) -> bool {
 
 /// Returns the line after the table that begins at a line; `None` if no table begins there.
 fn table_end(lines: &DocumentLines<'_>, at: usize) -> Option<usize> {
-    let first = lines.get(at);
+    let first = lines.trimmed_line(at);
     if first.starts_with("+-") && first.ends_with("-+") {
-        return (at..=lines.len()).find(|line| !lines.get(*line).starts_with(['+', '|']));
+        return (at..=lines.len()).find(|line| !lines.trimmed_line(*line).starts_with(['+', '|']));
     }
     if !is_table_border(first) {
         return None;
@@ -191,9 +191,9 @@ fn table_end(lines: &DocumentLines<'_>, at: usize) -> Option<usize> {
     let mut n_borders = 0;
     (at + 1..lines.len())
         .find(|line| {
-            let is_one = is_table_border(lines.get(*line));
+            let is_one = is_table_border(lines.trimmed_line(*line));
             n_borders += usize::from(is_one);
-            is_one && (n_borders == 2 || lines.get(line + 1).is_empty())
+            is_one && (n_borders == 2 || lines.trimmed_line(line + 1).is_empty())
         })
         .map(|last| last + 1)
 }
@@ -204,7 +204,7 @@ fn is_table_border(line: &str) -> bool {
 
 /// Returns a title without markup.
 fn strip_markup(title: &str) -> String {
-    heading_title(&INLINE.replace_all(title, |found: &Captures<'_>| {
+    normalize_heading(&INLINE.replace_all(title, |found: &Captures<'_>| {
         let groups = ["literal", "text", "target", "emphasis", "name", "escaped"];
         let text = groups.iter().find_map(|group| found.name(group)).map_or("", |text| text.as_str());
         let text = if found.name("last").is_some() { text.rsplit('.').next().unwrap_or(text) } else { text };

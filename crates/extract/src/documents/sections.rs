@@ -5,8 +5,8 @@ use std::ops::Range;
 use memod_base::types::ChunkKind;
 
 use super::front_matter::FrontMatter;
-use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
-use crate::chunks::cut_text::{self, BreakRank, LineIndex, TEARS};
+use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extraction, OVERLAP_CHARS};
+use crate::chunks::cut_text::{self, BreakRank, LineIndex, RANK_TEARS_BLOCK};
 use crate::chunks::plain_text;
 
 /// Longest heading in a heading path, in characters, because a heading is repeated for each section below it.
@@ -23,7 +23,7 @@ pub struct ChunkSize {
 
 impl ChunkSize {
     /// The size of the chunks that are indexed.
-    pub(super) const CHUNK: Self = Self { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
+    pub(super) const INDEXED: Self = Self { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
 }
 
 /// A heading of the document itself, not of a quote, a list or an example in it.
@@ -31,7 +31,7 @@ impl ChunkSize {
 pub(super) struct SectionHeading {
     /// Level from 1; a smaller level is above.
     pub(super) level: usize,
-    /// Plain text, see [`heading_title`].
+    /// Plain text, see [`normalize_heading`].
     pub(super) title: String,
     /// Bytes from the start of its first line, or of its anchor, to the end of its last.
     pub(super) bytes: Range<usize>,
@@ -43,7 +43,7 @@ pub(super) struct DocumentOutline {
     /// In the order of the text.
     pub(super) headings: Vec<SectionHeading>,
     /// Blocks that fit in one chunk and are not cut; ascending, none within another.
-    atoms: Vec<Range<usize>>,
+    uncut_blocks: Vec<Range<usize>>,
     /// Whether a comment asks not to index the document.
     pub(super) opted_out: bool,
 }
@@ -57,17 +57,17 @@ impl DocumentOutline {
     /// Records a block that must not be cut, unless it does not fit in one chunk or begins inside of the last recorded block.
     /// Call this in the order of the blocks' starts.
     pub(super) fn add_block(&mut self, text: &str, bytes: Range<usize>, max_chars: usize) {
-        let is_outside = self.atoms.last().is_none_or(|last| bytes.start >= last.end);
+        let is_outside = self.uncut_blocks.last().is_none_or(|last| bytes.start >= last.end);
         if is_outside && fits_chars(text[bytes.clone()].trim_end(), max_chars) {
-            self.atoms.push(bytes);
+            self.uncut_blocks.push(bytes);
         }
     }
 
     /// Ranks a cut before `line_start`.
     fn rank_break(&self, text: &str, line_start: usize) -> BreakRank {
-        let next = self.atoms.partition_point(|atom| atom.start < line_start);
-        let is_inside = next > 0 && line_start < self.atoms[next - 1].end;
-        if is_inside { TEARS } else { cut_text::line_rank(text, line_start) }
+        let next = self.uncut_blocks.partition_point(|atom| atom.start < line_start);
+        let is_inside = next > 0 && line_start < self.uncut_blocks[next - 1].end;
+        if is_inside { RANK_TEARS_BLOCK } else { cut_text::line_rank(text, line_start) }
     }
 }
 
@@ -76,20 +76,20 @@ fn fits_chars(text: &str, max_chars: usize) -> bool {
 }
 
 /// Returns the chunks of a document, given its front matter and the outline of its body.
-pub(super) fn extract_outline(
+pub(super) fn extract_by_outline(
     text: &str,
     body_start: usize,
     front_matter: Option<&FrontMatter>,
     outline: &DocumentOutline,
     size: ChunkSize,
-) -> Extracted {
+) -> Extraction {
     if outline.opted_out || front_matter.is_some_and(|front| front.opted_out) {
-        return Extracted { opted_out: true, ..Extracted::default() };
+        return Extraction { opted_out: true, ..Extraction::default() };
     }
-    let mut sections = SectionWriter::new(text, LineIndex::new(text), size);
+    let mut sections = DocumentChunkWriter::new(text, LineIndex::new(text), size);
     if let Some(front) = front_matter {
         let title = front.title.as_deref().unwrap_or_default();
-        sections.add_part(&DocumentOutline::default(), front.content.clone(), title);
+        sections.add_titled_span(&DocumentOutline::default(), front.content.clone(), title);
         // In a document without a heading of level 1, the title of the front matter begins all heading paths.
         let mut h1 = outline.headings.iter().filter(|heading| heading.level == 1).peekable();
         let has_h1 = h1.peek().is_some();
@@ -100,18 +100,18 @@ pub(super) fn extract_outline(
     }
     sections.add_sections(outline, body_start..text.len());
     let minified = plain_text::is_minified(text);
-    Extracted { chunks: sections.into_chunks(), minified, ..Extracted::default() }
+    Extraction { chunks: sections.into_chunks(), minified, ..Extraction::default() }
 }
 
 /// Returns a heading as heading paths show it: with blanks collapsed, and cut after 200 characters.
-pub(super) fn heading_title(text: &str) -> String {
+pub(super) fn normalize_heading(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(8 * HEADING_CHARS)];
     let words: Vec<_> = text.split_whitespace().collect();
     words.join(" ").chars().take(HEADING_CHARS).collect()
 }
 
 /// Writes the chunks of one document in the order of its text.
-pub(super) struct SectionWriter<'a> {
+pub(super) struct DocumentChunkWriter<'a> {
     text: &'a str,
     lines: LineIndex,
     size: ChunkSize,
@@ -124,7 +124,7 @@ pub(super) struct SectionWriter<'a> {
     chunks: Vec<Chunk>,
 }
 
-impl<'a> SectionWriter<'a> {
+impl<'a> DocumentChunkWriter<'a> {
     /// Creates a writer for a document; `lines` has the lines of its file.
     pub(super) fn new(text: &'a str, lines: LineIndex, size: ChunkSize) -> Self {
         Self { text, lines, size, root: String::new(), path: Vec::new(), keywords: None, chunks: Vec::new() }
@@ -140,7 +140,7 @@ impl<'a> SectionWriter<'a> {
     pub(super) fn add_sections(&mut self, outline: &DocumentOutline, bytes: Range<usize>) {
         let headings = &outline.headings;
         let first = headings.first().map_or(bytes.end, |heading| heading.bytes.start);
-        self.add_part(outline, bytes.start..first, &self.heading_path());
+        self.add_titled_span(outline, bytes.start..first, &self.heading_path());
         for (index, heading) in headings.iter().enumerate() {
             self.enter_heading(heading);
             let next = headings.get(index + 1);
@@ -148,16 +148,16 @@ impl<'a> SectionWriter<'a> {
             let is_empty = self.text[heading.bytes.end.min(end)..end].trim().is_empty();
             // The sections below a heading without text have its title in their paths.
             if !is_empty || next.is_none_or(|next| next.level <= heading.level && !heading.title.is_empty()) {
-                self.add_part(outline, heading.bytes.start..end, &self.heading_path());
+                self.add_titled_span(outline, heading.bytes.start..end, &self.heading_path());
             }
         }
     }
 
     /// Writes a span without headings as chunks with a title; cuts a long span into several chunks.
-    pub(super) fn add_part(&mut self, outline: &DocumentOutline, bytes: Range<usize>, title: &str) {
+    pub(super) fn add_titled_span(&mut self, outline: &DocumentOutline, bytes: Range<usize>, title: &str) {
         let bytes = cut_text::trim_blank_lines(self.text, bytes);
         let ChunkSize { max_chars, overlap_chars } = self.size;
-        let pieces = cut_text::cut_ranked(self.text, bytes, max_chars, overlap_chars, &|line_start| {
+        let pieces = cut_text::cut_text_by_rank(self.text, bytes, max_chars, overlap_chars, &|line_start| {
             outline.rank_break(self.text, line_start)
         });
         for piece in pieces {

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 /// Kinds of statements and constants that call a constructor.
-pub(super) const KINDS: [&str; 2] = ["explicit_constructor_invocation", "enum_constant"];
+pub(super) const CALL_KINDS: [&str; 2] = ["explicit_constructor_invocation", "enum_constant"];
 
 /// Kinds of declarations of types that have constructors.
 const TYPES: [&str; 3] = ["class_declaration", "enum_declaration", "record_declaration"];

@@ -26,8 +26,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let kind = node.kind();
         // `require` counts only at the top of the file, because an import holds for the whole file.
         let is_at_top = self.path.len() == 2;
-        if self.nodes.importing == ImportSyntax::JavaScript && kind == "variable_declarator" && is_at_top {
-            self.walk.imports.extend(imports::required_modules(node, self.text));
+        if self.nodes.import_syntax == ImportSyntax::JavaScript && kind == "variable_declarator" && is_at_top
+        {
+            self.found.imports.extend(imports::commonjs_imports(node, self.text));
         }
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind_names(node, field);
@@ -35,7 +36,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         for (_, field) in self.nodes.type_parameters.iter().filter(|(parameter, _)| *parameter == kind) {
             self.add_type_parameters(node, field);
         }
-        if self.nodes.importing == ImportSyntax::C {
+        if self.nodes.import_syntax == ImportSyntax::C {
             self.add_internal_names(node);
         }
         if kind == TEMPLATE_PARAMETERS {
@@ -47,18 +48,19 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
             self.add_return_type(node, field);
         }
-        if constructor_calls::KINDS.contains(&kind) {
+        if constructor_calls::CALL_KINDS.contains(&kind) {
             self.add_constructor_call(node);
         }
         if self.nodes.callables.contains(&kind) {
-            self.walk.arities.extend(arity::function_arity(node, self.text));
+            self.found.arities.extend(arity::function_arity(node, self.text));
         }
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
             let receiver = node.child_by_field_name(field);
-            self.own = receiver.and_then(|node| self.first_name(node)).map(|name| (name, self.path.len()));
+            self.own_receiver =
+                receiver.and_then(|node| self.parameter_name(node)).map(|name| (name, self.path.len()));
             if let Some(arguments) = receiver.and_then(type_arguments) {
                 for name in self.names_in(arguments, |_, _| true) {
-                    self.walk.type_parameters.push((self.text_of(name), node.byte_range()));
+                    self.found.type_parameters.push((self.text_of(name), node.byte_range()));
                 }
             }
         }
@@ -73,7 +75,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         };
         let scope = self.type_parameter_scope(node);
         for name in names {
-            self.walk.type_parameters.push((self.text_of(name), scope.clone()));
+            self.found.type_parameters.push((self.text_of(name), scope.clone()));
         }
     }
 
@@ -100,13 +102,13 @@ impl<'a, 't> TreeWalker<'a, 't> {
         for parameter in list.named_children(&mut cursor) {
             let name = match parameter.kind() {
                 "template_template_parameter_declaration" => {
-                    parameter.named_children(&mut parameter.walk()).last().and_then(own_type_name)
+                    parameter.named_children(&mut parameter.walk()).last().and_then(template_parameter_name)
                 }
-                kind if kind.ends_with("type_parameter_declaration") => own_type_name(parameter),
+                kind if kind.ends_with("type_parameter_declaration") => template_parameter_name(parameter),
                 _ => parameter.child_by_field_name("declarator"),
             };
             if let Some(Cow::Borrowed(name)) = name.and_then(|name| self.value_name(name)) {
-                self.walk.type_parameters.push((name, scope.clone()));
+                self.found.type_parameters.push((name, scope.clone()));
             }
         }
     }
@@ -122,7 +124,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
             if let Some(Cow::Borrowed(name)) = self.value_name(declarator) {
-                self.walk.internal.extend(offset_in(name, self.text));
+                self.found.internal.extend(offset_in(name, self.text));
             }
         }
     }
@@ -130,7 +132,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     fn add_constructor_call(&mut self, node: Node<'t>) {
         let around = self.path.iter().map(|(node, _)| *node);
         let Some((type_node, called)) = constructor_calls::constructed_type(node, around) else { return };
-        self.walk.found.push(FoundUse {
+        self.found.uses.push(FoundUse {
             name: self.text_of(type_node),
             at: called.start_byte(),
             // A constructor is a member that has the name of its type: the type around the call, or its base.
@@ -154,7 +156,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let mut bound: Vec<_> = bound
             .filter(|(name, _)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase))
             .collect();
-        self.walk.bound.append(&mut bound);
+        self.found.bound.append(&mut bound);
     }
 
     /// Records the values of a declaration that names their type, or that sets them to an expression whose type may be found.
@@ -164,7 +166,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "" => node.named_child(0).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
         };
-        let of = value_types::declared_type(node, declaration, self.text).map(|of| (of.to_written(), true));
+        let of =
+            value_types::declared_type(node, declaration, self.text).map(|of| (of.to_marked_name(), true));
         let Some((of, is_written)) = of.or_else(|| Some((self.value_path(node, declaration.3)?, false)))
         else {
             return;
@@ -179,9 +182,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
             let at = declared.start_byte();
             if is_field {
                 let name = Cow::Owned(format!("self.{name}"));
-                self.walk.values.push(FoundValue { name, of: of.clone(), is_written, at });
+                self.found.values.push(FoundValue { name, of: of.clone(), is_written, at });
             }
-            self.walk.values.push(FoundValue { name, of: of.clone(), is_written, at });
+            self.found.values.push(FoundValue { name, of: of.clone(), is_written, at });
         }
     }
 
@@ -191,19 +194,20 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if value.kind() == "expression_list" {
             value = value.named_child(0).filter(|_| value.named_child_count() == 1)?;
         }
-        let path = self.root_at_self(self.path_of(value, MAX_RECEIVER_PARTS)?);
+        let path = self.root_at_self(self.expression_path(value, MAX_RECEIVER_PARTS)?);
         (path.len() <= MAX_NAME_BYTES).then_some(Cow::Owned(path))
     }
 
     /// Records the type that a function returns.
     fn add_return_type(&mut self, node: Node<'t>, field: &str) {
         let Some(written) = node.child_by_field_name(field) else { return };
-        let Some(of) = value_types::named_type(written, self.text).map(value_types::NamedType::to_written)
+        let Some(of) =
+            value_types::named_type(written, self.text).map(value_types::NamedType::to_marked_name)
         else {
             return;
         };
         let at = written.start_byte();
-        self.walk.values.push(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at });
+        self.found.values.push(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at });
     }
 
     /// Returns the name that a declarator or pattern declares, if it declares a single name.
@@ -214,7 +218,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 return Some(Cow::Borrowed(self.text_of(node)));
             }
             if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
-                let is_own = self.is_own(self.text_of(node.child_by_field_name(object)?));
+                let is_own = self.is_self_name(self.text_of(node.child_by_field_name(object)?));
                 let field = self.text_of(node.child_by_field_name(field)?);
                 return is_own.then(|| Cow::Owned(format!("self.{field}")));
             }
@@ -239,7 +243,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 
     /// Returns the name of a parameter; `None` if it has only a type.
-    fn first_name(&self, node: Node<'t>) -> Option<&'a str> {
+    fn parameter_name(&self, node: Node<'t>) -> Option<&'a str> {
         let first = self.bound_names(node).into_iter().find(|name| name.kind() == "identifier");
         first.map(|name| self.text_of(name))
     }
@@ -259,7 +263,7 @@ fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// Returns the node with the name of a type parameter of a template; `None` if it has only a default.
-fn own_type_name(parameter: Node<'_>) -> Option<Node<'_>> {
+fn template_parameter_name(parameter: Node<'_>) -> Option<Node<'_>> {
     if parameter.kind() == "optional_type_parameter_declaration" {
         return parameter.child_by_field_name("name");
     }

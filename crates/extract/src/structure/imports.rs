@@ -107,7 +107,7 @@ fn javascript_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
 
 /// Returns the imports of a declaration that calls `require` of CommonJS: `const a = require('./b')`, `const { a, b: c } =
 /// require('./d')`.
-pub(super) fn required_modules(declarator: Node<'_>, text: &str) -> Vec<ImportedName> {
+pub(super) fn commonjs_imports(declarator: Node<'_>, text: &str) -> Vec<ImportedName> {
     let value = declarator.child_by_field_name("value");
     // `require('a').b`
     let member = value.filter(|value| value.kind() == "member_expression");
@@ -171,15 +171,15 @@ fn go_imports(statement: &str) -> Vec<ImportedName> {
 
 /// Returns the imports of a statement such as `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
 fn rust_imports(statement: &str) -> Vec<ImportedName> {
-    let statement = without_comments(statement);
+    let statement = strip_comments(statement);
     let Some((_, tree)) = statement.split_once("use ") else { return Vec::new() };
     let mut found = Vec::new();
-    add_rust_tree("", tree.trim_end_matches(';').trim(), 0, &mut found);
+    add_use_tree("", tree.trim_end_matches(';').trim(), 0, &mut found);
     found
 }
 
 /// Returns a statement without its comments. The statement must not contain strings.
-fn without_comments(statement: &str) -> String {
+fn strip_comments(statement: &str) -> String {
     let (mut rest, mut code) = (statement, String::new());
     while let Some((before, comment)) = rest.split_once('/') {
         code.push_str(before);
@@ -190,7 +190,7 @@ fn without_comments(statement: &str) -> String {
     code + rest
 }
 
-fn add_rust_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<ImportedName>) {
+fn add_use_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<ImportedName>) {
     const MAX_DEPTH: usize = 16;
     if depth > MAX_DEPTH {
         return;
@@ -198,7 +198,7 @@ fn add_rust_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<Importe
     if let Some((path, list)) = tree.split_once('{') {
         let path = join_rust_path(prefix, path.trim().trim_end_matches("::"));
         let list = list.strip_suffix('}').unwrap_or(list);
-        return split_list(list).into_iter().for_each(|part| add_rust_tree(&path, part, depth + 1, found));
+        return split_list(list).into_iter().for_each(|part| add_use_tree(&path, part, depth + 1, found));
     }
     let (path, alias) =
         tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias.trim())));
@@ -256,11 +256,11 @@ fn c_imports(statement: &str) -> Vec<ImportedName> {
     let Some(start) = statement.find(['"', '<']) else { return Vec::new() };
     let (quote, rest) = statement[start..].split_at(1);
     let path = rest.split(['"', '>']).next().unwrap_or_default();
-    if quote == "<" && is_of_standard_library(path) { Vec::new() } else { vec![create_import("", path, "")] }
+    if quote == "<" && is_standard_header(path) { Vec::new() } else { vec![create_import("", path, "")] }
 }
 
 /// Returns whether a header in angle brackets is in the standard library of C or C++; C++ headers have no ending.
-fn is_of_standard_library(path: &str) -> bool {
+fn is_standard_header(path: &str) -> bool {
     match path.strip_suffix(".h") {
         Some(name) => C_HEADERS.split_whitespace().any(|header| header == name),
         None => !path.contains(['.', '/']),

@@ -44,20 +44,20 @@ pub(super) struct NodeKinds {
     /// Expressions that have the same members as their first child.
     pub(super) transparent: &'static [&'static str],
     /// Leaves that may begin a path and are no names, such as `crate`.
-    pub(super) roots: &'static [&'static str],
+    pub(super) path_roots: &'static [&'static str],
     /// Names for the enclosing value or type, such as `self`.
-    pub(super) own: &'static [&'static str],
+    pub(super) self_names: &'static [&'static str],
     /// Statements that import.
     pub(super) imports: &'static [&'static str],
-    pub(super) importing: ImportSyntax,
+    pub(super) import_syntax: ImportSyntax,
     /// Statements that name the package.
     pub(super) packages: &'static [&'static str],
 }
 
 /// The kind of a field declaration; without a name, it embeds a base.
-pub(super) const EMBEDDED: &str = "field_declaration";
+pub(super) const FIELD_DECLARATION: &str = "field_declaration";
 /// Kinds of the types of Go that have elements.
-pub(super) const LISTS: [&str; 3] = ["array_type", "slice_type", "implicit_length_array_type"];
+pub(super) const GO_LIST_TYPES: [&str; 3] = ["array_type", "slice_type", "implicit_length_array_type"];
 /// Kinds of names in JavaScript and TypeScript that are values.
 pub(super) const JAVASCRIPT_VALUES: [&str; 2] = ["identifier", "shorthand_property_identifier"];
 /// Kinds of the tags of JSX.
@@ -109,10 +109,10 @@ const PYTHON: NodeKinds = NodeKinds {
     ],
     methods: &[],
     transparent: &["parenthesized_expression", "await"],
-    roots: &[],
-    own: &["self", "cls"],
+    path_roots: &[],
+    self_names: &["self", "cls"],
     imports: &["import_statement", "import_from_statement", "future_import_statement"],
-    importing: ImportSyntax::Python,
+    import_syntax: ImportSyntax::Python,
     packages: &[],
 };
 
@@ -121,7 +121,7 @@ const GO: NodeKinds = NodeKinds {
     members: &[("selector_expression", "operand", "field"), ("qualified_type", "package", "name")],
     fields: &[],
     calls: &[("call_expression", "function")],
-    bases: &[("interface_type", ""), (EMBEDDED, "type")],
+    bases: &[("interface_type", ""), (FIELD_DECLARATION, "type")],
     binders: &[
         ("parameter_declaration", "name"),
         ("variadic_parameter_declaration", "name"),
@@ -148,10 +148,10 @@ const GO: NodeKinds = NodeKinds {
     labels: &[("field_declaration", "name"), ("keyed_element", "key")],
     methods: &[("method_declaration", "receiver")],
     transparent: &["parenthesized_expression", "unary_expression", "composite_literal"],
-    roots: &[],
-    own: &[],
+    path_roots: &[],
+    self_names: &[],
     imports: &["import_declaration"],
-    importing: ImportSyntax::Go,
+    import_syntax: ImportSyntax::Go,
     packages: &["package_clause"],
 };
 
@@ -193,10 +193,10 @@ const RUST: NodeKinds = NodeKinds {
         "await_expression",
         "unary_expression",
     ],
-    roots: &["crate", "super"],
-    own: &["self", "Self"],
+    path_roots: &["crate", "super"],
+    self_names: &["self", "Self"],
     imports: &["use_declaration"],
-    importing: ImportSyntax::Rust,
+    import_syntax: ImportSyntax::Rust,
     packages: &[],
 };
 
@@ -253,10 +253,10 @@ const JAVASCRIPT: NodeKinds = NodeKinds {
     ],
     methods: &[],
     transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],
-    roots: &[],
-    own: &["this", "super"],
+    path_roots: &[],
+    self_names: &["this", "super"],
     imports: &["import_statement", "export_statement"],
-    importing: ImportSyntax::JavaScript,
+    import_syntax: ImportSyntax::JavaScript,
     packages: &[],
 };
 
@@ -293,10 +293,10 @@ const JAVA: NodeKinds = NodeKinds {
     labels: &[("element_value_pair", "key")],
     methods: &[],
     transparent: &["parenthesized_expression"],
-    roots: &[],
-    own: &["this", "super"],
+    path_roots: &[],
+    self_names: &["this", "super"],
     imports: &["import_declaration"],
-    importing: ImportSyntax::Java,
+    import_syntax: ImportSyntax::Java,
     packages: &["package_declaration"],
 };
 
@@ -322,9 +322,9 @@ const C: NodeKinds = NodeKinds {
     labels: &[("field_declaration", "declarator"), ("field_designator", "")],
     methods: &[],
     transparent: &["parenthesized_expression", "pointer_expression"],
-    roots: &[],
-    own: &["this"],
+    path_roots: &[],
+    self_names: &["this"],
     imports: &["preproc_include"],
-    importing: ImportSyntax::C,
+    import_syntax: ImportSyntax::C,
     packages: &[],
 };

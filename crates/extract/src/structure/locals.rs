@@ -12,7 +12,7 @@ pub(super) struct LocalNames<'a, 'o> {
     around: &'a DefinitionIndex<'a, 'o>,
     bound: HashSet<(&'a str, usize)>,
     /// The scopes of each type parameter, in bytes, ascending and without overlap.
-    types: HashMap<&'a str, Vec<Range<usize>>>,
+    type_parameter_scopes: HashMap<&'a str, Vec<Range<usize>>>,
     imported: HashSet<String>,
 }
 
@@ -35,30 +35,30 @@ impl<'a, 'o> LocalNames<'a, 'o> {
                 None => ranges.push(scope),
             }
         }
-        Self { around, bound, types, imported }
+        Self { around, bound, type_parameter_scopes: types, imported }
     }
 
     /// Returns whether a name without a receiver is bound at byte `at`. A value is never a type parameter.
     pub(super) fn is_bound(&self, name: &str, at: usize, is_value: bool) -> bool {
-        self.has_value(name, at) || !is_value && self.has_type_parameter(name, at)
+        self.is_variable(name, at) || !is_value && self.has_type_parameter(name, at)
     }
 
     /// Returns whether a type parameter of this name is in scope at byte `at`.
     pub(super) fn has_type_parameter(&self, name: &str, at: usize) -> bool {
-        let Some(ranges) = self.types.get(name) else { return false };
+        let Some(ranges) = self.type_parameter_scopes.get(name) else { return false };
         let n_before = ranges.partition_point(|scope| scope.start <= at);
         n_before.checked_sub(1).is_some_and(|last| ranges[last].contains(&at))
     }
 
     /// Returns whether a path at byte `at` begins with a type parameter, or with a variable that has the name of an import. A
     /// path of values never begins with a type parameter.
-    pub(super) fn shadows(&self, path: &str, at: usize, is_value: bool) -> bool {
+    pub(super) fn starts_with_local_name(&self, path: &str, at: usize, is_value: bool) -> bool {
         let first = path.split('.').next().unwrap_or_default();
         !is_value && self.has_type_parameter(first, at)
-            || self.imported.contains(first) && self.has_value(first, at)
+            || self.imported.contains(first) && self.is_variable(first, at)
     }
 
-    fn has_value(&self, name: &str, at: usize) -> bool {
+    fn is_variable(&self, name: &str, at: usize) -> bool {
         self.around.functions_around(at).any(|function| self.bound.contains(&(name, function)))
     }
 }
@@ -71,7 +71,7 @@ pub(super) struct DefinitionIndex<'a, 'o> {
 
 impl DefinitionIndex<'_, '_> {
     /// Returns the index of the innermost definition around a byte.
-    pub(super) fn innermost(&self, at: usize) -> Option<usize> {
+    pub(super) fn innermost_definition(&self, at: usize) -> Option<usize> {
         let n_before = self.items.partition_point(|item| item.node.start <= at);
         let mut id = n_before.checked_sub(1);
         while let Some(current) = id.filter(|id| self.items[*id].node.end <= at) {
@@ -82,7 +82,7 @@ impl DefinitionIndex<'_, '_> {
 
     /// Returns the indices of the functions and methods around a byte, innermost first.
     fn functions_around(&self, at: usize) -> impl Iterator<Item = usize> {
-        let around = std::iter::successors(self.innermost(at), |id| self.parents[*id]);
+        let around = std::iter::successors(self.innermost_definition(at), |id| self.parents[*id]);
         around.filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
     }
 

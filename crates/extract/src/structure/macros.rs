@@ -9,7 +9,7 @@ use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 const MAX_TOKENS: u32 = 2_000;
 
 /// Returns the receiver of a name among the tokens of `around`, and whether the name is called.
-pub(super) fn token_use(
+pub(super) fn receiver_among_tokens(
     walker: &TreeWalker<'_, '_>,
     around: Node<'_>,
     name: Node<'_>,
@@ -20,7 +20,7 @@ pub(super) fn token_use(
     let is_call = name.next_sibling().is_some_and(|next| is_arguments(walker, next));
     let receiver = match name.prev_sibling().filter(is_separator) {
         Some(separator) => {
-            path_before(walker, separator).map_or(FoundReceiver::Other, |path| walker.receiver_of(path))
+            path_before(walker, separator).map_or(FoundReceiver::Other, |path| walker.receiver_of_path(path))
         }
         None => FoundReceiver::None,
     };
@@ -42,8 +42,10 @@ fn path_before(walker: &TreeWalker<'_, '_>, separator: Node<'_>) -> Option<Strin
             before = before.prev_sibling()?;
         }
         let text = walker.text_of(before);
-        let kinds = [walker.nodes.names, walker.nodes.roots];
-        if !kinds.iter().any(|kinds| kinds.contains(&before.kind())) && !walker.nodes.own.contains(&text) {
+        let kinds = [walker.nodes.names, walker.nodes.path_roots];
+        if !kinds.iter().any(|kinds| kinds.contains(&before.kind()))
+            && !walker.nodes.self_names.contains(&text)
+        {
             return None;
         }
         parts.push(format!("{text}{end}"));

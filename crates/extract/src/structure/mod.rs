@@ -46,6 +46,23 @@ pub(super) struct FoundUse<'a> {
     is_value: bool,
 }
 
+impl FoundUse<'_> {
+    /// Returns the receiver, with the number of its path.
+    fn number_receiver(&self, locals: &LocalNames<'_, '_>, names: &mut NumberedNames) -> UseReceiver {
+        match &self.receiver {
+            FoundReceiver::None => UseReceiver::None,
+            FoundReceiver::Own => UseReceiver::Own,
+            // The path begins with a variable that has the name of a module, or with a type parameter.
+            FoundReceiver::Named(path) if locals.starts_with_local_name(path, self.at, self.is_value) => {
+                UseReceiver::Other
+            }
+            FoundReceiver::Named(path) => UseReceiver::Named(names.number_of(path)),
+            FoundReceiver::Other => UseReceiver::Other,
+            FoundReceiver::Import => UseReceiver::Import,
+        }
+    }
+}
+
 /// The receiver of a use; see [`UseReceiver`].
 enum FoundReceiver {
     None,
@@ -60,7 +77,7 @@ enum FoundReceiver {
 pub(super) struct FoundNames<'a> {
     package: String,
     imports: Vec<memod_base::types::ImportedName>,
-    found: Vec<FoundUse<'a>>,
+    uses: Vec<FoundUse<'a>>,
     /// Bound names, parameters and variables, with their byte offsets.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
@@ -107,10 +124,10 @@ impl FoundNames<'_> {
         set_arities(&mut structure.declared, self.arities, &around);
         let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
         let locals = LocalNames::new(&around, &self.bound, self.type_parameters, imported);
-        let own_names = own_names(items, text);
+        let own_names = name_positions(items, text);
         let mut names = NumberedNames::default();
-        for found in self.found {
-            let within = around.innermost(found.at);
+        for found in self.uses {
+            let within = around.innermost_definition(found.at);
             let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
             let is_local = has_no_receiver && locals.is_bound(found.name, found.at, found.is_value);
             if is_local || own_names.contains(&found.at) {
@@ -120,17 +137,7 @@ impl FoundNames<'_> {
                 structure.lacks_uses = true;
                 break;
             }
-            let receiver = match &found.receiver {
-                FoundReceiver::None => UseReceiver::None,
-                FoundReceiver::Own => UseReceiver::Own,
-                // The path begins with a variable that has the name of a module, or with a type parameter.
-                FoundReceiver::Named(path) if locals.shadows(path, found.at, found.is_value) => {
-                    UseReceiver::Other
-                }
-                FoundReceiver::Named(path) => UseReceiver::Named(names.number_of(path)),
-                FoundReceiver::Other => UseReceiver::Other,
-                FoundReceiver::Import => UseReceiver::Import,
-            };
+            let receiver = found.number_receiver(&locals, &mut names);
             let name = names.number_of(found.name);
             let line_start = text[..found.at].rfind('\n').map_or(0, |end| end + 1);
             structure.uses.push(NameUse {
@@ -151,7 +158,9 @@ impl FoundNames<'_> {
             let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
             // A constant is a definition itself, so its value is known in the scope around it.
             let is_defined = own_names.contains(&at);
-            let within = around.innermost(at).and_then(|id| if is_defined { parents[id] } else { Some(id) });
+            let within = around
+                .innermost_definition(at)
+                .and_then(|id| if is_defined { parents[id] } else { Some(id) });
             let within = within.map_or(0, |id| id as u32 + 1);
             let value =
                 TypedValue { name: names.number_of(&name), of: names.number_of(&of), within, is_written };
@@ -172,7 +181,7 @@ fn set_arities(
 ) {
     let mut has_parameters = HashSet::new();
     for (at, arity) in arities {
-        let function = around.innermost(at).filter(|id| around.items[*id].kind.is_callable());
+        let function = around.innermost_definition(at).filter(|id| around.items[*id].kind.is_callable());
         // The list of the function comes first; later lists belong to parameters that are functions, and to functions without
         // a tag.
         if let Some(function) = function.filter(|function| has_parameters.insert(*function)) {
@@ -233,7 +242,7 @@ fn declare_item(
     };
     DeclaredItem {
         title: item.title.clone(),
-        names: item.symbol(),
+        names: item.joined_names(),
         lines: lines.line_span(&item.span),
         role,
         parent: parent.map(|parent| parent as u32),
@@ -249,7 +258,7 @@ fn is_set_on_object(title: &str) -> bool {
 }
 
 /// Returns the byte offsets of the names of the definitions.
-fn own_names(items: &[DefinitionItem<'_>], text: &str) -> HashSet<usize> {
+fn name_positions(items: &[DefinitionItem<'_>], text: &str) -> HashSet<usize> {
     let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
     defined.flat_map(|item| item.names.iter().filter_map(|name| offset_in(name, text))).collect()
 }

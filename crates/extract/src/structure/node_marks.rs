@@ -63,7 +63,7 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
     let declares = pairs.iter().any(|pairs| pairs.iter().any(|(known, _)| *known == kind))
         || nodes.callables.contains(&kind)
         || kind == TEMPLATE_PARAMETERS
-        || nodes.importing == ImportSyntax::Java && constructor_calls::KINDS.contains(&kind)
+        || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

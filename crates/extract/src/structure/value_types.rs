@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use memod_base::types::own_part;
+use memod_base::types::last_part;
 use tree_sitter::Node;
 
 /// Deepest nesting of a type or value that is read.
@@ -34,7 +34,7 @@ pub(super) struct NamedType<'a> {
 
 impl<'a> NamedType<'a> {
     /// Returns the name, with `?` at its end if the type is wrapped.
-    pub(super) fn to_written(self) -> Cow<'a, str> {
+    pub(super) fn to_marked_name(self) -> Cow<'a, str> {
         if self.is_wrapped { Cow::Owned(format!("{}?", self.name)) } else { Cow::Borrowed(self.name) }
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn declared_type<'a>(
 ) -> Option<NamedType<'a>> {
     let (_, _, type_field, value_field) = declaration;
     let of_type = node.child_by_field_name(type_field).and_then(|written| named_type(written, text));
-    of_type.or_else(|| made_type(node.child_by_field_name(value_field)?, text, MAX_DEPTH))
+    of_type.or_else(|| created_type(node.child_by_field_name(value_field)?, text, MAX_DEPTH))
 }
 
 /// Returns the type that a node names; `None` if the node names no single type.
@@ -63,19 +63,19 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
             Some(NamedType { name, is_wrapped: false })
         }
         "reference_type" | "pointer_type" => {
-            field_type(node, "type", text, depth).or_else(|| last_child(node, text, depth))
+            field_type(node, "type", text, depth).or_else(|| last_child_type(node, text, depth))
         }
-        "type" | "type_annotation" | "parenthesized_type" => last_child(node, text, depth),
+        "type" | "type_annotation" | "parenthesized_type" => last_child_type(node, text, depth),
         // The first result of a Go function.
         "parameter_list" => type_name(node.named_child(0)?, text, depth),
         "parameter_declaration" => field_type(node, "type", text, depth),
         "dynamic_type" | "abstract_type" => field_type(node, "trait", text, depth),
         "scoped_type_identifier" | "nested_type_identifier" | "qualified_identifier" => {
-            field_type(node, "name", text, depth).or_else(|| last_child(node, text, depth))
+            field_type(node, "name", text, depth).or_else(|| last_child_type(node, text, depth))
         }
         // In Go and Python, `http.Server` may be another type than `Server`.
         "qualified_type" | "attribute" => {
-            let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&own_part(name)))?;
+            let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&last_part(name)))?;
             Some(NamedType { name, is_wrapped: false })
         }
         "struct_specifier" => field_type(node, "name", text, depth),
@@ -96,9 +96,9 @@ fn generic_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named
     let own = own.or_else(|| type_name(node.named_child(0)?, text, depth))?;
     let is_of_rust = node.child_by_field_name("type").is_some();
     match own.name {
-        name if HOLDERS.contains(&own_part(name)) => held_type(node, text, depth),
+        name if HOLDERS.contains(&last_part(name)) => first_type_argument(node, text, depth),
         name if WRAPPERS.contains(&name) && is_of_rust => {
-            Some(NamedType { is_wrapped: true, ..held_type(node, text, depth)? })
+            Some(NamedType { is_wrapped: true, ..first_type_argument(node, text, depth)? })
         }
         _ => Some(own),
     }
@@ -110,21 +110,21 @@ fn field_type<'a>(node: Node<'_>, field: &str, text: &'a str, depth: usize) -> O
 }
 
 /// Returns the first type argument of a generic type.
-fn held_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
+fn first_type_argument<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     let arguments = node.child_by_field_name("type_arguments").or_else(|| node.named_child(1))?;
     type_name(arguments.named_child(0)?, text, depth)
 }
 
-fn last_child<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
+fn last_child_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     type_name(node.named_child(node.named_child_count().checked_sub(1)? as u32)?, text, depth)
 }
 
 /// Returns the type of a value that a constructor creates.
-fn made_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
+fn created_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     let depth = depth.checked_sub(1)?;
     match node.kind() {
         "call" => field_type(node, "function", text, depth)
-            .filter(|made| own_part(made.name).starts_with(char::is_uppercase)),
+            .filter(|made| last_part(made.name).starts_with(char::is_uppercase)),
         "new_expression" => field_type(node, "constructor", text, depth),
         "object_creation_expression" | "composite_literal" => field_type(node, "type", text, depth),
         "struct_expression" => field_type(node, "name", text, depth),
@@ -133,7 +133,7 @@ fn made_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
         | "reference_expression"
         | "expression_list"
         | "await_expression"
-        | "parenthesized_expression" => made_type(node.named_child(0)?, text, depth),
+        | "parenthesized_expression" => created_type(node.named_child(0)?, text, depth),
         _ => None,
     }
 }

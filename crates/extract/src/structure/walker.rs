@@ -3,7 +3,9 @@
 use memod_base::types::UseRole;
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{EMBEDDED, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, LISTS, NodeKinds};
+use super::languages::{
+    FIELD_DECLARATION, GO_LIST_TYPES, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds,
+};
 use super::node_marks::{self, FieldId, NodeKindMarks};
 use super::{FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, macros};
 
@@ -25,9 +27,9 @@ const MAX_LITERALS: usize = 8;
 pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: Node<'_>) -> FoundNames<'a> {
     let nodes = marks.node_kinds();
     let mut walker =
-        TreeWalker { nodes, marks, text, walk: FoundNames::default(), path: Vec::new(), own: None };
-    walker.run(&mut root.walk());
-    walker.walk
+        TreeWalker { nodes, marks, text, found: FoundNames::default(), path: Vec::new(), own_receiver: None };
+    walker.visit_nodes(&mut root.walk());
+    walker.found
 }
 
 /// Visits the nodes of one syntax tree, and records what they declare and use.
@@ -35,16 +37,16 @@ pub(super) struct TreeWalker<'a, 't> {
     pub(super) nodes: &'static NodeKinds,
     marks: &'static NodeKindMarks,
     pub(super) text: &'a str,
-    pub(super) walk: FoundNames<'a>,
+    pub(super) found: FoundNames<'a>,
     /// The nodes around the current one, outermost first, each with its field in the one before.
     pub(super) path: Vec<(Node<'t>, Option<FieldId>)>,
     /// The name of the current method's receiver, if the method names it, and the depth of the method.
-    pub(super) own: Option<(&'a str, usize)>,
+    pub(super) own_receiver: Option<(&'a str, usize)>,
 }
 
 impl<'a, 't> TreeWalker<'a, 't> {
     /// Visits the nodes in the order of the text. The tree may be deep: nothing recurses.
-    fn run(&mut self, cursor: &mut TreeCursor<'t>) {
+    fn visit_nodes(&mut self, cursor: &mut TreeCursor<'t>) {
         loop {
             let (node, field) = (cursor.node(), cursor.field_id());
             if self.enter_node(node, field) && cursor.goto_first_child() {
@@ -62,22 +64,22 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
     /// Records a node; returns whether to read the nodes inside.
     fn enter_node(&mut self, node: Node<'t>, field: Option<FieldId>) -> bool {
-        if self.own.is_some_and(|(_, depth)| self.path.len() <= depth) {
-            self.own = None;
+        if self.own_receiver.is_some_and(|(_, depth)| self.path.len() <= depth) {
+            self.own_receiver = None;
         }
         let marks = self.marks.marks_of(node.kind_id());
         if marks & node_marks::NAME != 0 {
-            self.add_name(node, self.marks.field_name(field));
+            self.add_use(node, self.marks.field_name(field));
             return false;
         }
         if marks & node_marks::PACKAGE != 0 {
-            self.walk.package = imports::package_name(self.text_of(node));
+            self.found.package = imports::package_name(self.text_of(node));
             return false;
         }
         if marks & node_marks::IMPORT != 0 {
-            let names = imports::read_imports(self.nodes.importing, node, self.text);
+            let names = imports::read_imports(self.nodes.import_syntax, node, self.text);
             let is_import = !names.is_empty();
-            self.walk.imports.extend(names);
+            self.found.imports.extend(names);
             if is_import {
                 self.add_import_names(node);
                 return false;
@@ -89,7 +91,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         true
     }
 
-    fn add_name(&mut self, node: Node<'t>, field: Option<&str>) {
+    fn add_use(&mut self, node: Node<'t>, field: Option<&str>) {
         let name = self.text_of(node);
         let Some(&(parent, parent_field)) = self.path.last() else { return };
         let parent_field = self.marks.field_name(parent_field);
@@ -103,14 +105,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let is_label = is_label || node.kind() == "field_identifier" && parent_kind.ends_with("_declarator");
         // `<title>` is an element of the page, `<Title>` a component.
         let is_label = is_label || JSX_TAGS.contains(&parent_kind) && name.starts_with(char::is_lowercase);
-        if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_own(name) {
+        if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_self_name(name) {
             return;
         }
         let member =
             self.nodes.members.iter().find(|member| member.0 == parent_kind && Some(member.2) == field);
         let is_own_call = self.is_callee(parent_kind, field);
         let (receiver, is_call) = match member {
-            None if parent_kind == "token_tree" => macros::token_use(self, parent, node),
+            None if parent_kind == "token_tree" => macros::receiver_among_tokens(self, parent, node),
             None if parent_kind == METHOD_REFERENCE && parent.named_child(0) != Some(node) => {
                 let object = parent.named_child(0);
                 (object.map_or(FoundReceiver::None, |object| self.find_receiver(object, parent_kind)), false)
@@ -140,9 +142,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 false => UseRole::Mention,
             };
             let n_arguments = is_call.then(|| self.argument_count(if is_own_call { 1 } else { 2 })).flatten();
-            let is_value = self.nodes.importing == ImportSyntax::JavaScript
+            let is_value = self.nodes.import_syntax == ImportSyntax::JavaScript
                 && (member.is_some() || is_javascript_value(node, parent, field));
-            self.walk.found.push(FoundUse {
+            self.found.uses.push(FoundUse {
                 name,
                 at: node.start_byte(),
                 receiver,
@@ -168,7 +170,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         // type is read as a struct.
         let body = self.path.len().checked_sub(3);
         let literal_type = body.and_then(|body| self.type_of_literal(body, MAX_LITERALS));
-        !literal_type.is_some_and(|node| node.kind() == "map_type" || LISTS.contains(&node.kind()))
+        !literal_type.is_some_and(|node| node.kind() == "map_type" || GO_LIST_TYPES.contains(&node.kind()))
     }
 
     /// Returns the type of the Go literal whose body is at a position in the path. A literal inside of another may leave its
@@ -185,7 +187,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let part = match (outer.kind(), self.marks.field_name(field)) {
             ("map_type", Some("key")) => "key",
             ("map_type", _) => "value",
-            (kind, _) if LISTS.contains(&kind) => "element",
+            (kind, _) if GO_LIST_TYPES.contains(&kind) => "element",
             _ => return None,
         };
         let part_type = outer.child_by_field_name(part)?;
@@ -219,26 +221,26 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 .bases
                 .iter()
                 .find(|base| base.0 == kind && (base.1.is_empty() || Some(base.1) == field))
-                .is_some_and(|_| kind != EMBEDDED || node.child_by_field_name("name").is_none())
+                .is_some_and(|_| kind != FIELD_DECLARATION || node.child_by_field_name("name").is_none())
         })
     }
 
-    pub(super) fn is_own(&self, name: &str) -> bool {
-        self.nodes.own.contains(&name) || self.own.is_some_and(|(own, _)| own == name)
+    pub(super) fn is_self_name(&self, name: &str) -> bool {
+        self.nodes.self_names.contains(&name) || self.own_receiver.is_some_and(|(own, _)| own == name)
     }
 
     fn find_receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
         // In `self::f`, `self` is the module.
         let is_module =
             |path: &str| member_kind == "scoped_identifier" && path.split('.').next() == Some("self");
-        match self.path_of(node, MAX_RECEIVER_PARTS) {
+        match self.expression_path(node, MAX_RECEIVER_PARTS) {
             Some(path) if is_module(&path) => FoundReceiver::Named(path),
-            Some(path) => self.receiver_of(path),
+            Some(path) => self.receiver_of_path(path),
             None => FoundReceiver::Other,
         }
     }
 
-    pub(super) fn receiver_of(&self, path: String) -> FoundReceiver {
+    pub(super) fn receiver_of_path(&self, path: String) -> FoundReceiver {
         match self.root_at_self(path) {
             path if path == "self" => FoundReceiver::Own,
             path if path.len() <= MAX_NAME_BYTES => FoundReceiver::Named(path),
@@ -249,38 +251,38 @@ impl<'a, 't> TreeWalker<'a, 't> {
     /// Replaces the start of a path by `self` if the start names the enclosing value or type.
     pub(super) fn root_at_self(&self, path: String) -> String {
         match path.split_once('.') {
-            None if self.is_own(&path) => "self".to_owned(),
-            Some((first, rest)) if self.is_own(first) => format!("self.{rest}"),
+            None if self.is_self_name(&path) => "self".to_owned(),
+            Some((first, rest)) if self.is_self_name(first) => format!("self.{rest}"),
             _ => path,
         }
     }
 
     /// Returns an expression as a path: its parts joined by `.`, with `()` after calls; `None` if the expression is no path
     /// of at most `most` parts.
-    pub(super) fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
+    pub(super) fn expression_path(&self, node: Node<'_>, most: usize) -> Option<String> {
         let most = most.checked_sub(1)?;
         let kind = node.kind();
-        let is_leaf = [self.nodes.names, self.nodes.roots].iter().any(|kinds| kinds.contains(&kind));
-        if is_leaf || self.nodes.own.contains(&self.text_of(node)) {
+        let is_leaf = [self.nodes.names, self.nodes.path_roots].iter().any(|kinds| kinds.contains(&kind));
+        if is_leaf || self.nodes.self_names.contains(&self.text_of(node)) {
             return Some(self.text_of(node).to_owned());
         }
         if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
             let own = self.text_of(node.child_by_field_name(field)?);
             let path = match node.child_by_field_name(object) {
-                Some(object) => format!("{}.{own}", self.path_of(object, most)?),
+                Some(object) => format!("{}.{own}", self.expression_path(object, most)?),
                 None => own.to_owned(),
             };
             let is_call = self.nodes.calls.iter().any(|call| call.0 == kind);
             return Some(if is_call { path + "()" } else { path });
         }
         if let Some((_, callee)) = self.nodes.calls.iter().find(|call| call.0 == kind) {
-            return Some(format!("{}()", self.path_of(node.child_by_field_name(callee)?, most)?));
+            return Some(format!("{}()", self.expression_path(node.child_by_field_name(callee)?, most)?));
         }
         if kind == "try_expression" {
-            return Some(format!("{}?", self.path_of(node.named_child(0)?, most)?));
+            return Some(format!("{}?", self.expression_path(node.named_child(0)?, most)?));
         }
         let is_transparent = self.nodes.transparent.contains(&kind);
-        is_transparent.then(|| self.path_of(node.named_child(0)?, most)).flatten()
+        is_transparent.then(|| self.expression_path(node.named_child(0)?, most)).flatten()
     }
 
     fn add_import_names(&mut self, node: Node<'t>) {
@@ -293,7 +295,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 n_arguments: None,
                 is_value: false,
             };
-            self.walk.found.push(found);
+            self.found.uses.push(found);
         }
     }
 

@@ -12,7 +12,7 @@ use gix::ObjectId;
 use super::line_map::{diff_hunks, split_lines};
 use super::moved::LineTarget;
 use crate::git_error::GitError;
-use crate::objects::{Node, Objects, TreeEntry};
+use crate::objects::{CommitNode, Objects, TreeEntry};
 
 /// Largest file that is blamed, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
@@ -21,10 +21,10 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_SEARCHED: usize = 50;
 
 /// Lines, 0-based: the position of each in the requested text and in the version that is examined.
-type Lines = Vec<(u32, u32)>;
+type LinePairs = Vec<(u32, u32)>;
 
 /// A parent with its version of the file: id, commit, path and tree entry.
-type Origin = (ObjectId, Node, String, TreeEntry);
+type Origin = (ObjectId, CommitNode, String, TreeEntry);
 
 /// The commits that introduced the requested lines.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub struct Blame {
     /// Lines of the requested text whose commit was not found, because of the time limit or a gap in history; 1-based.
     pub unknown: Vec<u32>,
     /// Whether the time limit was reached.
-    pub late: bool,
+    pub timed_out: bool,
     /// Why history is incomplete, one sentence for each gap.
     pub gaps: Vec<String>,
 }
@@ -57,12 +57,12 @@ pub struct LineMove {
 }
 
 /// A walk over versions of the file: those that are still to be examined, and the results so far.
-struct Suspects<'a> {
+struct BlameWalk<'a> {
     objects: &'a Objects,
     queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
     n_queued: u64,
-    waiting: HashMap<ObjectId, BTreeMap<String, (TreeEntry, Lines)>>,
-    nodes: HashMap<ObjectId, Node>,
+    waiting: HashMap<ObjectId, BTreeMap<String, (TreeEntry, LinePairs)>>,
+    nodes: HashMap<ObjectId, CommitNode>,
     n_searched: usize,
     blame: Blame,
 }
@@ -83,10 +83,10 @@ impl Objects {
         until: Instant,
     ) -> Result<Blame, GitError> {
         let n_lines = u32::try_from(split_lines(text).len()).unwrap_or(u32::MAX);
-        let wanted: Lines = lines.range(1..=n_lines).map(|line| (line - 1, line - 1)).collect();
-        let node = self.node(head)?;
-        let entry = self.entry(node.tree, path)?.filter(TreeEntry::is_file);
-        let mut suspects = Suspects {
+        let wanted: LinePairs = lines.range(1..=n_lines).map(|line| (line - 1, line - 1)).collect();
+        let node = self.read_commit_node(head)?;
+        let entry = self.find_tree_entry(node.tree, path)?.filter(TreeEntry::is_file);
+        let mut suspects = BlameWalk {
             objects: self,
             queue: BinaryHeap::new(),
             n_queued: 0,
@@ -95,7 +95,7 @@ impl Objects {
             n_searched: 0,
             blame: Blame::default(),
         };
-        let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
+        let old = entry.map(|entry| self.read_blob_at_most(entry.id, MOST_BYTES)).transpose()?.flatten();
         let (kept, new) = match &old {
             Some(old) => split_inherited(old, text, wanted),
             None => (Vec::new(), wanted),
@@ -104,7 +104,7 @@ impl Objects {
         if let Some(entry) = entry {
             suspects.queue_version(head, node, path, entry, kept);
         }
-        suspects.run(until);
+        suspects.examine_versions(until);
         Ok(suspects.blame)
     }
 
@@ -113,22 +113,22 @@ impl Objects {
     /// # Errors
     /// When `head` or its file cannot be read.
     pub fn uncommitted_lines(&self, head: ObjectId, path: &str, text: &[u8]) -> Result<Vec<u32>, GitError> {
-        let entry = self.entry(self.node(head)?.tree, path)?.filter(TreeEntry::is_file);
-        let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
+        let entry = self.find_tree_entry(self.read_commit_node(head)?.tree, path)?.filter(TreeEntry::is_file);
+        let old = entry.map(|entry| self.read_blob_at_most(entry.id, MOST_BYTES)).transpose()?.flatten();
         let new = diff_hunks(&old.unwrap_or_default(), text).into_iter().flat_map(|hunk| hunk.after);
         Ok(new.map(|line| line + 1).collect())
     }
 }
 
-impl Suspects<'_> {
-    fn run(&mut self, until: Instant) {
+impl BlameWalk<'_> {
+    fn examine_versions(&mut self, until: Instant) {
         while let Some((_, _, id)) = self.queue.pop() {
             let (Some(node), Some(versions)) = (self.nodes.remove(&id), self.waiting.remove(&id)) else {
                 continue; // the commit was queued twice
             };
             for (path, (entry, lines)) in versions {
                 if Instant::now() >= until {
-                    self.blame.late = true;
+                    self.blame.timed_out = true;
                     self.blame.unknown.extend(line_numbers(&lines));
                 } else {
                     self.blame_version(id, &node, path, entry, lines);
@@ -139,7 +139,14 @@ impl Suspects<'_> {
     }
 
     /// Queues the version of the file in a commit, which has these lines.
-    fn queue_version(&mut self, id: ObjectId, node: Node, path: &str, entry: TreeEntry, lines: Lines) {
+    fn queue_version(
+        &mut self,
+        id: ObjectId,
+        node: CommitNode,
+        path: &str,
+        entry: TreeEntry,
+        lines: LinePairs,
+    ) {
         if lines.is_empty() {
             return;
         }
@@ -151,7 +158,14 @@ impl Suspects<'_> {
     }
 
     /// Queues the parents that have some of the lines; records that the commit introduced the others.
-    fn blame_version(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
+    fn blame_version(
+        &mut self,
+        id: ObjectId,
+        node: &CommitNode,
+        path: String,
+        entry: TreeEntry,
+        mut lines: LinePairs,
+    ) {
         let parents = match self.find_origins(node, &path, entry) {
             Ok(parents) => parents,
             Err(error) => {
@@ -166,12 +180,12 @@ impl Suspects<'_> {
             return self.queue_version(*parent, parent_node.clone(), path, *old, lines);
         }
         if !parents.is_empty() {
-            let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else {
+            let Ok(Some(text)) = self.objects.read_blob_at_most(entry.id, MOST_BYTES) else {
                 self.blame.unknown.extend(line_numbers(&lines));
                 return;
             };
             for (parent, parent_node, path, old) in parents {
-                let kept = match self.objects.blob(old.id, MOST_BYTES) {
+                let kept = match self.objects.read_blob_at_most(old.id, MOST_BYTES) {
                     Ok(Some(old_text)) => {
                         let (kept, rest) = split_inherited(&old_text, &text, lines);
                         lines = rest;
@@ -187,22 +201,29 @@ impl Suspects<'_> {
                 self.queue_version(parent, parent_node, &path, old, kept);
             }
         }
-        let lines = self.pass_moved(id, node, &path, entry, lines);
+        let lines = self.queue_moved_lines(id, node, &path, entry, lines);
         if !lines.is_empty() {
-            self.blame.gaps.extend(node.cut(id));
+            self.blame.gaps.extend(node.why_history_ends(id));
             self.blame.commits.push((id, path, line_numbers(&lines)));
         }
     }
 
     /// Queues the files of the parent from which the commit moved some of the lines; returns the other lines.
-    fn pass_moved(&mut self, id: ObjectId, node: &Node, path: &str, entry: TreeEntry, lines: Lines) -> Lines {
+    fn queue_moved_lines(
+        &mut self,
+        id: ObjectId,
+        node: &CommitNode,
+        path: &str,
+        entry: TreeEntry,
+        lines: LinePairs,
+    ) -> LinePairs {
         let [parent_id] = node.parents.as_slice() else { return lines };
         if lines.is_empty() || self.n_searched == MOST_SEARCHED {
             return lines;
         }
         self.n_searched += 1;
-        let Ok(parent) = self.objects.node(*parent_id) else { return lines };
-        let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else { return lines };
+        let Ok(parent) = self.objects.read_commit_node(*parent_id) else { return lines };
+        let Ok(Some(text)) = self.objects.read_blob_at_most(entry.id, MOST_BYTES) else { return lines };
         let target = LineTarget { path, text: &text, lines: &lines };
         let Ok(sources) = self.objects.find_moved_lines(parent.tree, node.tree, &target) else {
             return lines;
@@ -218,12 +239,17 @@ impl Suspects<'_> {
     }
 
     /// Returns the versions of the file in the parents, following renames; only one version if a parent has an identical one.
-    fn find_origins(&mut self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
+    fn find_origins(
+        &mut self,
+        child: &CommitNode,
+        path: &str,
+        entry: TreeEntry,
+    ) -> Result<Vec<Origin>, GitError> {
         let mut found = Vec::new();
         let mut nameless = Vec::new();
         for id in &child.parents {
-            let node = self.nodes.get(id).cloned().map_or_else(|| self.objects.node(*id), Ok)?;
-            match self.objects.entry(node.tree, path)? {
+            let node = self.nodes.get(id).cloned().map_or_else(|| self.objects.read_commit_node(*id), Ok)?;
+            match self.objects.find_tree_entry(node.tree, path)? {
                 Some(old) if old.is_file() && old.id == entry.id => {
                     return Ok(vec![(*id, node, path.to_owned(), old)]);
                 }
@@ -235,7 +261,7 @@ impl Suspects<'_> {
         }
         // This is expensive, and rarely needed, because a merge usually has the file unchanged from another parent.
         for (id, node) in nameless {
-            let former = self.objects.former_name(node.tree, child.tree, path, entry)?;
+            let former = self.objects.find_former_name(node.tree, child.tree, path, entry)?;
             self.blame.gaps.extend(
                 former.cut.map(|why| format!("the former name of {path} was not searched for: {why}")),
             );
@@ -246,7 +272,7 @@ impl Suspects<'_> {
 }
 
 /// Splits lines of `new` into those that `old` has too, with their position there, and the rest.
-fn split_inherited(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
+fn split_inherited(old: &[u8], new: &[u8], lines: LinePairs) -> (LinePairs, LinePairs) {
     let hunks = diff_hunks(old, new);
     let (mut kept, mut rest) = (Vec::new(), Vec::new());
     for (line, at) in lines {
@@ -264,7 +290,7 @@ fn split_inherited(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
 }
 
 /// Returns the numbers of lines in the requested text, 1-based, ascending.
-fn line_numbers(lines: &Lines) -> Vec<u32> {
+fn line_numbers(lines: &LinePairs) -> Vec<u32> {
     let mut numbers: Vec<u32> = lines.iter().map(|(line, _)| line + 1).collect();
     numbers.sort_unstable();
     numbers

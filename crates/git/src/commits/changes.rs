@@ -28,7 +28,7 @@ pub struct PathChange {
 
 /// The files that differ between two trees.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct TreeChanges {
     /// The first files that differ, by depth, then by name.
     pub paths: Vec<PathChange>,
     /// Number of all files that differ.
@@ -41,25 +41,30 @@ impl Objects {
     ///
     /// # Errors
     /// When a tree is missing or damaged.
-    pub fn changes(&self, old: Option<ObjectId>, new: ObjectId, most: usize) -> Result<Changes, GitError> {
-        self.changes_until(old, new, most, None)
+    pub fn compare_trees(
+        &self,
+        old: Option<ObjectId>,
+        new: ObjectId,
+        most: usize,
+    ) -> Result<TreeChanges, GitError> {
+        self.compare_trees_until(old, new, most, None)
     }
 
-    /// Like [`Self::changes`], but stops at the deadline `until` and returns the changes found until then.
-    fn changes_until(
+    /// Like [`Self::compare_trees`], but stops at the deadline `until` and returns the changes found until then.
+    fn compare_trees_until(
         &self,
         old: Option<ObjectId>,
         new: ObjectId,
         most: usize,
         until: Option<Instant>,
-    ) -> Result<Changes, GitError> {
+    ) -> Result<TreeChanges, GitError> {
         if old == Some(new) {
-            return Ok(Changes::default());
+            return Ok(TreeChanges::default());
         }
-        let old_bytes = old.map_or(Ok(Vec::new()), |old| self.tree(old))?;
-        let new_bytes = self.tree(new)?;
+        let old_bytes = old.map_or(Ok(Vec::new()), |old| self.read_tree(old))?;
+        let new_bytes = self.read_tree(new)?;
         let mut collect =
-            ChangeCollector { most, until, at: Recorder::default(), changes: Changes::default() };
+            ChangeCollector { most, until, at: Recorder::default(), changes: TreeChanges::default() };
         let old_entries = TreeRefIter::from_bytes(&old_bytes, self.object_hash());
         let new_entries = TreeRefIter::from_bytes(&new_bytes, self.object_hash());
         let compared = gix::diff::tree(old_entries, new_entries, State::default(), self, &mut collect);
@@ -73,17 +78,17 @@ impl Objects {
     ///
     /// # Errors
     /// When a tree is missing or damaged.
-    pub fn files(&self, tree: ObjectId) -> Result<Vec<(String, TreeEntry)>, GitError> {
-        self.files_before_deadline(tree, None)
+    pub fn list_tree_files(&self, tree: ObjectId) -> Result<Vec<(String, TreeEntry)>, GitError> {
+        self.list_tree_files_until(tree, None)
     }
 
-    /// Like [`Self::files`], but stops at the deadline `until` and returns the files found until then.
-    pub(crate) fn files_before_deadline(
+    /// Like [`Self::list_tree_files`], but stops at the deadline `until` and returns the files found until then.
+    pub(crate) fn list_tree_files_until(
         &self,
         tree: ObjectId,
         until: Option<Instant>,
     ) -> Result<Vec<(String, TreeEntry)>, GitError> {
-        let paths = self.changes_until(None, tree, MOST_COUNTED, until)?.paths.into_iter();
+        let paths = self.compare_trees_until(None, tree, MOST_COUNTED, until)?.paths.into_iter();
         Ok(paths.filter_map(|change| Some((change.path, change.new?))).collect())
     }
 }
@@ -95,7 +100,7 @@ struct ChangeCollector {
     until: Option<Instant>,
     /// Buffer for the current path.
     at: Recorder,
-    changes: Changes,
+    changes: TreeChanges,
 }
 
 impl ChangeCollector {

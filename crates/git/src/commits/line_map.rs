@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
 /// Minimum similarity of a renamed file, percent, as with `git diff -M`.
-pub const ALIKE: usize = 50;
+pub const MIN_SIMILARITY_PERCENT: usize = 50;
 
 /// Returns the hunks, which are spans of lines in which `old` and `new` differ, in order.
 ///
@@ -31,7 +31,7 @@ pub(crate) fn split_lines(text: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Returns the similarity of two texts, 0 to 100: bytes of common lines relative to the larger text.
-pub fn likeness(old: &[u8], new: &[u8]) -> usize {
+pub fn similarity_percent(old: &[u8], new: &[u8]) -> usize {
     let larger = old.len().max(new.len());
     if larger == 0 {
         return 0; // empty files are no copies of one another
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn likenesses() {
         let check = |old: &str, new: &str, expected: usize| {
-            assert_eq!(likeness(old.as_bytes(), new.as_bytes()), expected, "{old:?} {new:?}");
+            assert_eq!(similarity_percent(old.as_bytes(), new.as_bytes()), expected, "{old:?} {new:?}");
         };
         check("", "", 0);
         check("a\nb\n", "a\nb\n", 100);

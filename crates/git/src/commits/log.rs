@@ -7,7 +7,7 @@ use std::time::Instant;
 use gix::ObjectId;
 
 use crate::git_error::GitError;
-use crate::objects::{Node, Objects, TreeEntry};
+use crate::objects::{CommitNode, Objects, TreeEntry};
 
 /// A commit that touched a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +20,13 @@ pub struct PathTouch {
 
 /// The commits that touched a path, newest first.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct PathLog {
     /// The newest commits, at most as many as requested.
     pub touches: Vec<PathTouch>,
     /// Whether more commits than requested touched the path.
-    pub more: bool,
+    pub has_more: bool,
     /// Whether the time limit was reached before the end of history.
-    pub late: bool,
+    pub timed_out: bool,
     /// Why history is incomplete.
     pub gaps: Vec<String>,
 }
@@ -36,7 +36,7 @@ type Version = (usize, Option<TreeEntry>);
 
 /// A commit that is still to be examined, with the versions of the path that it has.
 struct PendingCommit {
-    node: Node,
+    node: CommitNode,
     versions: Vec<Version>,
 }
 
@@ -48,7 +48,7 @@ struct PathFollower<'a> {
     /// All names of the path so far; versions refer to them by their index.
     names: Vec<String>,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
-    steps: HashMap<ObjectId, PendingCommit>,
+    pending: HashMap<ObjectId, PendingCommit>,
     /// Commits that were queued, each with the index of the path's name.
     seen: HashSet<(ObjectId, usize)>,
     /// Commits that were returned because they touched the path.
@@ -63,28 +63,34 @@ impl Objects {
     ///
     /// # Errors
     /// When `head` itself cannot be read.
-    pub fn log(&self, head: ObjectId, path: &str, most: usize, until: Instant) -> Result<Log, GitError> {
-        let node = self.node(head)?;
-        let entry = self.entry(node.tree, path)?;
+    pub fn list_path_commits(
+        &self,
+        head: ObjectId,
+        path: &str,
+        most: usize,
+        until: Instant,
+    ) -> Result<PathLog, GitError> {
+        let node = self.read_commit_node(head)?;
+        let entry = self.find_tree_entry(node.tree, path)?;
         let mut follow = PathFollower {
             objects: self,
             names: vec![path.to_owned()],
             queue: BinaryHeap::new(),
-            steps: HashMap::new(),
+            pending: HashMap::new(),
             seen: HashSet::new(),
             touched: HashSet::new(),
             gaps: Vec::new(),
         };
         follow.queue_version(head, &node, (0, entry));
-        let mut log = Log::default();
+        let mut log = PathLog::default();
         while let Some((_, _, id)) = follow.queue.pop() {
             if Instant::now() >= until {
-                log.late = true;
+                log.timed_out = true;
                 break;
             }
             if let Some(touch) = follow.examine_commit(id) {
                 if log.touches.len() == most {
-                    log.more = true;
+                    log.has_more = true;
                     break;
                 }
                 log.touches.push(touch);
@@ -97,11 +103,11 @@ impl Objects {
 
 impl PathFollower<'_> {
     /// Queues a commit to be examined for a version of the path, once for each name.
-    fn queue_version(&mut self, id: ObjectId, node: &Node, version: Version) {
+    fn queue_version(&mut self, id: ObjectId, node: &CommitNode, version: Version) {
         if !self.seen.insert((id, version.0)) {
             return;
         }
-        match self.steps.entry(id) {
+        match self.pending.entry(id) {
             hash_map::Entry::Occupied(mut waiting) => waiting.get_mut().versions.push(version),
             // If clocks differ, a name may be found after the commit was examined; the commit is then queued again.
             hash_map::Entry::Vacant(free) => {
@@ -113,10 +119,10 @@ impl PathFollower<'_> {
 
     /// Queues the parents of a commit; returns the commit if it touched the path, unless it was returned before.
     fn examine_commit(&mut self, id: ObjectId) -> Option<PathTouch> {
-        let PendingCommit { node, versions } = self.steps.remove(&id)?;
+        let PendingCommit { node, versions } = self.pending.remove(&id)?;
         let mut parents = Vec::new();
         for id in &node.parents {
-            match self.objects.node(*id) {
+            match self.objects.read_commit_node(*id) {
                 Ok(parent) => parents.push((*id, parent)),
                 Err(error) => self.gaps.push(error.to_string()),
             }
@@ -135,16 +141,19 @@ impl PathFollower<'_> {
     fn pass_to_parents(
         &mut self,
         id: ObjectId,
-        node: &Node,
-        parents: &[(ObjectId, Node)],
+        node: &CommitNode,
+        parents: &[(ObjectId, CommitNode)],
         version: Version,
     ) -> bool {
         let (name, entry) = version;
         let mut older = Vec::new();
         for (parent_id, parent) in parents {
             let is_same_tree = parent.tree == node.tree;
-            let old =
-                if is_same_tree { Ok(entry) } else { self.objects.entry(parent.tree, &self.names[name]) };
+            let old = if is_same_tree {
+                Ok(entry)
+            } else {
+                self.objects.find_tree_entry(parent.tree, &self.names[name])
+            };
             match old {
                 Ok(old) if old == entry => {
                     self.queue_version(*parent_id, parent, version);
@@ -154,7 +163,7 @@ impl PathFollower<'_> {
                 Err(error) => self.gaps.push(error.to_string()),
             }
         }
-        self.gaps.extend(node.cut(id));
+        self.gaps.extend(node.why_history_ends(id));
         if entry.is_none() && node.parents.is_empty() {
             return false;
         }
@@ -170,12 +179,12 @@ impl PathFollower<'_> {
     fn find_former_version(
         &mut self,
         id: ObjectId,
-        node: &Node,
-        parent: &Node,
+        node: &CommitNode,
+        parent: &CommitNode,
         name: usize,
         added: TreeEntry,
     ) -> Option<Version> {
-        let former = self.objects.former_name(parent.tree, node.tree, &self.names[name], added).ok()?;
+        let former = self.objects.find_former_name(parent.tree, node.tree, &self.names[name], added).ok()?;
         self.gaps
             .extend(former.cut.map(|why| format!("the former name before {id} was not searched for: {why}")));
         let (path, entry) = former.found?;

@@ -39,7 +39,7 @@ pub(super) struct LineTarget<'a> {
 
 /// The blocks whose size is known, each with its lines in the new text and its number of letters and digits. The key is the
 /// distance between the old and the new position of a line, which is the same for all lines of a block.
-type Blocks = HashMap<i64, Vec<(Range<u32>, usize)>>;
+type MeasuredBlocks = HashMap<i64, Vec<(Range<u32>, usize)>>;
 
 /// The lines of an old version of a file, and the spans of those that a commit removed.
 struct RemovedLines<'a> {
@@ -59,7 +59,7 @@ impl Objects {
         new: ObjectId,
         target: &LineTarget<'_>,
     ) -> Result<Vec<LineSource>, GitError> {
-        let changes = self.changes(Some(old), new, MOST_CHANGES)?;
+        let changes = self.compare_trees(Some(old), new, MOST_CHANGES)?;
         if changes.total > changes.paths.len() {
             return Ok(Vec::new());
         }
@@ -76,7 +76,7 @@ impl Objects {
             let new_text = self.read_text(change.new).unwrap_or_default();
             let spans = diff_hunks(&old_text, &new_text).into_iter().map(|hunk| hunk.before).collect();
             let removed = RemovedLines { lines: split_lines(&old_text), spans };
-            let (places, mut blocks) = (removed.index_places(), Blocks::new());
+            let (places, mut blocks) = (removed.index_places(), MeasuredBlocks::new());
             for (_, at) in target.lines {
                 let found = places.get(text[*at as usize]).into_iter().flatten().take(MOST_PLACES);
                 let sizes = found
@@ -102,7 +102,7 @@ impl Objects {
 
     /// Returns the text of a version of a file; `None` if the entry is no file, is too large or cannot be read.
     fn read_text(&self, entry: Option<TreeEntry>) -> Option<Vec<u8>> {
-        self.blob(entry.filter(TreeEntry::is_file)?.id, MOST_BYTES).ok().flatten()
+        self.read_blob_at_most(entry.filter(TreeEntry::is_file)?.id, MOST_BYTES).ok().flatten()
     }
 }
 
@@ -112,7 +112,7 @@ impl RemovedLines<'_> {
         let mut places: HashMap<&[u8], Vec<u32>> = HashMap::new();
         for place in self.spans.iter().cloned().flatten() {
             let line = self.lines[place as usize];
-            if count_chars(line) > 0 {
+            if count_letters_and_digits(line) > 0 {
                 places.entry(line).or_default().push(place);
             }
         }
@@ -127,7 +127,7 @@ impl RemovedLines<'_> {
         text: &[&[u8]],
         at: u32,
         added: &[Range<u32>],
-        known: &mut Blocks,
+        known: &mut MeasuredBlocks,
     ) -> usize {
         let same_distance = known.entry(i64::from(place) - i64::from(at)).or_default();
         if let Some((_, size)) = same_distance.iter().find(|(block, _)| block.contains(&at)) {
@@ -142,7 +142,7 @@ impl RemovedLines<'_> {
         let (mut block, mut size) = (at..at, 0);
         for (place, at) in below.chain(above) {
             block = block.start.min(at)..block.end.max(at + 1);
-            size += count_chars(self.lines[place as usize]);
+            size += count_letters_and_digits(self.lines[place as usize]);
         }
         same_distance.push((block, size));
         size
@@ -155,6 +155,6 @@ fn span_around(spans: &[Range<u32>], place: u32) -> Option<&Range<u32>> {
 }
 
 /// Counts the letters and digits of a line.
-fn count_chars(line: &[u8]) -> usize {
+fn count_letters_and_digits(line: &[u8]) -> usize {
     line.iter().filter(|byte| byte.is_ascii_alphanumeric()).count()
 }

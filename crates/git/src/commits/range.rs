@@ -6,16 +6,16 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use gix::ObjectId;
 
 use crate::git_error::GitError;
-use crate::objects::{Node, Objects};
+use crate::objects::{CommitNode, Objects};
 
 /// Number of excluded commits that are read after the last wanted one, because clocks differ; the same as git's.
 const SLOP: usize = 5;
 
 /// The commits that one commit reaches and another commit does not.
 #[derive(Debug, Default)]
-pub struct Range {
+pub struct CommitRange {
     /// Newest first.
-    pub commits: Vec<(ObjectId, Node)>,
+    pub commits: Vec<(ObjectId, CommitNode)>,
     /// Whether the limit was reached. Then there may be more commits, and the other commit may reach some of these too.
     pub is_cut: bool,
 }
@@ -24,7 +24,7 @@ pub struct Range {
 struct RangeWalk<'a> {
     objects: &'a Objects,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
-    nodes: HashMap<ObjectId, Node>,
+    nodes: HashMap<ObjectId, CommitNode>,
     /// Whether the excluded commit reaches each commit that was queued.
     is_excluded: HashMap<ObjectId, bool>,
     n_queued: usize,
@@ -38,20 +38,25 @@ impl Objects {
     ///
     /// # Errors
     /// When `head` or `base` cannot be read. A parent that cannot be read ends the walk on its line.
-    pub fn range(&self, base: Option<ObjectId>, head: ObjectId, most: usize) -> Result<Range, GitError> {
+    pub fn commits_between(
+        &self,
+        base: Option<ObjectId>,
+        head: ObjectId,
+        most: usize,
+    ) -> Result<CommitRange, GitError> {
         if base == Some(head) {
-            return Ok(Range::default());
+            return Ok(CommitRange::default());
         }
         let (queue, nodes, is_excluded, wanted) = Default::default();
         let mut sides = RangeWalk { objects: self, queue, nodes, is_excluded, n_queued: 0, wanted };
-        base.map_or(Ok(()), |base| sides.push(base, true))?;
-        sides.push(head, false)?;
+        base.map_or(Ok(()), |base| sides.queue_commit(base, true))?;
+        sides.queue_commit(head, false)?;
         Ok(sides.walk(most))
     }
 }
 
 impl RangeWalk<'_> {
-    fn walk(mut self, most: usize) -> Range {
+    fn walk(mut self, most: usize) -> CommitRange {
         let (mut found, mut n_left, mut n_read) = (Vec::new(), SLOP, 0);
         while let Some((_, _, id)) = self.queue.pop() {
             let is_excluded = self.is_excluded[&id];
@@ -72,22 +77,22 @@ impl RangeWalk<'_> {
             }
             for parent in self.nodes[&id].parents.clone() {
                 // History ends at a commit that cannot be read, as in the other walks.
-                let _ = self.push(parent, is_excluded);
+                let _ = self.queue_commit(parent, is_excluded);
             }
         }
         found.retain(|id| !self.is_excluded[id]);
         let commits = found.into_iter().filter_map(|id| Some((id, self.nodes.remove(&id)?)));
-        Range { commits: commits.collect(), is_cut: n_read > most }
+        CommitRange { commits: commits.collect(), is_cut: n_read > most }
     }
 
     /// Queues a commit once, and again if it turns out to be excluded, because then its ancestors are excluded too.
-    fn push(&mut self, id: ObjectId, is_excluded: bool) -> Result<(), GitError> {
+    fn queue_commit(&mut self, id: ObjectId, is_excluded: bool) -> Result<(), GitError> {
         let known = self.is_excluded.get(&id).copied();
         if known == Some(true) || known == Some(is_excluded) {
             return Ok(());
         }
         if known.is_none() {
-            let node = self.objects.node(id)?;
+            let node = self.objects.read_commit_node(id)?;
             self.nodes.insert(id, node);
         }
         if is_excluded {

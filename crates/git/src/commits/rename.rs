@@ -5,8 +5,8 @@ use std::time::Instant;
 use gix::ObjectId;
 use memod_base::types::{file_name, parent_dir};
 
-use super::changes::{Changes, PathChange};
-use super::line_map::{ALIKE, likeness};
+use super::changes::{PathChange, TreeChanges};
+use super::line_map::{MIN_SIMILARITY_PERCENT, similarity_percent};
 use crate::git_error::GitError;
 use crate::objects::{Objects, TreeEntry};
 
@@ -33,7 +33,7 @@ impl Objects {
     ///
     /// # Errors
     /// When the tree is missing or damaged.
-    pub fn name_in_tree(
+    pub fn find_former_name_in_tree(
         &self,
         tree: ObjectId,
         (path, text): (&str, &[u8]),
@@ -41,16 +41,16 @@ impl Objects {
         until: Instant,
     ) -> Result<Option<String>, GitError> {
         let files =
-            self.files_before_deadline(tree, Some(until))?.into_iter().take_while(|_| Instant::now() < until);
+            self.list_tree_files_until(tree, Some(until))?.into_iter().take_while(|_| Instant::now() < until);
         let mut gone: Vec<(String, TreeEntry)> =
             files.filter(|(old, entry)| entry.is_file() && is_gone(old)).collect();
         gone.sort_by_key(|(old, _)| file_name(old) != file_name(path));
         let gone = gone.into_iter().take(MOST_COMPARED).take_while(|_| Instant::now() < until);
         let compared = gone.filter_map(|(old, entry)| {
-            let was = self.blob(entry.id, MOST_BYTES).ok().flatten()?;
-            Some((likeness(&was, text), old))
+            let was = self.read_blob_at_most(entry.id, MOST_BYTES).ok().flatten()?;
+            Some((similarity_percent(&was, text), old))
         });
-        let alike = compared.filter(|(share, _)| *share >= ALIKE);
+        let alike = compared.filter(|(share, _)| *share >= MIN_SIMILARITY_PERCENT);
         // Of equally similar files the first counts; files with the same file name come first.
         Ok(alike.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, old)| old))
     }
@@ -60,23 +60,23 @@ impl Objects {
     ///
     /// # Errors
     /// When a tree is missing or damaged.
-    pub(super) fn former_name(
+    pub(super) fn find_former_name(
         &self,
         old: ObjectId,
         new: ObjectId,
         path: &str,
         added: TreeEntry,
     ) -> Result<FormerName, GitError> {
-        let Changes { paths, total } = self.changes(Some(old), new, MOST_CHANGES)?;
+        let TreeChanges { paths, total } = self.compare_trees(Some(old), new, MOST_CHANGES)?;
         if total > paths.len() {
             let cut = Some(format!("{total} files differ"));
             return Ok(FormerName { found: None, cut });
         }
-        Ok(self.most_alike(&paths, path, added))
+        Ok(self.find_renamed_file(&paths, path, added))
     }
 
     /// Returns the removed file among `changes` from which the added file at `path` was renamed.
-    fn most_alike(&self, changes: &[PathChange], path: &str, added: TreeEntry) -> FormerName {
+    fn find_renamed_file(&self, changes: &[PathChange], path: &str, added: TreeEntry) -> FormerName {
         let gone = changes.iter().filter(|change| change.new.is_none());
         let gone = gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)));
         let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
@@ -88,11 +88,14 @@ impl Objects {
         {
             return FormerName { found: Some((same.0.clone(), same.1)), cut: None };
         }
-        let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
+        let Some(text) = self.read_blob_at_most(added.id, MOST_BYTES).ok().flatten() else {
+            return FormerName::default();
+        };
         // A moved file usually keeps its file name, so files with the same file name come first.
         removed.sort_by_key(|(old, _)| file_name(old) != file_name(path));
-        let compared = removed.iter().take(MOST_COMPARED).map(|old| (self.likeness_to(old.1, &text), *old));
-        let best = compared.filter(|(share, _)| *share >= ALIKE).max_by_key(|(share, _)| *share);
+        let compared = removed.iter().take(MOST_COMPARED).map(|old| (self.similarity_to(old.1, &text), *old));
+        let best =
+            compared.filter(|(share, _)| *share >= MIN_SIMILARITY_PERCENT).max_by_key(|(share, _)| *share);
         let is_cut = best.is_none() && removed.len() > MOST_COMPARED;
         let cut = is_cut.then(|| format!("{} files were removed", removed.len()));
         FormerName { found: best.map(|(_, (path, entry))| (path.clone(), entry)), cut }
@@ -101,8 +104,8 @@ impl Objects {
 
 impl Objects {
     /// Returns the similarity of a file to a text, 0 to 100; 0 if the file cannot be read.
-    fn likeness_to(&self, entry: TreeEntry, text: &[u8]) -> usize {
-        let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
-        old.map_or(0, |old| likeness(&old, text))
+    fn similarity_to(&self, entry: TreeEntry, text: &[u8]) -> usize {
+        let old = self.read_blob_at_most(entry.id, MOST_BYTES).ok().flatten();
+        old.map_or(0, |old| similarity_percent(&old, text))
     }
 }

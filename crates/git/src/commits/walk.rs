@@ -5,39 +5,39 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use gix::ObjectId;
 
-use crate::objects::{Node, Objects};
+use crate::objects::{CommitNode, Objects};
 
 /// Walks history by commit time, newest first, as `git log` does; at equal times the first one reached comes first.
 ///
-/// A missing or damaged commit ends the walk on its line and is listed in [`Walk::gaps`]; other lines continue.
-pub struct Walk<'a> {
+/// A missing or damaged commit ends the walk on its line and is listed in [`CommitWalk::gaps`]; other lines continue.
+pub struct CommitWalk<'a> {
     objects: &'a Objects,
     /// Nodes of an earlier walk, which are not read again.
-    known: &'a HashMap<ObjectId, Node>,
+    known: &'a HashMap<ObjectId, CommitNode>,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
-    nodes: HashMap<ObjectId, Node>,
+    nodes: HashMap<ObjectId, CommitNode>,
     seen: HashSet<ObjectId>,
     /// Why history is incomplete, one sentence for each gap.
     pub gaps: Vec<String>,
     /// The first gap that is only a file that could not be read, which a retry may fill.
-    pub unread: Option<String>,
+    pub unreadable: Option<String>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> CommitWalk<'a> {
     /// Starts a walk at the commit `start`; commits in `known` are not read again.
-    pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, Node>, start: ObjectId) -> Self {
+    pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, CommitNode>, start: ObjectId) -> Self {
         let (queue, nodes) = (BinaryHeap::new(), HashMap::new());
         let mut walk =
-            Self { objects, known, queue, nodes, seen: HashSet::new(), gaps: Vec::new(), unread: None };
-        walk.push(start);
+            Self { objects, known, queue, nodes, seen: HashSet::new(), gaps: Vec::new(), unreadable: None };
+        walk.queue_commit(start);
         walk
     }
 
-    fn push(&mut self, id: ObjectId) {
+    fn queue_commit(&mut self, id: ObjectId) {
         if !self.seen.insert(id) {
             return;
         }
-        let node = self.known.get(&id).cloned().map_or_else(|| self.objects.node(id), Ok);
+        let node = self.known.get(&id).cloned().map_or_else(|| self.objects.read_commit_node(id), Ok);
         match node {
             Ok(node) => {
                 self.queue.push((node.time, Reverse(self.seen.len()), id));
@@ -45,8 +45,8 @@ impl<'a> Walk<'a> {
             }
             Err(error) => {
                 let gap = error.to_string();
-                if error.is_unread() {
-                    self.unread.get_or_insert_with(|| gap.clone());
+                if error.is_unreadable() {
+                    self.unreadable.get_or_insert_with(|| gap.clone());
                 }
                 self.gaps.push(gap);
             }
@@ -54,13 +54,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Iterator for Walk<'_> {
-    type Item = (ObjectId, Node);
+impl Iterator for CommitWalk<'_> {
+    type Item = (ObjectId, CommitNode);
 
     fn next(&mut self) -> Option<Self::Item> {
         let (_, _, id) = self.queue.pop()?;
         let node = self.nodes.remove(&id)?;
-        node.parents.iter().for_each(|parent| self.push(*parent));
+        node.parents.iter().for_each(|parent| self.queue_commit(*parent));
         Some((id, node))
     }
 }

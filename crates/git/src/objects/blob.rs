@@ -26,7 +26,7 @@ pub fn read_blob(
     id: &gix::oid,
 ) -> Result<Option<Vec<u8>>, GitError> {
     let Some((odb, dirs)) = open_objects(objects, object_hash)? else { return Ok(None) };
-    dirs.refuse_special(id)?;
+    dirs.refuse_special_object(id)?;
     let mut bytes = Vec::new();
     match odb.find_blob(id, &mut bytes) {
         Ok(_) => Ok(Some(bytes)),

@@ -55,7 +55,7 @@ impl Objects {
     ///
     /// # Errors
     /// When the revision names no commit or several, or git's files cannot be read.
-    pub fn resolve(
+    pub fn resolve_revision(
         &self,
         refs: &Refs,
         revision: &str,
@@ -81,11 +81,11 @@ impl Objects {
             }
             if kind == '~' {
                 for _ in 0..number {
-                    let parent = self.node(id)?.parents.first().copied();
+                    let parent = self.read_commit_node(id)?.parents.first().copied();
                     id = parent.ok_or_else(|| no_parent_error(revision, id, "parent".to_owned()))?;
                 }
             } else if number > 0 {
-                let parent = self.node(id)?.parents.get(number - 1).copied();
+                let parent = self.read_commit_node(id)?.parents.get(number - 1).copied();
                 id = parent.ok_or_else(|| no_parent_error(revision, id, format!("parent {number}")))?;
             }
         }
@@ -101,18 +101,18 @@ impl Objects {
         let suffix = ["@{upstream}", "@{u}"].into_iter().find_map(|suffix| base.strip_suffix(suffix));
         if let Some(name) = suffix {
             let branch = match name {
-                "" | "HEAD" => refs.branch(),
+                "" | "HEAD" => refs.current_branch(),
                 name => Some(format!("refs/heads/{name}")),
             };
             let tracked = branch.and_then(|branch| upstream(&branch));
             let tracked = tracked.ok_or_else(|| RevisionError::NoUpstream(base.to_owned()))?;
-            return refs.find(&tracked)?.ok_or_else(|| unknown_error(base));
+            return refs.resolve_ref(&tracked)?.ok_or_else(|| unknown_error(base));
         }
-        if let Some(id) = refs.find(base)? {
+        if let Some(id) = refs.resolve_ref(base)? {
             return Ok(id);
         }
         if base == "HEAD" {
-            let branch = refs.branch().unwrap_or_default();
+            let branch = refs.current_branch().unwrap_or_default();
             return Err(RevisionError::Unborn(branch.trim_start_matches("refs/heads/").to_owned()));
         }
         if base.len() < LEAST_DIGITS || !base.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -127,8 +127,9 @@ impl Objects {
         let mut found = HashSet::new();
         let looked_up = self.odb.lookup_prefix(prefix, Some(&mut found));
         looked_up.map_err(|error| GitError::Ref { name: digits.to_owned(), reason: error.to_string() })?;
-        let is_commit =
-            |id: &ObjectId| matches!(self.kind(*id), Ok(gix::objs::Kind::Commit | gix::objs::Kind::Tag));
+        let is_commit = |id: &ObjectId| {
+            matches!(self.object_kind(*id), Ok(gix::objs::Kind::Commit | gix::objs::Kind::Tag))
+        };
         let mut commits: Vec<ObjectId> = found.into_iter().filter(is_commit).collect();
         commits.sort_unstable();
         match commits.as_slice() {

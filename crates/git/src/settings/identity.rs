@@ -18,28 +18,28 @@ pub struct Identity {
 }
 
 /// Reads the identity from the git settings of a worktree. Values that are not set, or cannot be read, are `None`.
-pub fn identity(layout: &RepoLayout, dirs: &UserDirs) -> Identity {
+pub fn read_identity(layout: &RepoLayout, dirs: &UserDirs) -> Identity {
     let config = load_config(layout, dirs).ok().flatten();
     let config = config.as_ref();
-    let author = match (read_text(config, "user.name"), read_text(config, "user.email")) {
+    let author = match (read_setting(config, "user.name"), read_setting(config, "user.email")) {
         (Some(name), Some(email)) => Some(format!("{name} <{email}>")),
         (name, email) => name.or(email),
     };
-    let url = read_text(config, "remote.origin.url");
+    let url = read_setting(config, "remote.origin.url");
     let of_remote = url.as_deref().and_then(name_in_address).map(str::to_owned);
-    let remote = url.as_deref().and_then(plain_address);
+    let remote = url.as_deref().and_then(normalize_address);
     Identity { author, repository: of_remote.or_else(|| directory_name(layout)), remote }
 }
 
 /// Returns the text of a setting, unless it is empty.
-fn read_text(config: Option<&File>, key: &str) -> Option<String> {
+fn read_setting(config: Option<&File>, key: &str) -> Option<String> {
     let value = config?.string(key).map(|value| value.to_string());
     value.filter(|value| !value.is_empty())
 }
 
 /// Returns the host and the path in an address of another machine: without scheme, user, the default port of the scheme and
 /// `.git`, and with the host in lower case.
-fn plain_address(address: &str) -> Option<String> {
+fn normalize_address(address: &str) -> Option<String> {
     let (host, path) = match address.split_once("://") {
         Some(("file", _)) => return None,
         Some((scheme, rest)) => {
@@ -130,13 +130,13 @@ mod tests {
             "github.com:/Acme/shop",
         ];
         for address in same {
-            assert_eq!(plain_address(address).as_deref(), Some("github.com/Acme/shop"), "{address}");
+            assert_eq!(normalize_address(address).as_deref(), Some("github.com/Acme/shop"), "{address}");
         }
-        assert_eq!(plain_address("https://host:8443/a").as_deref(), Some("host:8443/a"));
+        assert_eq!(normalize_address("https://host:8443/a").as_deref(), Some("host:8443/a"));
         for local in
             ["/srv/shop.git", "file:///srv/shop.git", "../shop", "C:\\shop", "ext::sh -c x", "https://host/"]
         {
-            assert_eq!(plain_address(local), None, "{local}");
+            assert_eq!(normalize_address(local), None, "{local}");
         }
     }
 

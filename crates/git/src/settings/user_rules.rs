@@ -19,9 +19,9 @@ const RACY: Duration = Duration::from_secs(2);
 
 /// The files outside the repository that affect which files git lists, as they were at one moment.
 #[derive(Default)]
-pub struct UserRules {
+pub struct UserFilesSnapshot {
     seen: Vec<SeenFile>,
-    is_forgotten: bool,
+    is_marked_changed: bool,
 }
 
 /// A file, existing or not.
@@ -33,29 +33,29 @@ struct SeenFile {
 }
 
 /// Size, modification time and identity of a file that exists.
-type Signature = Option<(u64, Option<SystemTime>, Identity)>;
+type Signature = Option<(u64, Option<SystemTime>, FileIdentity)>;
 
 /// Inode, and its change time in seconds and nanoseconds, to tell apart files of one size and time; zeros on a platform
 /// without inodes.
-type Identity = (u64, i64, i64);
+type FileIdentity = (u64, i64, i64);
 
-impl UserRules {
+impl UserFilesSnapshot {
     /// Records the state of the user's settings files and of `files`, existing or not. Call this before reading the files.
     pub fn record(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
         let now = SystemTime::now();
         self.seen = files.into_iter().map(|path| SeenFile::record(path, now)).collect();
-        self.is_forgotten = false;
+        self.is_marked_changed = false;
     }
 
     /// Makes the files count as changed until they are recorded again.
-    pub fn forget(&mut self) {
-        self.is_forgotten = true;
+    pub fn mark_changed(&mut self) {
+        self.is_marked_changed = true;
     }
 
     /// Returns whether a file was changed, created or removed since the files were recorded.
     pub fn has_changed(&self) -> bool {
-        self.is_forgotten || self.seen.iter().any(SeenFile::has_changed)
+        self.is_marked_changed || self.seen.iter().any(SeenFile::has_changed)
     }
 }
 
@@ -83,13 +83,13 @@ fn read_signature(path: &Path) -> Signature {
 }
 
 #[cfg(unix)]
-fn file_identity(meta: &fs::Metadata) -> Identity {
+fn file_identity(meta: &fs::Metadata) -> FileIdentity {
     use std::os::unix::fs::MetadataExt;
     (meta.ino(), meta.ctime(), meta.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-fn file_identity(_: &fs::Metadata) -> Identity {
+fn file_identity(_: &fs::Metadata) -> FileIdentity {
     (0, 0, 0)
 }
 
@@ -106,10 +106,11 @@ mod tests {
     fn every_change_is_detected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ignore");
-        let mut rules = UserRules::default();
+        let mut rules = UserFilesSnapshot::default();
         assert!(!rules.has_changed(), "nothing was read from any file yet");
-        let record =
-            |rules: &mut UserRules| rules.record(&UserDirs::default(), BTreeSet::from([path.clone()]));
+        let record = |rules: &mut UserFilesSnapshot| {
+            rules.record(&UserDirs::default(), BTreeSet::from([path.clone()]));
+        };
         let age = |ago: Duration| {
             let file = fs::File::options().write(true).open(&path).unwrap();
             file.set_modified(SystemTime::now() - ago).unwrap();
@@ -130,7 +131,7 @@ mod tests {
         age(RACY * 3);
         assert!(rules.has_changed(), "its time is another");
         record(&mut rules);
-        rules.forget();
+        rules.mark_changed();
         assert!(rules.has_changed());
         record(&mut rules);
         fs::remove_file(&path).unwrap();

@@ -17,16 +17,16 @@ use memod_base::paths::{RepoLayout, open_regular, read_regular};
 use sha2::{Digest as _, Sha256};
 
 use super::encodings;
-use super::tracked::Tracked;
+use super::tracked::GitIndex;
 use crate::objects::Objects;
 use crate::settings::{Settings, UserDirs};
 
 /// Name of the file of attributes in a directory.
-const FILE: &str = ".gitattributes";
+const ATTRIBUTES_FILE_NAME: &str = ".gitattributes";
 /// Largest file of attributes that is read from the index, in bytes; the same as git's.
 const MOST_BYTES: u64 = 100 << 20;
 /// First line of a pointer, which git-lfs stores in place of a content.
-const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
+const LFS_POINTER_START: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 /// How git converts a content, besides its line ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,14 +41,14 @@ pub struct Conversion {
 
 impl Conversion {
     /// Returns whether git stores the content unchanged.
-    pub fn is_none(&self) -> bool {
+    pub fn stores_unchanged(&self) -> bool {
         *self == Self::default()
     }
 
     /// Returns what git stores for a content of the worktree; `None` if that is not known.
-    pub fn stored<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    pub fn convert_for_storage<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         // Git-lfs stores a content that is already a pointer unchanged.
-        let is_pointer = self.filter.as_deref() == Some("lfs") && bytes.starts_with(LFS);
+        let is_pointer = self.filter.as_deref() == Some("lfs") && bytes.starts_with(LFS_POINTER_START);
         if self.filter.is_some() && !is_pointer {
             return None;
         }
@@ -56,10 +56,10 @@ impl Conversion {
         if let Some(label) = &self.encoding {
             stored = Cow::Owned(encodings::decode_text(bytes, label)?.into_bytes());
         }
-        Some(if self.ident { Cow::Owned(without_ids(&stored)) } else { stored })
+        Some(if self.ident { Cow::Owned(collapse_idents(&stored)) } else { stored })
     }
 
-    /// Returns why [`Self::stored`] does not know what git stores, for messages about a file.
+    /// Returns why [`Self::convert_for_storage`] does not know what git stores, for messages about a file.
     pub fn why_unknown(&self) -> String {
         match (&self.filter, &self.encoding) {
             (None, Some(label)) => {
@@ -72,14 +72,14 @@ impl Conversion {
 
 /// Returns whether a stored content is the pointer that git-lfs stores for `bytes`; `None` if it is no pointer of git-lfs.
 pub fn is_lfs_pointer_to(stored: &[u8], bytes: &[u8]) -> Option<bool> {
-    let fields = stored.strip_prefix(LFS)?;
+    let fields = stored.strip_prefix(LFS_POINTER_START)?;
     let oid = fields.lines().find_map(|line| line.strip_prefix(b"oid sha256:"))?;
     let own: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     Some(oid == own.as_bytes())
 }
 
 /// Returns a content with `$Id$` for each `$Id: …$`.
-fn without_ids(bytes: &[u8]) -> Vec<u8> {
+fn collapse_idents(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some(at) = rest.find(b"$Id:") {
@@ -127,11 +127,11 @@ pub struct Attributes<'a> {
     settings: &'a Settings,
     outside: &'a OutsideAttributes,
     /// Git's index, for files that the worktree lacks.
-    index: (&'a Tracked, Option<&'a Objects>),
+    index: (&'a GitIndex, Option<&'a Objects>),
     /// Contents of the files that were read from the worktree, by directory; `None` for a missing file.
     files: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
     /// The rules that were read so far, by directory.
-    inside: RefCell<HashMap<String, Rc<Rules>>>,
+    rules_by_dir: RefCell<HashMap<String, Rc<Rules>>>,
 }
 
 /// The directory of a file of attributes, and the hash of the file's content; `None` if there was no file.
@@ -146,13 +146,13 @@ impl<'a> Attributes<'a> {
         root: &'a Path,
         settings: &'a Settings,
         outside: &'a OutsideAttributes,
-        index: (&'a Tracked, Option<&'a Objects>),
+        index: (&'a GitIndex, Option<&'a Objects>),
     ) -> Self {
-        Self { root, settings, outside, index, files: RefCell::default(), inside: RefCell::default() }
+        Self { root, settings, outside, index, files: RefCell::default(), rules_by_dir: RefCell::default() }
     }
 
     /// Returns the files of attributes that were looked up in the worktree so far.
-    pub fn files(&self) -> Vec<AttributeFile> {
+    pub fn list_read_files(&self) -> Vec<AttributeFile> {
         let files = self.files.borrow();
         let hashed = files.iter().map(|(dir, bytes)| (dir.clone(), bytes.as_deref().map(blake3::hash)));
         hashed.collect()
@@ -164,8 +164,8 @@ impl<'a> Attributes<'a> {
     }
 
     /// Returns how git converts the content of a file.
-    pub fn conversion(&self, path: &str) -> Conversion {
-        let rules = self.rules_of(&path[..path.rfind('/').map_or(0, |at| at + 1)]);
+    pub fn find_conversion(&self, path: &str) -> Conversion {
+        let rules = self.rules_for_dir(&path[..path.rfind('/').map_or(0, |at| at + 1)]);
         let (search, names) = &*rules;
         let mut found = Outcome::default();
         found.initialize_with_selection(names, ["filter", "working-tree-encoding", "ident"]);
@@ -182,8 +182,8 @@ impl<'a> Attributes<'a> {
     }
 
     /// Returns the rules for the files of a directory, which ends with a slash unless it is the root.
-    fn rules_of(&self, dir: &str) -> Rc<Rules> {
-        if let Some(known) = self.inside.borrow().get(dir) {
+    fn rules_for_dir(&self, dir: &str) -> Rc<Rules> {
+        if let Some(known) = self.rules_by_dir.borrow().get(dir) {
             return Rc::clone(known);
         }
         let (mut search, mut names) = Rules::default();
@@ -199,21 +199,21 @@ impl<'a> Attributes<'a> {
             let bytes = read
                 .as_deref()
                 .map(Cow::Borrowed)
-                .or_else(|| self.read_tracked(&format!("{dir}{FILE}")).map(Cow::Owned));
-            let file = self.root.join(dir).join(FILE);
+                .or_else(|| self.read_tracked(&format!("{dir}{ATTRIBUTES_FILE_NAME}")).map(Cow::Owned));
+            let file = self.root.join(dir).join(ATTRIBUTES_FILE_NAME);
             add(&bytes.unwrap_or_default(), file, Some(self.root), end == 0);
         }
         drop(files);
         add(&self.outside.info, PathBuf::new(), None, true);
         let rules = Rc::new((search, names));
-        self.inside.borrow_mut().insert(dir.to_owned(), Rc::clone(&rules));
+        self.rules_by_dir.borrow_mut().insert(dir.to_owned(), Rc::clone(&rules));
         rules
     }
 
     /// Returns the content that git's index has for a file.
     fn read_tracked(&self, path: &str) -> Option<Vec<u8>> {
         let (tracked, objects) = self.index;
-        objects?.blob(tracked.blob(path.into())?, MOST_BYTES).ok().flatten()
+        objects?.read_blob_at_most(tracked.recorded_blob(path.into())?, MOST_BYTES).ok().flatten()
     }
 }
 
@@ -238,7 +238,7 @@ fn is_utf8(label: &str) -> bool {
 /// Reads the file of attributes in a directory; does not follow a symbolic link, as git does not.
 fn read_attributes(root: &Path, dir: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_regular(&root.join(dir).join(FILE), false).ok()?.read_to_end(&mut bytes).ok()?;
+    open_regular(&root.join(dir).join(ATTRIBUTES_FILE_NAME), false).ok()?.read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn expanded_ids_are_stored_without_their_value() {
-        let stored = |text: &str| String::from_utf8(without_ids(text.as_bytes())).unwrap();
+        let stored = |text: &str| String::from_utf8(collapse_idents(text.as_bytes())).unwrap();
         assert_eq!(stored("a $Id: 1234 $ b $Id$ c $Id: x$"), "a $Id$ b $Id$ c $Id$");
         assert_eq!(stored("$Id: no end\n$ $Id: "), "$Id: no end\n$ $Id: ");
     }
@@ -262,7 +262,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         write(
-            FILE,
+            ATTRIBUTES_FILE_NAME,
             "# comment\n[attr]big filter=lfs -text\n*.bin big\n\"a b.txt\" ident\n*.u working-tree-encoding=UTF-16LE\n*.v working-tree-encoding=UTF-8\nsub/* ident\n",
         );
         write("sub/.gitattributes", "*.bin !filter\n/x.txt -ident\n");
@@ -270,11 +270,11 @@ mod tests {
         let layout = RepoLayout { root, git_dir: None, common_dir: None, state_dir, id };
         let mut settings = Settings::read(&layout, &UserDirs::default()).unwrap();
         settings.filters.insert("lfs".to_owned());
-        let (outside, tracked) = (OutsideAttributes::default(), Tracked::nothing());
+        let (outside, tracked) = (OutsideAttributes::default(), GitIndex::empty());
         let attributes = Attributes::new(dir.path(), &settings, &outside, (&tracked, None));
         let is = |path: &str, filter: Option<&str>, encoding: Option<&str>, ident| {
             let (filter, encoding) = (filter.map(str::to_owned), encoding.map(str::to_owned));
-            assert_eq!(attributes.conversion(path), Conversion { filter, encoding, ident }, "{path}");
+            assert_eq!(attributes.find_conversion(path), Conversion { filter, encoding, ident }, "{path}");
         };
         is("x.bin", Some("lfs"), None, false);
         is("deep/x.bin", Some("lfs"), None, false);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{if_readable, read_regular};
+use memod_base::paths::{none_if_unreadable, read_regular};
 
 /// Returns whether `dir/.git` makes `dir` the top of a worktree, by git's rules: an empty `.git` or a `.git` file that leads
 /// nowhere does not.
@@ -15,7 +15,7 @@ use memod_base::paths::{if_readable, read_regular};
 /// When a file cannot be read at the moment.
 pub fn is_repository(dir: &Path) -> io::Result<bool> {
     let dot_git = dir.join(".git");
-    let Some(meta) = if_readable(fs::symlink_metadata(&dot_git))? else {
+    let Some(meta) = none_if_unreadable(fs::symlink_metadata(&dot_git))? else {
         return Ok(false);
     };
     if meta.is_file() {
@@ -26,7 +26,7 @@ pub fn is_repository(dir: &Path) -> io::Result<bool> {
 
 /// Returns whether a `.git` file leads to a git directory by its line `gitdir: <path>`; see gitrepository-layout(5).
 fn gitfile_leads_to_git_dir(dir: &Path, gitfile: &Path) -> io::Result<bool> {
-    let Some(bytes) = if_readable(read_regular(gitfile))? else {
+    let Some(bytes) = none_if_unreadable(read_regular(gitfile))? else {
         return Ok(true);
     };
     let text = String::from_utf8_lossy(&bytes);
@@ -40,18 +40,19 @@ fn gitfile_leads_to_git_dir(dir: &Path, gitfile: &Path) -> io::Result<bool> {
 
 fn is_git_dir(dir: &Path) -> io::Result<bool> {
     let common_dir = find_common_dir(dir)?;
-    let has_head = if_readable(fs::symlink_metadata(dir.join("HEAD")))?.is_some_and(|meta| !meta.is_dir());
+    let has_head =
+        none_if_unreadable(fs::symlink_metadata(dir.join("HEAD")))?.is_some_and(|meta| !meta.is_dir());
     Ok(has_head && is_dir(&common_dir.join("objects"))? && is_dir(&common_dir.join("refs"))?)
 }
 
 /// Returns whether there is a directory at a path.
 fn is_dir(path: &Path) -> io::Result<bool> {
-    Ok(if_readable(fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
+    Ok(none_if_unreadable(fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }
 
 /// Returns the directory that the worktrees of a repository share.
 fn find_common_dir(git_dir: &Path) -> io::Result<PathBuf> {
-    let bytes = if_readable(read_regular(&git_dir.join("commondir")))?;
+    let bytes = none_if_unreadable(read_regular(&git_dir.join("commondir")))?;
     let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(text.map_or_else(|| git_dir.to_owned(), |text| git_dir.join(text.trim_end_matches(['\n', '\r']))))
 }

@@ -10,9 +10,9 @@ const SLASH_IS_LITERAL: Mode = Mode::NO_MATCH_SLASH_LITERAL;
 
 /// The patterns of one ignore file, in gitignore(5) syntax.
 #[derive(Clone, Debug, Default, Hash)]
-pub struct Patterns(Vec<Pattern>);
+pub struct IgnorePatterns(Vec<Pattern>);
 
-impl Patterns {
+impl IgnorePatterns {
     /// Parses the bytes of an ignore file; every line is either a pattern or skipped, none is an error.
     pub fn parse(bytes: &[u8]) -> Self {
         // Git has no "precious" patterns: a leading `$` is an ordinary character.
@@ -23,10 +23,10 @@ impl Patterns {
     /// Returns whether the last pattern that matches ignores `path` (true) or keeps it (false); `None` if none matches.
     ///
     /// `path` is relative to the directory of the ignore file. The directories above `path` are not considered.
-    pub fn decide(&self, path: &BStr, is_dir: bool, case: Case) -> Option<bool> {
+    pub fn ignores_path(&self, path: &BStr, is_dir: bool, case: Case) -> Option<bool> {
         let basename = path.rfind_byte(b'/').map(|slash| slash + 1);
         let matches = |pattern: &&Pattern| match stars_after_literal(pattern) {
-            Some(literal) => matches_in_two(pattern, literal, path, is_dir, case),
+            Some(literal) => matches_in_two_parts(pattern, literal, path, is_dir, case),
             None => pattern.matches_repo_relative_path(path, basename, Some(is_dir), case, SLASH_IS_LITERAL),
         };
         self.0.iter().rev().find(matches).map(|pattern| !pattern.is_negative())
@@ -45,7 +45,7 @@ fn stars_after_literal(pattern: &Pattern) -> Option<usize> {
     (after.starts_with(b"**") && !before.ends_with(b"/")).then_some(literal)
 }
 
-fn matches_in_two(pattern: &Pattern, literal: usize, path: &BStr, is_dir: bool, case: Case) -> bool {
+fn matches_in_two_parts(pattern: &Pattern, literal: usize, path: &BStr, is_dir: bool, case: Case) -> bool {
     let Some((start, rest)) = path.split_at_checked(literal) else {
         return false;
     };
@@ -64,7 +64,8 @@ mod tests {
 
     fn check(file: &str, path: &str, expected: Option<bool>) {
         let (path, is_dir) = path.strip_suffix('/').map_or((path, false), |dir| (dir, true));
-        let decided = Patterns::parse(file.as_bytes()).decide(path.into(), is_dir, Case::Sensitive);
+        let decided =
+            IgnorePatterns::parse(file.as_bytes()).ignores_path(path.into(), is_dir, Case::Sensitive);
         assert_eq!(decided, expected, "{file:?} on {path:?}");
     }
 
@@ -112,8 +113,8 @@ mod tests {
 
     #[test]
     fn case_folds_only_where_asked() {
-        let patterns = Patterns::parse(b"READ*");
-        assert_eq!(patterns.decide("readme".into(), false, Case::Fold), Some(true));
-        assert_eq!(patterns.decide("readme".into(), false, Case::Sensitive), None);
+        let patterns = IgnorePatterns::parse(b"READ*");
+        assert_eq!(patterns.ignores_path("readme".into(), false, Case::Fold), Some(true));
+        assert_eq!(patterns.ignores_path("readme".into(), false, Case::Sensitive), None);
     }
 }

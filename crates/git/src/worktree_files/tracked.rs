@@ -32,7 +32,7 @@ pub enum TrackedAs {
 }
 
 /// The entries of one git index, read at one moment.
-pub struct Tracked {
+pub struct GitIndex {
     index: Option<File>,
     folded: Option<FoldedPaths>,
 }
@@ -44,7 +44,7 @@ struct FoldedPaths {
     directories: HashSet<Vec<u8>>,
 }
 
-impl Tracked {
+impl GitIndex {
     /// Returns a fingerprint of the tracked paths and their modes, without contents.
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
@@ -57,7 +57,7 @@ impl Tracked {
     }
 
     /// Returns an empty index.
-    pub fn nothing() -> Self {
+    pub fn empty() -> Self {
         Self { index: None, folded: None }
     }
 
@@ -72,7 +72,7 @@ impl Tracked {
         let (bytes, meta) = match read_with_meta(path) {
             Ok(read) => read,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(Self::nothing());
+                return Ok(Self::empty());
             }
             Err(error) if is_transient(&error) => return Err(error).at("read", path)?,
             Err(error) => return Err(damaged_error(path, error.to_string())),
@@ -94,7 +94,7 @@ impl Tracked {
     }
 
     /// Returns the kind of the entry at `path`, ignoring case if `core.ignoreCase` is set.
-    pub fn entry(&self, path: &BStr) -> TrackedAs {
+    pub fn tracked_as(&self, path: &BStr) -> TrackedAs {
         match self.find_entry(path).map(|(index, at)| index.entry(at).mode) {
             None | Some(Mode::DIR) => TrackedAs::Untracked,
             Some(Mode::COMMIT) => TrackedAs::Repository,
@@ -165,20 +165,20 @@ impl Tracked {
     }
 
     /// Returns the type of the entry at `path`.
-    pub fn kind(&self, path: &BStr) -> Option<EntryKind> {
+    pub fn entry_kind(&self, path: &BStr) -> Option<EntryKind> {
         let (index, at) = self.find_entry(path)?;
         Some(index.entry(at).mode.to_tree_entry_mode()?.kind())
     }
 
     /// Returns the blob id of the file or link at `path`.
-    pub fn blob(&self, path: &BStr) -> Option<ObjectId> {
+    pub fn recorded_blob(&self, path: &BStr) -> Option<ObjectId> {
         let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
         (!matches!(entry.mode, Mode::DIR | Mode::COMMIT)).then_some(entry.id)
     }
 
     /// Returns the blob id of `path` if a sparse checkout leaves it out of the worktree.
-    pub fn left_out(&self, path: &BStr) -> Option<ObjectId> {
+    pub fn blob_outside_sparse_checkout(&self, path: &BStr) -> Option<ObjectId> {
         let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
         entry.flags.contains(Flags::SKIP_WORKTREE).then_some(entry.id)

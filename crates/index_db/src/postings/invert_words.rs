@@ -18,12 +18,12 @@ pub(crate) struct InvertedWords<'a> {
 
 impl<'a> InvertedWords<'a> {
     /// Adds a chunk with the words of its symbol, title and body. Call this in ascending order of ids.
-    pub(crate) fn add(&mut self, ChunkId(id): ChunkId, [symbol, title, body]: &'a [String; 3]) {
+    pub(crate) fn add_chunk(&mut self, ChunkId(id): ChunkId, [symbol, title, body]: &'a [String; 3]) {
         for (field, words) in
             [(ChunkField::Body, body), (ChunkField::Title, title), (ChunkField::Symbol, symbol)]
         {
             for (nth, word) in words.split_ascii_whitespace().enumerate() {
-                self.lists.entry(word).or_default().add(id, encode_place(field, nth));
+                self.lists.entry(word).or_default().add_occurrence(id, encode_place(field, nth));
             }
         }
         if self.n_chunks == 0 {

@@ -11,7 +11,9 @@ use memod_base::types::{ChunkId, IdSet};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::posting_list::{ListWriter, PostingRow};
-use super::segment_rows::{inline_lists, last_term, next_segment, row_id, segment_of, term_of};
+use super::segment_rows::{
+    allocate_segment_id, first_row_id, inline_lists, last_term, segment_from_row_id, term_from_row_id,
+};
 use super::unused_terms;
 
 /// Number of one-row segments, and of chunks in them, at which one-row segments are merged, because each search reads their rows.
@@ -29,7 +31,7 @@ const FAN_IN: usize = 8;
 const MOST_SEGMENTS: usize = 48;
 
 /// About how long a step takes, and the most steps of a merge: each step reads all one-row segments of the merge.
-const STEP: Duration = Duration::from_millis(15);
+const STEP_TIME: Duration = Duration::from_millis(15);
 const MOST_STEPS: i64 = 64;
 
 /// Number of terms in the first step, most terms in a step that finds any lists, and most rows that a step deletes.
@@ -41,15 +43,15 @@ const DELETED_ROWS: i64 = 4_096;
 #[derive(Debug)]
 pub(crate) enum MergeState {
     /// Delete rows of segments that the table `segment` does not have, then search for segments to merge.
-    Unnamed,
+    DeleteUnnamedRows,
     /// Merge all segments into one.
-    All,
+    MergeAll,
     /// Continue a merge.
-    Begun(SegmentMerge),
+    Merging(SegmentMerge),
     /// Delete the rows of a failed merge, and do nothing else until chunks are added, because the disk may be full.
     Failed,
     /// Delete words that no chunk has.
-    Unused,
+    DeleteUnusedWords,
     /// Do nothing until chunks are added.
     Done,
 }
@@ -81,35 +83,35 @@ impl MergeState {
     /// Runs one step. Returns whether more steps are needed.
     pub(crate) fn take_step(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<bool> {
         match self {
-            Self::Begun(merge) => {
+            Self::Merging(merge) => {
                 if merge.merge_next_terms(tx)? {
-                    *self = Self::Unnamed;
+                    *self = Self::DeleteUnnamedRows;
                 }
             }
-            Self::All => {
+            Self::MergeAll => {
                 let sources = list_sources(tx)?;
                 *self = if sources.is_empty() {
                     Self::Done
                 } else {
-                    Self::Begun(SegmentMerge::new(tx, sources)?)
+                    Self::Merging(SegmentMerge::new(tx, sources)?)
                 };
             }
-            Self::Unnamed => {
-                if !delete_unnamed(tx, DELETED_ROWS)? {
-                    *self = match select_due(&list_sources(tx)?) {
-                        Some(sources) => Self::Begun(SegmentMerge::new(tx, sources)?),
-                        None if unused_terms::are_due(tx)? => Self::Unused,
+            Self::DeleteUnnamedRows => {
+                if !delete_unnamed_rows(tx, DELETED_ROWS)? {
+                    *self = match select_segments_to_merge(&list_sources(tx)?) {
+                        Some(sources) => Self::Merging(SegmentMerge::new(tx, sources)?),
+                        None if unused_terms::is_search_due(tx)? => Self::DeleteUnusedWords,
                         None => Self::Done,
                     };
                 }
             }
             Self::Failed => {
-                if !delete_unnamed(tx, DELETED_ROWS)? {
+                if !delete_unnamed_rows(tx, DELETED_ROWS)? {
                     *self = Self::Done;
                 }
             }
-            Self::Unused => {
-                if !unused_terms::delete_some(tx, STEP)? {
+            Self::DeleteUnusedWords => {
+                if !unused_terms::delete_unused_words_step(tx, STEP_TIME)? {
                     *self = Self::Done;
                 }
             }
@@ -120,12 +122,12 @@ impl MergeState {
 
     /// Returns the state after a failed step; the next change of a worktree starts merging again.
     pub(crate) fn after_failure(self) -> Self {
-        if matches!(self, Self::Begun(_)) { Self::Failed } else { Self::Done }
+        if matches!(self, Self::Merging(_)) { Self::Failed } else { Self::Done }
     }
 
     /// Returns whether so many chunks wait for their first merge that the next job must wait.
-    pub(crate) fn is_behind(&self) -> bool {
-        let Self::Begun(merge) = self else { return false };
+    pub(crate) fn has_backlog(&self) -> bool {
+        let Self::Merging(merge) = self else { return false };
         merge.n_waiting > MOST_WAITING || merge.n_chunks > MOST_WAITING_CHUNKS && merge.sources[0].is_inline
     }
 }
@@ -137,8 +139,8 @@ pub(crate) fn compact_segments(tx: &Transaction<'_>) -> rusqlite::Result<()> {
         let mut merge = SegmentMerge::new(tx, sources)?;
         while !merge.merge_next_terms(tx)? {}
     }
-    while delete_unnamed(tx, i64::MAX)? {}
-    unused_terms::delete_all(tx)
+    while delete_unnamed_rows(tx, i64::MAX)? {}
+    unused_terms::delete_all_unused_words(tx)
 }
 
 fn list_sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<MergeSource>> {
@@ -158,7 +160,7 @@ fn list_sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<MergeSource>> {
 }
 
 /// Returns the neighbours to merge next.
-fn select_due(sources: &[MergeSource]) -> Option<Vec<MergeSource>> {
+fn select_segments_to_merge(sources: &[MergeSource]) -> Option<Vec<MergeSource>> {
     let n_inline = sources.iter().rev().take_while(|source| source.is_inline).count();
     let inline = &sources[sources.len() - n_inline..];
     let inline = &inline[..n_inline.min(MOST_WAITING)]; // each step reads all of them
@@ -184,7 +186,7 @@ impl SegmentMerge {
         let ids: Vec<ChunkId> =
             statement.query_map([first, last], |row| row.get(0).map(ChunkId))?.collect::<Result<_, _>>()?;
         let n_chunks = ids.len() as i64;
-        let (target, chunks) = (next_segment(tx)?, ids.into_iter().collect());
+        let (target, chunks) = (allocate_segment_id(tx)?, ids.into_iter().collect());
         Ok(Self { sources, target, chunks, n_chunks, next_term: 0, n_terms: FIRST_TERMS, n_waiting: 0 })
     }
 
@@ -200,14 +202,14 @@ impl SegmentMerge {
                 list.append_row(postings, places, |id| self.chunks.contains(id));
             };
             if source.is_inline {
-                each_inline(tx, source.id, first..end, &mut append)?;
+                each_inline_list(tx, source.id, first..end, &mut append)?;
             } else {
-                each_row(tx, source.id, first..end, &mut append)?;
+                each_stored_list_row(tx, source.id, first..end, &mut append)?;
             }
         }
         let has_lists = !lists.is_empty();
         for (term, list) in lists {
-            put_list(tx, row_id(self.target, term), list.into_rows())?;
+            insert_list_rows(tx, first_row_id(self.target, term), list.into_rows())?;
         }
         self.next_term = end;
         self.n_waiting = tx
@@ -219,7 +221,7 @@ impl SegmentMerge {
         }
         let took = began.elapsed();
         let least = n_terms / MOST_STEPS + 1;
-        self.n_terms = match took > STEP {
+        self.n_terms = match took > STEP_TIME {
             true => (self.n_terms / 2).max(least),
             false if has_lists => (self.n_terms * 2).min(MOST_TERMS.max(least)),
             false => self.n_terms, // the step took no time, so it does not predict the next ones
@@ -245,14 +247,14 @@ impl SegmentMerge {
 }
 
 /// A function that receives a term with the postings and places of one of its rows.
-type SeeList<'a> = dyn FnMut(i64, &[u8], &[u8]) + 'a;
+type VisitList<'a> = dyn FnMut(i64, &[u8], &[u8]) + 'a;
 
 /// Calls `visit` with the lists of some terms in a one-row segment.
-fn each_inline(
+fn each_inline_list(
     tx: &Transaction<'_>,
     segment: i64,
     terms: std::ops::Range<i64>,
-    visit: &mut SeeList<'_>,
+    visit: &mut VisitList<'_>,
 ) -> rusqlite::Result<()> {
     let mut statement = tx.prepare_cached("SELECT postings, places FROM segment WHERE id = ?1")?;
     statement.query_row([segment], |row| {
@@ -265,24 +267,24 @@ fn each_inline(
 }
 
 /// Calls `visit` with the rows of some terms in a segment that is in the tables `posting` and `position`.
-fn each_row(
+fn each_stored_list_row(
     tx: &Transaction<'_>,
     segment: i64,
     terms: std::ops::Range<i64>,
-    visit: &mut SeeList<'_>,
+    visit: &mut VisitList<'_>,
 ) -> rusqlite::Result<()> {
     let mut statement = tx.prepare_cached(
         "SELECT l.id, l.data, p.data FROM posting l CROSS JOIN position p ON p.id = l.id
          WHERE l.id >= ?1 AND l.id < ?2 ORDER BY l.id",
     )?;
-    let mut rows = statement.query([row_id(segment, terms.start), row_id(segment, terms.end)])?;
+    let mut rows = statement.query([first_row_id(segment, terms.start), first_row_id(segment, terms.end)])?;
     while let Some(row) = rows.next()? {
-        visit(term_of(row.get(0)?), row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?);
+        visit(term_from_row_id(row.get(0)?), row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?);
     }
     Ok(())
 }
 
-fn put_list(tx: &Transaction<'_>, first_id: i64, rows: Vec<PostingRow>) -> rusqlite::Result<()> {
+fn insert_list_rows(tx: &Transaction<'_>, first_id: i64, rows: Vec<PostingRow>) -> rusqlite::Result<()> {
     let mut postings = tx.prepare_cached("INSERT INTO posting(id, data) VALUES(?1, ?2)")?;
     let mut positions = tx.prepare_cached("INSERT INTO position(id, data) VALUES(?1, ?2)")?;
     for (id, row) in (first_id..).zip(rows) {
@@ -293,15 +295,15 @@ fn put_list(tx: &Transaction<'_>, first_id: i64, rows: Vec<PostingRow>) -> rusql
 }
 
 /// Deletes at most `at_most` rows of a segment that the table `segment` does not have. Returns whether there may be more.
-fn delete_unnamed(tx: &Transaction<'_>, at_most: i64) -> rusqlite::Result<bool> {
+fn delete_unnamed_rows(tx: &Transaction<'_>, at_most: i64) -> rusqlite::Result<bool> {
     for table in ["posting", "position"] {
         let mut next =
             tx.prepare_cached(&format!("SELECT id FROM {table} WHERE id >= ?1 ORDER BY id LIMIT 1"))?;
         let mut is_named = tx.prepare_cached("SELECT 1 FROM segment WHERE id = ?1")?;
         let mut from = 0_i64;
         while let Some(id) = next.query_row([from], |row| row.get::<_, i64>(0)).optional()? {
-            let segment = segment_of(id);
-            from = row_id(segment + 1, 0);
+            let segment = segment_from_row_id(id);
+            from = first_row_id(segment + 1, 0);
             if !is_named.exists([segment])? {
                 tx.prepare_cached(&format!(
                     "DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE id >= ?1 AND id < ?2 LIMIT ?3)"

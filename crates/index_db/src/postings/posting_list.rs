@@ -54,14 +54,14 @@ pub(super) struct ListWriter {
 
 impl ListWriter {
     /// Adds an occurrence of the word. Call this in ascending order of chunks, and of places in each chunk.
-    pub(super) fn add(&mut self, id: i64, place: u32) {
+    pub(super) fn add_occurrence(&mut self, id: i64, place: u32) {
         if self.open.1 == 0 || self.open.0 != id {
             self.end_posting();
             self.begin_row_if_full();
             (self.open, self.next_place) = ((id, 0), 0);
         }
         let row = self.rows.last_mut().expect("it was begun with the posting");
-        put_number(&mut row.places, u64::from(place - self.next_place) + 1);
+        write_varint(&mut row.places, u64::from(place - self.next_place) + 1);
         self.next_place = place + 1;
         self.open.1 += place_weight(place);
     }
@@ -70,11 +70,11 @@ impl ListWriter {
     pub(super) fn append_row(&mut self, postings: &[u8], places: &[u8], wanted: impl Fn(i64) -> bool) {
         let mut places = PlaceReader(places);
         for (id, count) in PostingReader::new(postings) {
-            let of_posting = places.next_encoded();
+            let of_posting = places.take_encoded_places();
             if wanted(id) {
                 self.begin_row_if_full();
                 self.rows.last_mut().expect("it was begun").places.extend_from_slice(of_posting);
-                self.put_posting(id, count);
+                self.append_posting(id, count);
             }
         }
     }
@@ -89,7 +89,7 @@ impl ListWriter {
         let (id, count) = std::mem::take(&mut self.open);
         if count > 0 {
             self.rows.last_mut().expect("it has places").places.push(0);
-            self.put_posting(id, u8::try_from(count).unwrap_or(u8::MAX));
+            self.append_posting(id, u8::try_from(count).unwrap_or(u8::MAX));
         }
     }
 
@@ -100,9 +100,9 @@ impl ListWriter {
         }
     }
 
-    fn put_posting(&mut self, id: i64, count: u8) {
+    fn append_posting(&mut self, id: i64, count: u8) {
         let postings = &mut self.rows.last_mut().expect("it was begun").postings;
-        put_number(postings, ((id - self.last_id) as u64) << 1 | u64::from(count != 1));
+        write_varint(postings, ((id - self.last_id) as u64) << 1 | u64::from(count != 1));
         if count != 1 {
             postings.push(count);
         }
@@ -128,7 +128,7 @@ impl Iterator for PostingReader<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<(i64, u8)> {
-        let number = take_number(&mut self.rest)?;
+        let number = read_varint(&mut self.rest)?;
         self.id = self.id.wrapping_add((number >> 1) as i64); // damaged bytes may give any number
         if number & 1 == 0 {
             return Some((self.id, 1));
@@ -144,7 +144,7 @@ pub(super) struct PlaceReader<'a>(pub(super) &'a [u8]);
 
 impl<'a> PlaceReader<'a> {
     /// Skips a posting, and returns its encoded places.
-    pub(super) fn next_encoded(&mut self) -> &'a [u8] {
+    pub(super) fn take_encoded_places(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|byte| *byte == 0).map_or(self.0.len(), |zero| zero + 1);
         let (places, rest) = self.0.split_at(end);
         self.0 = rest;
@@ -152,9 +152,9 @@ impl<'a> PlaceReader<'a> {
     }
 
     /// Calls `visit` with each place of the next posting.
-    pub(super) fn next_posting(&mut self, mut visit: impl FnMut(u32)) {
+    pub(super) fn visit_next_posting(&mut self, mut visit: impl FnMut(u32)) {
         let mut next = 0;
-        while let Some(distance @ 1..) = take_number(&mut self.0) {
+        while let Some(distance @ 1..) = read_varint(&mut self.0) {
             next = distance.wrapping_add(u64::from(next)) as u32;
             visit(next.wrapping_sub(1));
         }
@@ -162,7 +162,7 @@ impl<'a> PlaceReader<'a> {
 }
 
 /// Appends a number in the encoding of this module.
-pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+pub(super) fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -172,7 +172,7 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
 
 /// Removes an encoded number from the start of `bytes`, and returns it; `None` if there is none.
 #[inline]
-pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for (nth, byte) in bytes.iter().enumerate().take(9) {
         number |= u64::from(byte & 0x7f) << (7 * nth);
@@ -199,7 +199,7 @@ mod tests {
             let mut places = PlaceReader(&row.places);
             for (id, count) in PostingReader::new(&row.postings) {
                 let mut of_posting = Vec::new();
-                places.next_posting(|place| of_posting.push(place));
+                places.visit_next_posting(|place| of_posting.push(place));
                 all.push((id, count, of_posting));
             }
             assert_eq!(places.0, [0_u8; 0]);
@@ -225,7 +225,7 @@ mod tests {
     fn encoded(list: &Decoded) -> Vec<PostingRow> {
         let mut writer = ListWriter::default();
         for (id, _, places) in list {
-            places.iter().for_each(|place| writer.add(*id, *place));
+            places.iter().for_each(|place| writer.add_occurrence(*id, *place));
         }
         writer.into_rows()
     }
@@ -259,7 +259,7 @@ mod tests {
                 (0..random.number_below(20)).map(|_| random.number_below(256) as u8).collect();
             assert!(PostingReader::new(&bytes).count() <= bytes.len());
             let mut places = PlaceReader(&bytes);
-            places.next_posting(|_| ());
+            places.visit_next_posting(|_| ());
             assert!(places.0.len() <= bytes.len());
         }
     }

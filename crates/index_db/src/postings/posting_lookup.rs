@@ -5,7 +5,7 @@ use memod_database::DatabaseError;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::posting_list::{PlaceReader, PostingReader, place_offset, place_weight};
-use super::segment_rows::{inline_lists, row_id};
+use super::segment_rows::{first_row_id, inline_lists};
 use crate::reading::index_reader::IndexReader;
 
 /// Most terms whose postings are merged by sorting; with more terms, an array has a count for each chunk.
@@ -27,7 +27,7 @@ struct StoredSegment {
 }
 
 /// The location of the places of a row of postings.
-enum PlacesAt {
+enum PlacesLocation {
     /// The row of `position` with this id.
     Row(i64),
     /// These bytes in the column `places` of the one-row segment with this id.
@@ -40,7 +40,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn read_postings(&self) -> Result<PostingLists<'_>, DatabaseError> {
-        let segments = self.run(|conn| {
+        let segments = self.run_query(|conn| {
             conn.prepare_cached("SELECT id, last, postings FROM segment ORDER BY first")?
                 .query_map([], |row| {
                     Ok(StoredSegment { id: row.get(0)?, last: row.get(1)?, inline: row.get(2)? })
@@ -62,16 +62,16 @@ impl PostingLists<'_> {
         phrase: &Phrase,
         mut visit: impl FnMut(ChunkId, u8),
     ) -> Result<(), DatabaseError> {
-        self.reader.run(|conn| {
-            let tokens = token_ids(conn, phrase)?;
+        self.reader.run_query(|conn| {
+            let tokens = find_term_ids(conn, phrase)?;
             let found = match tokens.as_slice() {
                 [terms] if terms.len() == 1 => {
-                    return self.each_row(conn, terms, |postings, _| {
+                    return self.each_list_row(conn, terms, |postings, _| {
                         PostingReader::new(postings).for_each(|(id, count)| visit(ChunkId(id), count));
                         Ok(())
                     });
                 }
-                [terms] => self.any_of(conn, terms)?,
+                [terms] => self.find_chunks_with_any(conn, terms)?,
                 tokens => self.find_adjacent(conn, tokens)?,
             };
             found.into_iter().for_each(|(id, count)| visit(ChunkId(id), count));
@@ -95,18 +95,18 @@ impl PostingLists<'_> {
             }
             Expression::Any(parts) => {
                 for part in parts {
-                    set.add(&self.find_matching(part)?);
+                    set.union_with(&self.find_matching(part)?);
                 }
             }
             Expression::All(parts) => {
                 for (nth, part) in parts.iter().enumerate() {
                     let found = self.find_matching(part)?;
-                    if nth == 0 { set = found } else { set.keep(&found) }
+                    if nth == 0 { set = found } else { set.intersect_with(&found) }
                 }
             }
             Expression::Without(wanted, unwanted) => {
                 set = self.find_matching(wanted)?;
-                set.remove(&self.find_matching(unwanted)?);
+                set.difference_with(&self.find_matching(unwanted)?);
             }
         }
         Ok(set)
@@ -116,10 +116,10 @@ impl PostingLists<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(crate) fn n_chunks_with(&self, term: &str) -> Result<u64, DatabaseError> {
+    pub(crate) fn count_chunks_with_term(&self, term: &str) -> Result<u64, DatabaseError> {
         let mut ids = Vec::new();
         self.each_match(&Phrase { tokens: term.to_owned(), is_prefix: false }, |id, _| ids.push(id))?;
-        self.reader.run(|conn| {
+        self.reader.run_query(|conn| {
             let mut find = conn.prepare_cached("SELECT 1 FROM chunk WHERE id = ?1")?;
             for id in &ids {
                 if find.exists([id.0])? {
@@ -135,7 +135,7 @@ impl PostingLists<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn each_term(&self, visit: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
-        self.reader.run(|conn| {
+        self.reader.run_query(|conn| {
             let mut statement = conn.prepare_cached("SELECT term FROM term")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
@@ -147,11 +147,11 @@ impl PostingLists<'_> {
 
     /// Calls `visit` with each row of the lists of some terms, which ascend. The rows of one term come in the order of their
     /// chunks.
-    fn each_row(
+    fn each_list_row(
         &self,
         conn: &Connection,
         terms: &[i64],
-        mut visit: impl FnMut(&[u8], PlacesAt) -> rusqlite::Result<()>,
+        mut visit: impl FnMut(&[u8], PlacesLocation) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let (Some(first), Some(last)) = (terms.first(), terms.last()) else { return Ok(()) };
         let mut find_rows =
@@ -161,16 +161,17 @@ impl PostingLists<'_> {
                 let lists_in_range = inline_lists(lists).skip_while(|list| list.term < *first);
                 let lists_in_range = lists_in_range.take_while(|list| list.term <= *last);
                 for list in lists_in_range.filter(|list| terms.binary_search(&list.term).is_ok()) {
-                    visit(list.postings, PlacesAt::Inline(*segment, list.places))?;
+                    visit(list.postings, PlacesLocation::Inline(*segment, list.places))?;
                 }
                 continue;
             }
             // Words that are added together have ids in their order, so those of a prefix are mostly neighbours.
             for run in terms.chunk_by(|term, next| *next == term + 1) {
                 let (first, last) = (run[0], run[run.len() - 1]);
-                let mut rows = find_rows.query([row_id(*segment, first), row_id(*segment, last + 1)])?;
+                let mut rows =
+                    find_rows.query([first_row_id(*segment, first), first_row_id(*segment, last + 1)])?;
                 while let Some(row) = rows.next()? {
-                    visit(row.get_ref(1)?.as_blob()?, PlacesAt::Row(row.get(0)?))?;
+                    visit(row.get_ref(1)?.as_blob()?, PlacesLocation::Row(row.get(0)?))?;
                 }
             }
         }
@@ -178,12 +179,12 @@ impl PostingLists<'_> {
     }
 
     /// Returns the chunks that have at least one of these terms, which ascend, each with its count of occurrences.
-    fn any_of(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
+    fn find_chunks_with_any(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
         if terms.len() > MOST_SORTED {
-            return self.any_of_many(conn, terms);
+            return self.find_chunks_with_any_of_many(conn, terms);
         }
         let mut all = Vec::new();
-        self.each_row(conn, terms, |postings, _| {
+        self.each_list_row(conn, terms, |postings, _| {
             all.extend(PostingReader::new(postings));
             Ok(())
         })?;
@@ -198,11 +199,15 @@ impl PostingLists<'_> {
         Ok(all)
     }
 
-    /// Like [`Self::any_of`], but with an array of counts: the lists of a short prefix have most chunks many times.
-    fn any_of_many(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
+    /// Like [`Self::find_chunks_with_any`], but with an array of counts: the lists of a short prefix have most chunks many times.
+    fn find_chunks_with_any_of_many(
+        &self,
+        conn: &Connection,
+        terms: &[i64],
+    ) -> rusqlite::Result<Vec<(i64, u8)>> {
         let last = self.segments.iter().map(|segment| segment.last).max().unwrap_or(0);
         let mut counts = vec![0_u8; usize::try_from(last + 1).unwrap_or(0)];
-        self.each_row(conn, terms, |postings, _| {
+        self.each_list_row(conn, terms, |postings, _| {
             for (id, count) in PostingReader::new(postings) {
                 // Damaged bytes may give any number.
                 if let Some(sum) = usize::try_from(id).ok().and_then(|id| counts.get_mut(id)) {
@@ -218,7 +223,7 @@ impl PostingLists<'_> {
     fn find_adjacent(&self, conn: &Connection, tokens: &[Vec<i64>]) -> rusqlite::Result<Vec<(i64, u8)>> {
         let mut chunks: Option<Vec<i64>> = None;
         for terms in tokens {
-            let found = self.any_of(conn, terms)?.into_iter().map(|(id, _)| id).collect();
+            let found = self.find_chunks_with_any(conn, terms)?.into_iter().map(|(id, _)| id).collect();
             keep_common(&mut chunks, found);
         }
         let mut chunks = chunks.unwrap_or_default();
@@ -262,7 +267,7 @@ impl PostingLists<'_> {
         let mut find_in_segment =
             conn.prepare_cached("SELECT substr(places, ?2, ?3) FROM segment WHERE id = ?1")?;
         let mut rest = chunks;
-        self.each_row(conn, &[term], |postings, at| {
+        self.each_list_row(conn, &[term], |postings, at| {
             let mut wanted = Vec::new();
             for (id, _) in PostingReader::new(postings) {
                 rest = &rest[rest.partition_point(|chunk| *chunk < id)..];
@@ -275,9 +280,9 @@ impl PostingLists<'_> {
             let mut places = PlaceReader(&bytes);
             for (id, is_wanted) in wanted {
                 if is_wanted {
-                    places.next_posting(|place| visit(id, place));
+                    places.visit_next_posting(|place| visit(id, place));
                 } else {
-                    places.next_encoded();
+                    places.take_encoded_places();
                 }
             }
             Ok(())
@@ -289,11 +294,11 @@ impl PostingLists<'_> {
 fn read_places(
     find_row: &mut CachedStatement<'_>,
     find_in_segment: &mut CachedStatement<'_>,
-    at: PlacesAt,
+    at: PlacesLocation,
 ) -> rusqlite::Result<Vec<u8>> {
     match at {
-        PlacesAt::Row(id) => find_row.query_row([id], |row| row.get(0)),
-        PlacesAt::Inline(segment, range) => {
+        PlacesLocation::Row(id) => find_row.query_row([id], |row| row.get(0)),
+        PlacesLocation::Inline(segment, range) => {
             let params = params![segment, range.start as i64 + 1, range.len() as i64];
             find_in_segment.query_row(params, |row| row.get(0))
         }
@@ -301,7 +306,7 @@ fn read_places(
 }
 
 /// Returns the ids of the terms of each token of a phrase, ascending: its own, or for a prefix those that begin with it.
-fn token_ids(conn: &Connection, phrase: &Phrase) -> rusqlite::Result<Vec<Vec<i64>>> {
+fn find_term_ids(conn: &Connection, phrase: &Phrase) -> rusqlite::Result<Vec<Vec<i64>>> {
     let mut exact = conn.prepare_cached("SELECT id FROM term WHERE term = ?1")?;
     // No character sorts after the last one.
     let mut beginning = conn

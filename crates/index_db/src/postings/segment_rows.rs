@@ -4,7 +4,7 @@ use memod_database::corruption_error;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::invert_words::InvertedWords;
-use super::posting_list::{PostingRow, put_number, take_number};
+use super::posting_list::{PostingRow, read_varint, write_varint};
 
 /// Numbers of bits in the id of a row of `posting` and `position`: it consists of segment, term and number of the row. A word can
 /// be in 4 million chunks of a segment, and there can be 33 million merges and 67 million words.
@@ -12,17 +12,17 @@ const ROW_BITS: u32 = 12;
 const TERM_BITS: u32 = 26;
 
 /// Returns the id of the first row of a term in a segment.
-pub(super) fn row_id(segment: i64, term: i64) -> i64 {
+pub(super) fn first_row_id(segment: i64, term: i64) -> i64 {
     ((segment << TERM_BITS) + term) << ROW_BITS
 }
 
 /// Returns the segment that a row belongs to.
-pub(super) fn segment_of(row_id: i64) -> i64 {
+pub(super) fn segment_from_row_id(row_id: i64) -> i64 {
     row_id >> (TERM_BITS + ROW_BITS)
 }
 
 /// Returns the term that a row belongs to.
-pub(super) fn term_of(row_id: i64) -> i64 {
+pub(super) fn term_from_row_id(row_id: i64) -> i64 {
     row_id >> ROW_BITS & ((1 << TERM_BITS) - 1)
 }
 
@@ -39,7 +39,7 @@ pub(super) const N_CHECKED: &str = "n_terms_checked";
 pub(super) const NEXT_UNUSED: &str = "unused_terms_from";
 
 /// Returns the number that `meta` has under a key; 0 if it has none.
-pub(super) fn last_id(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
+pub(super) fn read_meta_number(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
     tx.prepare_cached("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()
@@ -47,7 +47,7 @@ pub(super) fn last_id(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
 }
 
 /// Stores a number in `meta` under a key.
-pub(super) fn set_last_id(tx: &Transaction<'_>, key: &str, id: i64) -> rusqlite::Result<()> {
+pub(super) fn write_meta_number(tx: &Transaction<'_>, key: &str, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)")?
         .execute(params![key, id.to_string()])
         .map(drop)
@@ -55,13 +55,13 @@ pub(super) fn set_last_id(tx: &Transaction<'_>, key: &str, id: i64) -> rusqlite:
 
 /// Returns the highest id of a term.
 pub(super) fn last_term(conn: &Connection) -> rusqlite::Result<i64> {
-    last_id(conn, LAST_TERM)
+    read_meta_number(conn, LAST_TERM)
 }
 
 /// Returns an id that no segment with rows has had.
-pub(super) fn next_segment(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
-    let id = last_id(tx, LAST_SEGMENT)? + 1;
-    set_last_id(tx, LAST_SEGMENT, id)?;
+pub(super) fn allocate_segment_id(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
+    let id = read_meta_number(tx, LAST_SEGMENT)? + 1;
+    write_meta_number(tx, LAST_SEGMENT, id)?;
     Ok(id)
 }
 
@@ -71,16 +71,16 @@ pub(crate) fn add_segment(tx: &Transaction<'_>, words: InvertedWords<'_>) -> rus
     if n_chunks == 0 {
         return Ok(());
     }
-    let mut lists = with_ids(tx, words.into_lists())?;
+    let mut lists = assign_term_ids(tx, words.into_lists())?;
     lists.sort_unstable_by_key(|(term, _)| *term);
     let mut all = PostingRow::default();
     let mut before = 0;
     for (term, rows) in lists {
         for row in rows {
-            put_number(&mut all.postings, (term - before) as u64);
+            write_varint(&mut all.postings, (term - before) as u64);
             before = term;
-            put_number(&mut all.postings, row.postings.len() as u64);
-            put_number(&mut all.postings, row.places.len() as u64);
+            write_varint(&mut all.postings, row.postings.len() as u64);
+            write_varint(&mut all.postings, row.places.len() as u64);
             all.postings.extend_from_slice(&row.postings);
             all.places.extend_from_slice(&row.places);
         }
@@ -95,7 +95,7 @@ pub(crate) fn add_segment(tx: &Transaction<'_>, words: InvertedWords<'_>) -> rus
 }
 
 /// Replaces words by their ids, and gives new words an id.
-fn with_ids(
+fn assign_term_ids(
     tx: &Transaction<'_>,
     lists: Vec<(&str, Vec<PostingRow>)>,
 ) -> rusqlite::Result<Vec<(i64, Vec<PostingRow>)>> {
@@ -117,7 +117,7 @@ fn with_ids(
         found.push((known.unwrap_or(last), rows));
     }
     if last > before {
-        set_last_id(tx, LAST_TERM, last)?;
+        write_meta_number(tx, LAST_TERM, last)?;
     }
     Ok(found)
 }
@@ -133,10 +133,10 @@ pub(super) struct InlineList<'a> {
 pub(super) fn inline_lists(mut bytes: &[u8]) -> impl Iterator<Item = InlineList<'_>> {
     let (mut term, mut end) = (0, 0);
     std::iter::from_fn(move || {
-        term = i64::wrapping_add(term, take_number(&mut bytes)? as i64);
-        let n_bytes = take_number(&mut bytes)? as usize;
+        term = i64::wrapping_add(term, read_varint(&mut bytes)? as i64);
+        let n_bytes = read_varint(&mut bytes)? as usize;
         let begin = end;
-        end = usize::saturating_add(end, take_number(&mut bytes)? as usize);
+        end = usize::saturating_add(end, read_varint(&mut bytes)? as usize);
         let (postings, rest) = bytes.split_at_checked(n_bytes)?;
         bytes = rest;
         Some(InlineList { term, postings, places: begin..end })
@@ -147,7 +147,7 @@ pub(super) fn inline_lists(mut bytes: &[u8]) -> impl Iterator<Item = InlineList<
 pub(crate) fn clear_postings(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch("DELETE FROM segment; DELETE FROM posting; DELETE FROM position; DELETE FROM term;")?;
     tx.execute("DELETE FROM meta WHERE key = ?1", [NEXT_UNUSED])?;
-    set_last_id(tx, CHECKED_TO, 0)?;
-    set_last_id(tx, N_CHECKED, 0)?;
-    set_last_id(tx, LAST_TERM, 0)
+    write_meta_number(tx, CHECKED_TO, 0)?;
+    write_meta_number(tx, N_CHECKED, 0)?;
+    write_meta_number(tx, LAST_TERM, 0)
 }

@@ -33,7 +33,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = IndexWriter::open(&path, "model").unwrap();
-        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        let view = writer.find_or_add_worktree(&worktree_key()).unwrap();
         let fts = Connection::open_in_memory().unwrap();
         let table = "CREATE VIRTUAL TABLE t USING fts5(symbol, title, body, tokenize='ascii')";
         fts.execute_batch(table).unwrap();
@@ -46,8 +46,11 @@ impl Bench {
         self.n_files += 1;
         let mut hash = [0; 32];
         hash[..4].copy_from_slice(&self.n_files.to_le_bytes());
-        let chunk =
-            |words: &ChunkWords| NewChunk { embeds: false, words: words.clone(), ..embeddable_chunk(hash) };
+        let chunk = |words: &ChunkWords| NewChunk {
+            gets_vector: false,
+            words: words.clone(),
+            ..embeddable_chunk(hash)
+        };
         let put = put_change(&self.n_files.to_string(), hash, texts.iter().map(chunk).collect());
         self.writer.apply_changes(self.view, &[put], 0).unwrap();
         let last = self.chunks.last_key_value().map_or(0, |(id, _)| *id);
@@ -83,7 +86,7 @@ impl Bench {
     }
 
     fn merge_all(&mut self) {
-        while self.writer.merge_words().unwrap() {}
+        while self.writer.merge_segments_step().unwrap() {}
     }
 
     fn n_rows(&self, sql: &str) -> i64 {
@@ -180,7 +183,7 @@ fn lists_have_what_fts5_finds_through_merges_and_restarts() {
             0..8 => bench.put(random_texts(&mut random)),
             8 => bench.remove(1 + random.number_below(bench.n_files as usize + 1)),
             9 => bench.restart(),
-            _ => drop(bench.writer.merge_words().unwrap()),
+            _ => drop(bench.writer.merge_segments_step().unwrap()),
         }
         if step % 20 == 19 {
             bench.compare(&mut random);
@@ -203,7 +206,7 @@ fn what_an_interrupted_merge_wrote_is_deleted() {
         let own: Vec<String> = (0..300).map(|other| format!("own{}", nth * 300 + other)).collect();
         bench.put(vec![[String::new(), "w1 w2".to_owned(), own.join(" ")]]);
     }
-    assert!(bench.writer.merge_words().unwrap() && bench.writer.merge_words().unwrap());
+    assert!(bench.writer.merge_segments_step().unwrap() && bench.writer.merge_segments_step().unwrap());
     assert!(bench.n_rows(UNNAMED) > 0, "it is under way");
     assert_eq!(bench.n_rows("SELECT count(*) FROM segment"), 16);
     bench.compare(&mut random);
@@ -233,8 +236,8 @@ fn deleted_chunks_leave_the_lists_once_they_are_most() {
         n_chunks
     };
     assert!((10..=20).contains(&n_chunks()), "{}", n_chunks());
-    assert_eq!(bench.reader.read_postings().unwrap().n_chunks_with("own3").unwrap(), 0);
-    assert_eq!(bench.reader.read_postings().unwrap().n_chunks_with("own35").unwrap(), 1);
+    assert_eq!(bench.reader.read_postings().unwrap().count_chunks_with_term("own3").unwrap(), 0);
+    assert_eq!(bench.reader.read_postings().unwrap().count_chunks_with_term("own35").unwrap(), 1);
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn an_index_without_ids_for_words_is_damaged() {
     bench.put(vec![[String::new(), String::new(), "w2".to_owned()]]);
     assert_eq!(bench.counts(&phrase("w2", false)).len(), 1);
     let words = [String::new(), String::new(), "w3".to_owned()];
-    let chunk = NewChunk { embeds: false, words, ..embeddable_chunk([9; 32]) };
+    let chunk = NewChunk { gets_vector: false, words, ..embeddable_chunk([9; 32]) };
     let error =
         bench.writer.apply_changes(bench.view, &[put_change("last", [9; 32], vec![chunk])], 0).unwrap_err();
     assert!(matches!(error, DatabaseError::Corrupt { .. }), "{error}");
@@ -300,9 +303,9 @@ fn a_merge_that_fails_leaves_nothing() {
     let limit = |bench: &Bench, n_pages: i64| {
         bench.writer.conn.pragma_update(None, "max_page_count", n_pages).unwrap();
     };
-    assert!(bench.writer.merge_words().unwrap() && bench.writer.merge_words().unwrap());
+    assert!(bench.writer.merge_segments_step().unwrap() && bench.writer.merge_segments_step().unwrap());
     limit(&bench, bench.n_rows("PRAGMA page_count"));
-    let error = std::iter::repeat_with(|| bench.writer.merge_words()).find_map(Result::err).unwrap();
+    let error = std::iter::repeat_with(|| bench.writer.merge_segments_step()).find_map(Result::err).unwrap();
     assert!(matches!(error, DatabaseError::Full { .. }), "{error}");
     assert!(bench.n_rows(UNNAMED) > 0 && bench.writer.has_failed_merge());
     bench.merge_all();

@@ -9,34 +9,35 @@ use memod_base::types::IdSet;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::segment_rows::{
-    CHECKED_TO, N_CHECKED, NEXT_UNUSED, inline_lists, last_id, last_term, row_id, set_last_id,
+    CHECKED_TO, N_CHECKED, NEXT_UNUSED, first_row_id, inline_lists, last_term, read_meta_number,
+    write_meta_number,
 };
 
 /// Number of words that are read from the database at once.
 const WORDS_AT_ONCE: i64 = 512;
 /// Unused words are searched for after this number of new words, or after half as many as there are words if that is more.
 const LEAST_NEW: i64 = 100_000;
-const NEW_SHARE: i64 = 2;
+const NEW_WORDS_DIVISOR: i64 = 2;
 
 /// Returns whether enough words are new to search for unused ones.
-pub(super) fn are_due(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
-    let n_new = last_term(tx)? - last_id(tx, CHECKED_TO)?;
-    Ok(n_new > LEAST_NEW.max(last_id(tx, N_CHECKED)? / NEW_SHARE))
+pub(super) fn is_search_due(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
+    let n_new = last_term(tx)? - read_meta_number(tx, CHECKED_TO)?;
+    Ok(n_new > LEAST_NEW.max(read_meta_number(tx, N_CHECKED)? / NEW_WORDS_DIVISOR))
 }
 
 /// Deletes unused words for about the time `at_most`, beginning where the last call stopped. Returns whether words are left to
 /// check.
 ///
 /// All rows of `posting` must belong to a segment in the table `segment`.
-pub(super) fn delete_some(tx: &Transaction<'_>, at_most: Duration) -> rusqlite::Result<bool> {
+pub(super) fn delete_unused_words_step(tx: &Transaction<'_>, at_most: Duration) -> rusqlite::Result<bool> {
     let began = Instant::now();
     let inline = inline_terms(tx)?;
     let mut find = tx.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
     let mut next: String = find.query_row([NEXT_UNUSED], |row| row.get(0)).optional()?.unwrap_or_default();
     loop {
-        let words = list_words(tx, &next)?;
+        let words = read_term_page(tx, &next)?;
         let Some((last, _)) = words.last() else {
-            return end_pass(tx).map(|()| false);
+            return record_search_end(tx).map(|()| false);
         };
         next.clone_from(last);
         next.push('\0'); // the smallest word that is greater
@@ -54,17 +55,17 @@ pub(super) fn delete_some(tx: &Transaction<'_>, at_most: Duration) -> rusqlite::
 }
 
 /// Deletes all unused words.
-pub(super) fn delete_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    forget_next(tx)?;
-    delete_some(tx, Duration::MAX).map(drop)
+pub(super) fn delete_all_unused_words(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    restart_search(tx)?;
+    delete_unused_words_step(tx, Duration::MAX).map(drop)
 }
 
 /// Lets the next search for unused words begin at the first word.
-fn forget_next(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+fn restart_search(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM meta WHERE key = ?1", [NEXT_UNUSED]).map(drop)
 }
 
-fn list_words(tx: &Transaction<'_>, from: &str) -> rusqlite::Result<Vec<(String, i64)>> {
+fn read_term_page(tx: &Transaction<'_>, from: &str) -> rusqlite::Result<Vec<(String, i64)>> {
     tx.prepare_cached("SELECT term, id FROM term WHERE term >= ?1 ORDER BY term LIMIT ?2")?
         .query_map(params![from, WORDS_AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
@@ -88,13 +89,13 @@ fn is_in_rows(tx: &Transaction<'_>, term: i64) -> rusqlite::Result<bool> {
     tx.prepare_cached(
         "SELECT 1 FROM segment s CROSS JOIN posting p ON p.id = s.id * ?2 + ?1 WHERE s.id > 0 LIMIT 1",
     )?
-    .exists([row_id(0, term), row_id(1, 0)])
+    .exists([first_row_id(0, term), first_row_id(1, 0)])
 }
 
 /// Records that all words were checked.
-fn end_pass(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    forget_next(tx)?;
+fn record_search_end(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    restart_search(tx)?;
     let n_words = tx.query_row("SELECT count(*) FROM term", [], |row| row.get(0))?;
-    set_last_id(tx, N_CHECKED, n_words)?;
-    set_last_id(tx, CHECKED_TO, last_term(tx)?)
+    write_meta_number(tx, N_CHECKED, n_words)?;
+    write_meta_number(tx, CHECKED_TO, last_term(tx)?)
 }

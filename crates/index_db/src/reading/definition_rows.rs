@@ -6,7 +6,7 @@ use memod_base::types::{
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::index_contents::class_of;
+use super::index_contents::class_from_kind;
 use super::index_reader::IndexReader;
 
 /// The columns that [`read_definition`] reads, in its order.
@@ -25,7 +25,7 @@ impl IndexReader {
         view: WorktreeId,
         key: &SourceKey,
     ) -> Result<Vec<Definition>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM entry e JOIN definition d ON d.blob_id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2 ORDER BY d.l0, d.l1 DESC, d.title"
@@ -44,7 +44,7 @@ impl IndexReader {
         view: WorktreeId,
         key: &SourceKey,
     ) -> Result<Vec<DocumentSection>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT c.title, c.l0, c.l1 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2 AND c.kind = 'doc' AND c.title IS NOT NULL ORDER BY c.l0, c.ord",
@@ -64,7 +64,7 @@ impl IndexReader {
         key: &SourceKey,
         title: &str,
     ) -> Result<Option<Definition>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM entry e JOIN definition d ON d.blob_id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2 AND d.title = ?3"
@@ -78,13 +78,13 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn same_definition(
+    pub fn find_definitions_by_text(
         &self,
         view: WorktreeId,
         text: &TextHash,
         at_most: usize,
     ) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS}, e.path FROM definition d JOIN entry e ON e.blob_id = d.blob_id AND e.view_id = ?1
                  WHERE d.text = ?2 ORDER BY e.path, d.l0 LIMIT ?3"
@@ -100,13 +100,13 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn same_content(
+    pub fn find_files_by_hash(
         &self,
         view: WorktreeId,
         hash: &[u8; 32],
         at_most: usize,
     ) -> Result<Vec<SourceKey>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT e.path FROM blob b JOIN entry e ON e.blob_id = b.id AND e.view_id = ?1
                  WHERE b.hash = ?2 ORDER BY e.path LIMIT ?3",
@@ -122,8 +122,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_parsed_well(&self, view: WorktreeId, key: &SourceKey) -> Result<bool, DatabaseError> {
-        self.run(|conn| {
+    pub fn is_fully_parsed(&self, view: WorktreeId, key: &SourceKey) -> Result<bool, DatabaseError> {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM entry e JOIN blob b ON b.id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2 AND b.problems IS NULL AND b.kind IN ('text', 'generated', 'licence')",
@@ -137,12 +137,12 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_map(
+    pub fn each_map_record(
         &self,
         view: WorktreeId,
         mut visit: impl FnMut(String, [u8; 32], ChunkId, Option<FileClass>),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT e.path, b.hash, c.id, b.kind FROM entry e
                  JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
@@ -150,7 +150,7 @@ impl IndexReader {
             )?;
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
-                let class = class_of(row.get_ref(3)?.as_str()?);
+                let class = class_from_kind(row.get_ref(3)?.as_str()?);
                 visit(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?), class);
             }
             Ok(())
@@ -162,7 +162,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn read_uses(&self, map: ChunkId) -> Result<String, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT coalesce(b.refs, '') FROM chunk c JOIN blob b ON b.id = c.blob_id WHERE c.id = ?1",
             )?
@@ -179,7 +179,7 @@ impl IndexReader {
         view: WorktreeId,
         key: &SourceKey,
     ) -> Result<Option<FileStructure>, DatabaseError> {
-        let data: Option<Vec<u8>> = self.run(|conn| {
+        let data: Option<Vec<u8>> = self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT s.data FROM entry e JOIN structure s ON s.blob_id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2",
@@ -195,7 +195,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn list_routes(&self, view: WorktreeId) -> Result<Vec<(SourceKey, HttpRoute)>, DatabaseError> {
-        let files: Vec<(String, String)> = self.run(|conn| {
+        let files: Vec<(String, String)> = self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT e.path, b.routes FROM blob b INDEXED BY blob_with_routes
                  CROSS JOIN entry e ON e.blob_id = b.id AND e.view_id = ?1
@@ -217,12 +217,12 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn visit_definitions(
+    pub fn each_definition(
         &self,
         map: ChunkId,
         mut visit: impl FnMut(&str, &str, u32),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT c.symbol, coalesce(c.title, ''), c.l0 FROM chunk m JOIN chunk c ON c.blob_id = m.blob_id
                  WHERE m.id = ?1 AND c.kind = 'symbol' ORDER BY c.ord",

@@ -11,7 +11,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn all_chunk_ids(&self) -> Result<IdSet, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let last: Option<i64> = conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
             Ok(IdSet::up_to(last.unwrap_or(0)))
         })
@@ -21,8 +21,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn definitions_named(&self, name: &str) -> Result<Vec<(ChunkId, String)>, DatabaseError> {
-        self.run(|conn| {
+    pub fn find_definitions_named(&self, name: &str) -> Result<Vec<(ChunkId, String)>, DatabaseError> {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT s.chunk_id, coalesce(c.title, '') FROM symbol s JOIN chunk c ON c.id = s.chunk_id
                  WHERE s.name = ?1",
@@ -41,7 +41,7 @@ impl IndexReader {
         view: WorktreeId,
         mut visit: impl FnMut(ChunkId, &str),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT c.id, substr(c.text, 1, instr(c.text, char(10)) - 1) FROM entry e
                  CROSS JOIN blob b ON b.id = e.blob_id CROSS JOIN chunk c ON c.blob_id = b.id

@@ -56,7 +56,7 @@ impl IndexReader {
         view: WorktreeId,
         mut visit: impl FnMut(&str, ChunkId),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT e.path, c.id FROM entry e CROSS JOIN chunk c ON c.blob_id = e.blob_id AND c.ord = 0
                  WHERE e.view_id = ?1 ORDER BY e.path",
@@ -74,7 +74,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn first_chunk(&self, view: WorktreeId, key: &SourceKey) -> Result<Option<ChunkId>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT c.id FROM entry e CROSS JOIN chunk c ON c.blob_id = e.blob_id AND c.ord = 0
                  WHERE e.view_id = ?1 AND e.path = ?2",
@@ -89,7 +89,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn read_content(&self, first: ChunkId) -> Result<IndexedContent, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT b.hash, b.lang, c.id, c.kind, c.n_words, b.kind FROM chunk f
                  CROSS JOIN blob b ON b.id = f.blob_id
@@ -101,7 +101,7 @@ impl IndexReader {
             while let Some(row) = rows.next()? {
                 if content.chunks.is_empty() {
                     (content.hash, content.lang) = (row.get(0)?, row.get(1)?);
-                    content.class = class_of(row.get_ref(5)?.as_str()?);
+                    content.class = class_from_kind(row.get_ref(5)?.as_str()?);
                 }
                 content.chunks.push(ChunkSummary {
                     id: ChunkId(row.get(2)?),
@@ -117,8 +117,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn n_replaced(&self) -> Result<u64, DatabaseError> {
-        self.run(|conn| {
+    pub fn n_extracted_again(&self) -> Result<u64, DatabaseError> {
+        self.run_query(|conn| {
             let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'n_replaced'";
             let n_replaced = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
             Ok(n_replaced.unwrap_or(0))
@@ -130,7 +130,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn chunk_location(&self, chunk: ChunkId) -> Result<Option<ChunkLocation>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement =
                 conn.prepare_cached("SELECT b0, b1, l0, l1, symbol, title FROM chunk WHERE id = ?1")?;
             statement.query_row([chunk.0], read_location).optional()
@@ -144,7 +144,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn chunk_pieces(&self, chunk: ChunkId) -> Result<WordPieces, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached("SELECT pieces FROM chunk_pieces WHERE chunk_id = ?1")?;
             let pieces = statement
                 .query_row([chunk.0], |row| Ok(WordPieces::from_bytes(row.get_ref(0)?.as_blob()?)))
@@ -164,7 +164,7 @@ fn read_location(row: &Row<'_>) -> rusqlite::Result<ChunkLocation> {
 }
 
 /// Returns the file class for the column `kind` of a blob. A minified file, with a line over 10,000 bytes, counts as generated.
-pub(crate) fn class_of(kind: &str) -> Option<FileClass> {
+pub(crate) fn class_from_kind(kind: &str) -> Option<FileClass> {
     match kind {
         "generated" | "minified" => Some(FileClass::Generated),
         "licence" => Some(FileClass::Licence),

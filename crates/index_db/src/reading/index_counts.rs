@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memod_base::types::{UnreadableEntry, WorktreeId, is_dir};
+use memod_base::types::{UnreadableEntry, WorktreeId, is_dir_mode};
 use memod_database::DatabaseError;
 use memod_proto::Counts;
 use rusqlite::params;
@@ -16,7 +16,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn count_rows(&self) -> Result<Counts, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.query_row(
                 "SELECT (SELECT count(*) FROM blob WHERE lang != 'commit'), (SELECT count(*) FROM chunk),
                         (SELECT count(*) FROM embedding WHERE model_id = (SELECT value FROM meta WHERE key = 'model'))",
@@ -38,7 +38,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn count_refused(&self, view: WorktreeId) -> Result<BTreeMap<String, u64>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
                 "SELECT {REFUSAL} AS reason, count(*) FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
                  WHERE e.view_id = ?1 AND reason IS NOT NULL GROUP BY reason"
@@ -52,14 +52,14 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn list_unreadable(&self, view: WorktreeId) -> Result<Vec<UnreadableEntry>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT path, mode FROM entry INDEXED BY entry_unreadable
                  WHERE view_id = ?1 AND refusal = 'unreadable' ORDER BY path",
             )?;
             let rows = statement.query_map([view.0], |row| {
                 let (path, mode): (String, u32) = (row.get(0)?, row.get(1)?);
-                Ok(UnreadableEntry { path, is_dir: is_dir(mode) })
+                Ok(UnreadableEntry { path, is_dir: is_dir_mode(mode) })
             })?;
             rows.collect()
         })
@@ -70,7 +70,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn n_files(&self, view: WorktreeId) -> Result<u64, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT count(*) FROM entry e WHERE e.view_id = ?1 AND e.blob_id IS NOT NULL AND {IS_FILE}"
             ))?
@@ -83,7 +83,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn n_commits(&self, view: WorktreeId) -> Result<u64, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT count(*) FROM entry e WHERE e.view_id = ?1 AND NOT {IS_FILE}"
             ))?
@@ -96,7 +96,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn n_chunks(&self, view: WorktreeId) -> Result<u64, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT count(*) FROM entry e JOIN chunk c ON c.blob_id = e.blob_id WHERE e.view_id = ?1",
             )?
@@ -110,7 +110,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn list_embed_failed(&self, view: WorktreeId, at_most: u32) -> Result<Vec<String>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT e.path || ':' || c.l0 || '-' || c.l1 FROM chunk c INDEXED BY chunk_embed_failed
                  JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1 WHERE c.vec_state = 3
@@ -128,8 +128,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn pending_embeddings(&self, view: WorktreeId, at_most: u32) -> Result<u64, DatabaseError> {
-        self.run(|conn| {
+    pub fn count_pending_embeddings(&self, view: WorktreeId, at_most: u32) -> Result<u64, DatabaseError> {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT count(*) FROM (
                      SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0

@@ -30,7 +30,7 @@ pub struct ManifestEntry {
 
 /// A row of the table `view`, which has one for each worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewRow {
+pub struct WorktreeRow {
     /// Id of the worktree.
     pub id: WorktreeId,
     /// The content of HEAD.
@@ -69,13 +69,13 @@ pub struct PendingChunk {
 }
 
 /// The query for rows that [`read_entry`] reads.
-const ENTRY: &str =
+const SELECT_ENTRY: &str =
     "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
          coalesce(b.extractor_version, 0)
      FROM entry e LEFT JOIN blob b ON b.id = e.blob_id";
 
-/// The columns that [`pending_chunk`] reads.
-pub(crate) const PENDING_CHUNK: &str =
+/// The columns that [`read_pending_chunk`] reads.
+pub(crate) const PENDING_CHUNK_COLUMNS: &str =
     "c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash, c.kind";
 
 /// Condition on an entry `e`: it is a file, not a commit ([`Stat::COMMIT_MODE`]).
@@ -114,7 +114,7 @@ impl IndexReader {
         DatabaseError::from_sqlite(&self.path, error)
     }
 
-    pub(crate) fn run<T>(
+    pub(crate) fn run_query<T>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, DatabaseError> {
@@ -125,10 +125,10 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn find_view(&self, view: WorktreeId) -> Result<Option<ViewRow>, DatabaseError> {
-        self.run(|conn| {
+    pub fn find_worktree(&self, view: WorktreeId) -> Result<Option<WorktreeRow>, DatabaseError> {
+        self.run_query(|conn| {
             conn.prepare_cached("SELECT id, head, epoch, seq, complete FROM view WHERE id = ?1")?
-                .query_row([view.0], view_row)
+                .query_row([view.0], read_worktree_row)
                 .optional()
         })
     }
@@ -137,8 +137,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn list_views(&self) -> Result<Vec<WorktreeId>, DatabaseError> {
-        self.run(|conn| {
+    pub fn list_worktrees(&self) -> Result<Vec<WorktreeId>, DatabaseError> {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached("SELECT id FROM view ORDER BY id")?;
             statement.query_map([], |row| row.get(0).map(WorktreeId))?.collect()
         })
@@ -158,9 +158,9 @@ impl IndexReader {
             Some(dir) => (format!("{dir}/"), format!("{dir}0")),
             None => (String::new(), "\u{10FFFF}".to_owned()),
         };
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
-                "{ENTRY} WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3 AND {IS_FILE}"
+                "{SELECT_ENTRY} WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3 AND {IS_FILE}"
             ))?;
             let rows = statement.query_map(params![view.0, from, to], |row| {
                 Ok((SourceKey::new(row.get::<_, String>(0)?), read_entry(row)?))
@@ -178,8 +178,8 @@ impl IndexReader {
         view: WorktreeId,
         key: &SourceKey,
     ) -> Result<Option<ManifestEntry>, DatabaseError> {
-        self.run(|conn| {
-            conn.prepare_cached(&format!("{ENTRY} WHERE e.view_id = ?1 AND e.path = ?2"))?
+        self.run_query(|conn| {
+            conn.prepare_cached(&format!("{SELECT_ENTRY} WHERE e.view_id = ?1 AND e.path = ?2"))?
                 .query_row(params![view.0, key.as_str()], read_entry)
                 .optional()
         })
@@ -189,10 +189,14 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn paths_of_inodes(&self, view: WorktreeId, inodes: &[u64]) -> Result<Vec<SourceKey>, DatabaseError> {
+    pub fn find_paths_by_inode(
+        &self,
+        view: WorktreeId,
+        inodes: &[u64],
+    ) -> Result<Vec<SourceKey>, DatabaseError> {
         let inodes: Vec<i64> = inodes.iter().map(|inode| inode.cast_signed()).collect();
         let json = serde_json::json!(inodes).to_string();
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT path FROM entry
                  WHERE view_id = ?1 AND inode IN (SELECT value FROM json_each(?2))",
@@ -207,13 +211,13 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn knows_blob(
+    pub fn has_blob(
         &self,
         hash: &[u8; 32],
         lang: &str,
         extractor_version: i64,
     ) -> Result<bool, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM blob WHERE hash = ?1 AND lang = ?2 AND extractor_version = ?3",
             )?
@@ -226,16 +230,16 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn chunks_to_embed(&self, after: ChunkId, limit: usize) -> Result<Vec<PendingChunk>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
-                "SELECT {PENDING_CHUNK}
+                "SELECT {PENDING_CHUNK_COLUMNS}
                  FROM chunk c INDEXED BY chunk_to_embed
                  JOIN blob b ON b.id = c.blob_id
                  JOIN entry e ON e.blob_id = c.blob_id
                  JOIN view v ON v.id = e.view_id
                  WHERE c.vec_state = 0 AND c.id > ?1 GROUP BY c.id ORDER BY c.id LIMIT ?2"
             ))?;
-            statement.query_map(params![after.0, limit as i64], pending_chunk)?.collect()
+            statement.query_map(params![after.0, limit as i64], read_pending_chunk)?.collect()
         })
     }
 
@@ -243,8 +247,11 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn files_with(&self, hash: &[u8; 32]) -> Result<Vec<(String, SourceKey)>, DatabaseError> {
-        self.run(|conn| {
+    pub fn find_files_with_content(
+        &self,
+        hash: &[u8; 32],
+    ) -> Result<Vec<(String, SourceKey)>, DatabaseError> {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT v.root, e.path FROM blob b JOIN entry e ON e.blob_id = b.id JOIN view v ON v.id = e.view_id
                  WHERE b.hash = ?1 ORDER BY v.id, e.path",
@@ -259,7 +266,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn paths_to_embed(&self, limit: usize) -> Result<Vec<(i64, String)>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement =
                 conn.prepare_cached("SELECT id, path FROM path WHERE vec_state = 0 LIMIT ?1")?;
             statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -271,7 +278,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn list_paths(&self, view: WorktreeId) -> Result<Vec<(String, Option<String>)>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
                 "SELECT e.path, {REFUSAL} FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
                  WHERE e.view_id = ?1 AND {IS_FILE} ORDER BY e.path"
@@ -285,7 +292,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn list_commits(&self, view: WorktreeId) -> Result<HashMap<SourceKey, bool>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
                 "SELECT e.path, e.racy FROM entry e WHERE e.view_id = ?1 AND NOT {IS_FILE}"
             ))?;
@@ -300,7 +307,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn find_own_text(&self, chunk: ChunkId) -> Result<Option<String>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached("SELECT text FROM chunk WHERE id = ?1")?
                 .query_row([chunk.0], |row| row.get(0))
                 .optional()
@@ -313,7 +320,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read at all.
     pub fn check_integrity(&self) -> Result<Vec<String>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare("PRAGMA integrity_check(20)")?;
             let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
             Ok(lines.into_iter().filter(|line| line != "ok").collect())
@@ -321,8 +328,8 @@ impl IndexReader {
     }
 }
 
-fn view_row(row: &Row<'_>) -> rusqlite::Result<ViewRow> {
-    Ok(ViewRow {
+fn read_worktree_row(row: &Row<'_>) -> rusqlite::Result<WorktreeRow> {
+    Ok(WorktreeRow {
         id: WorktreeId(row.get(0)?),
         head: row.get(1)?,
         epoch: row.get(2)?,
@@ -349,7 +356,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<ManifestEntry> {
     })
 }
 
-pub(crate) fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
+pub(crate) fn read_pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
     Ok(PendingChunk {
         id: ChunkId(row.get(0)?),
         root: row.get(1)?,

@@ -14,7 +14,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn find_by_symbol(&self, name: &str) -> Result<Vec<(ChunkId, bool)>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached("SELECT chunk_id, name = ?1 COLLATE BINARY FROM symbol WHERE name = ?1")?
                 .query_map([name], |row| Ok((ChunkId(row.get(0)?), row.get(1)?)))?
                 .collect()
@@ -26,7 +26,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn ids_with_vector(&self, at_most: usize) -> Result<Vec<ChunkId>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached("SELECT id FROM chunk WHERE vec_state = 1 LIMIT ?1")?
                 .query_map([at_most], |row| row.get(0).map(ChunkId))?
                 .collect()
@@ -38,7 +38,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn each_vector(&self, mut visit: impl FnMut(ChunkId, &[u8])) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare(
                 "SELECT c.id, e.vec FROM chunk c
                  JOIN meta m ON m.key = 'model'
@@ -58,7 +58,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn path_vector(&self, path: &str) -> Result<Option<Vec<i8>>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?
                 .query_row([path], |row| Ok(vector_from_bytes(row.get_ref(0)?.as_blob()?)))
                 .optional()
@@ -70,16 +70,19 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn term_counts(&self, terms: &[String]) -> Result<(Vec<(String, u64)>, u64), DatabaseError> {
+    pub fn count_chunks_per_term(
+        &self,
+        terms: &[String],
+    ) -> Result<(Vec<(String, u64)>, u64), DatabaseError> {
         let postings = self.read_postings()?;
         let mut counts = Vec::new();
         for term in terms {
-            let n_chunks = postings.n_chunks_with(term)?;
+            let n_chunks = postings.count_chunks_with_term(term)?;
             counts.extend((n_chunks > 0).then(|| (term.clone(), n_chunks)));
         }
         // Counting the rows would read all of them.
         let all: Option<u64> =
-            self.run(|conn| conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0)))?;
+            self.run_query(|conn| conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0)))?;
         Ok((counts, all.unwrap_or(0)))
     }
 }

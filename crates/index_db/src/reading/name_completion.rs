@@ -26,7 +26,7 @@ impl IndexReader {
     ) -> Result<Vec<String>, DatabaseError> {
         let dir = if dir.is_empty() { String::new() } else { format!("{dir}/") };
         let (mut from, end) = (format!("{dir}{prefix}"), format!("{dir}{prefix}{LAST}"));
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut names = Vec::new();
             let mut next = conn.prepare_cached(&format!(
                 "SELECT e.path FROM entry e WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3
@@ -54,7 +54,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn list_languages(&self, prefix: &str) -> Result<Vec<String>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT DISTINCT lang FROM blob WHERE lang != '' AND lang >= ?1 AND lang < ?2 ORDER BY lang",
             )?;

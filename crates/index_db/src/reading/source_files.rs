@@ -3,7 +3,7 @@
 use memod_base::types::{FileClass, WorktreeId};
 use memod_database::DatabaseError;
 
-use super::index_contents::class_of;
+use super::index_contents::class_from_kind;
 use super::index_reader::IS_FILE;
 use super::index_reader::IndexReader;
 
@@ -30,7 +30,7 @@ impl IndexReader {
         view: WorktreeId,
         mut visit: impl FnMut(SourceFile<'_>),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
                 "SELECT e.path, b.lang, b.size, b.kind FROM entry e CROSS JOIN blob b ON b.id = e.blob_id
                  WHERE e.view_id = ?1 AND b.kind != 'opted-out' AND {IS_FILE} ORDER BY e.path"
@@ -41,7 +41,7 @@ impl IndexReader {
                     path: row.get_ref(0)?.as_str()?,
                     lang: row.get_ref(1)?.as_str()?,
                     size: row.get::<_, i64>(2)?.unsigned_abs(),
-                    class: class_of(row.get_ref(3)?.as_str()?),
+                    class: class_from_kind(row.get_ref(3)?.as_str()?),
                 });
             }
             Ok(())
@@ -52,8 +52,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn empty_files(&self, view: WorktreeId) -> Result<Vec<String>, DatabaseError> {
-        self.run(|conn| {
+    pub fn list_empty_files(&self, view: WorktreeId) -> Result<Vec<String>, DatabaseError> {
+        self.run_query(|conn| {
             conn.prepare_cached("SELECT path FROM entry WHERE view_id = ?1 AND size = 0")?
                 .query_map([view.0], |row| row.get(0))?
                 .collect()
@@ -64,12 +64,12 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn files_defining(
+    pub fn find_files_defining(
         &self,
         view: WorktreeId,
         name: &str,
     ) -> Result<Vec<(String, String)>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             conn.prepare_cached(
                 "SELECT DISTINCT e.path, b.lang FROM symbol s
                  CROSS JOIN chunk c ON c.id = s.chunk_id

@@ -4,7 +4,7 @@ use memod_base::types::{BlobId, ChunkId, Definition, ReadRefusal, SourceKey, Sta
 use memod_database::vector_from_bytes;
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::new_rows::{AddedVectors, NewBlob, NewChunk, ViewKey};
+use super::new_rows::{AddedVectors, NewBlob, NewChunk, WorktreeKey};
 use super::vector_rows;
 use crate::postings::InvertedWords;
 
@@ -17,7 +17,7 @@ pub(super) struct IndexAdditions<'a> {
 }
 
 /// Returns an id that no worktree has had, because work in progress for a removed worktree must not affect a new one.
-fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<WorktreeId> {
+fn allocate_worktree_id(tx: &Transaction<'_>) -> rusqlite::Result<WorktreeId> {
     tx.query_row(
         "INSERT INTO meta(key, value) SELECT 'last_view', coalesce(max(id), 0) + 1 FROM view WHERE true
          ON CONFLICT(key) DO UPDATE SET value = value + 1 RETURNING CAST(value AS INTEGER)",
@@ -27,8 +27,8 @@ fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<WorktreeId> {
     .map(WorktreeId)
 }
 
-pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<WorktreeId> {
-    let id = next_view_id(tx)?;
+pub(super) fn add_worktree(tx: &Transaction<'_>, key: &WorktreeKey) -> rusqlite::Result<WorktreeId> {
+    let id = allocate_worktree_id(tx)?;
     tx.execute(
         "INSERT INTO view(id, git_dir, git_dir_inode, root, epoch, seq, complete)
          VALUES(?1, ?2, ?3, ?4, unixepoch(), 0, 0)",
@@ -38,8 +38,12 @@ pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<
 }
 
 /// Moves the manifest of a worktree to a new id and another root; returns that id.
-pub(super) fn move_view(tx: &Transaction<'_>, from: WorktreeId, root: &str) -> rusqlite::Result<WorktreeId> {
-    let id = next_view_id(tx)?;
+pub(super) fn move_worktree(
+    tx: &Transaction<'_>,
+    from: WorktreeId,
+    root: &str,
+) -> rusqlite::Result<WorktreeId> {
+    let id = allocate_worktree_id(tx)?;
     tx.execute_batch("PRAGMA defer_foreign_keys = ON")?;
     tx.execute("UPDATE view SET id = ?2, root = ?3 WHERE id = ?1", params![from.0, id.0, root])?;
     tx.execute("UPDATE entry SET view_id = ?2 WHERE view_id = ?1", params![from.0, id.0])?;
@@ -47,7 +51,7 @@ pub(super) fn move_view(tx: &Transaction<'_>, from: WorktreeId, root: &str) -> r
 }
 
 /// Deletes the rows of a worktree and its manifest. The time for which its contents are kept starts now.
-pub(super) fn delete_view(tx: &Transaction<'_>, view: WorktreeId) -> rusqlite::Result<()> {
+pub(super) fn delete_worktree(tx: &Transaction<'_>, view: WorktreeId) -> rusqlite::Result<()> {
     tx.execute(
         "UPDATE blob SET last_ref = unixepoch()
          WHERE id IN (SELECT blob_id FROM entry WHERE view_id = ?1)",
@@ -147,18 +151,18 @@ fn add_chunk<'a>(
         chunk.title,
         chunk.text,
         chunk.text_hash,
-        if chunk.embeds { 0 } else { 2 },
+        if chunk.gets_vector { 0 } else { 2 },
         chunk.words.iter().map(|words| words.split_ascii_whitespace().count() as i64).sum::<i64>(),
     ])?;
     let id = ChunkId(tx.last_insert_rowid());
-    adding.words.add(id, &chunk.words);
+    adding.words.add_chunk(id, &chunk.words);
     tx.prepare_cached("INSERT INTO chunk_pieces(chunk_id, pieces) VALUES(?1, ?2)")?
         .execute(params![id.0, chunk.pieces.to_bytes()])?;
     for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
         tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
             .execute(params![name, id.0])?;
     }
-    if chunk.embeds {
+    if chunk.gets_vector {
         let known: Option<Option<Vec<u8>>> = tx
             .prepare_cached("SELECT vec FROM embedding WHERE text_hash = ?1 AND model_id = ?2")?
             .query_row(params![chunk.text_hash, adding.model_id], |row| row.get(0))
@@ -267,7 +271,7 @@ fn each_text_hash(
 }
 
 /// Returns the content of a path that is about to get another or none. The time for which that content is kept starts now.
-pub(super) fn release_blob(
+pub(super) fn start_blob_retention(
     tx: &Transaction<'_>,
     view: WorktreeId,
     key: &SourceKey,
@@ -293,7 +297,7 @@ pub(super) fn put_entry(
     refusal: Option<ReadRefusal>,
     now_s: i64,
 ) -> rusqlite::Result<Option<BlobId>> {
-    let former = release_blob(tx, view, key, now_s)?;
+    let former = start_blob_retention(tx, view, key, now_s)?;
     tx.prepare_cached(
         "INSERT OR REPLACE INTO entry(view_id, path, blob_id, refusal, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
          VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",

@@ -8,10 +8,10 @@ use memod_database::{DatabaseError, open_connection, vector_to_bytes};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::blob_rows::{
-    IndexAdditions, add_path, add_view, delete_blob, delete_unused_paths, delete_unused_vectors, delete_view,
-    find_or_add_blob, move_view, put_entry, release_blob, set_vector,
+    IndexAdditions, add_path, add_worktree, delete_blob, delete_unused_paths, delete_unused_vectors,
+    delete_worktree, find_or_add_blob, move_worktree, put_entry, set_vector, start_blob_retention,
 };
-use super::new_rows::{AddedVectors, ManifestChange, NewVector, VectorOwner, ViewKey};
+use super::new_rows::{AddedVectors, ManifestChange, NewVector, VectorOwner, WorktreeKey};
 use super::purge::{self, Leftovers};
 use super::{model_switch, vector_rows};
 use crate::postings::{self, InvertedWords, MergeState, add_segment};
@@ -46,7 +46,7 @@ impl IndexWriter {
              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
         )
         .map_err(to_error)?;
-        migrations::migrate_schema(&mut conn, path, schema::INDEX)?;
+        migrations::migrate_schema(&mut conn, path, schema::INDEX_MIGRATIONS)?;
         // Parses that were aborted from outside get version 0, so that they are tried again. On a full disk they stay as they are.
         let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'parse-aborted'", []);
         let leftovers = Leftovers::read(&conn).map_err(to_error)?;
@@ -55,14 +55,15 @@ impl IndexWriter {
             path: path.to_owned(),
             model_id: String::new(),
             added: Vec::new(),
-            merging: MergeState::Unnamed,
+            merging: MergeState::DeleteUnnamedRows,
             leftovers,
         };
-        writer.model_id = writer.in_tx(|tx| model_switch::choose_model(tx, default_model))?;
+        writer.model_id =
+            writer.run_transaction(|tx| model_switch::load_or_reset_model(tx, default_model))?;
         Ok(writer)
     }
 
-    pub(crate) fn in_tx<T>(
+    pub(crate) fn run_transaction<T>(
         &mut self,
         run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, DatabaseError> {
@@ -78,8 +79,8 @@ impl IndexWriter {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn view_of_worktree(&mut self, key: &ViewKey) -> Result<WorktreeId, DatabaseError> {
-        self.in_tx(|tx| {
+    pub fn find_or_add_worktree(&mut self, key: &WorktreeKey) -> Result<WorktreeId, DatabaseError> {
+        self.run_transaction(|tx| {
             let other: Option<i64> = tx
                 .query_row(
                     "SELECT id FROM view WHERE git_dir = ?1 AND git_dir_inode != ?2",
@@ -87,7 +88,7 @@ impl IndexWriter {
                     |row| row.get(0),
                 )
                 .optional()?;
-            other.map_or(Ok(()), |other| delete_view(tx, WorktreeId(other)))?;
+            other.map_or(Ok(()), |other| delete_worktree(tx, WorktreeId(other)))?;
             let known: Option<(i64, String)> = tx
                 .query_row("SELECT id, root FROM view WHERE git_dir = ?1", [&key.git_dir], |row| {
                     Ok((row.get(0)?, row.get(1)?))
@@ -95,8 +96,8 @@ impl IndexWriter {
                 .optional()?;
             match known {
                 Some((id, root)) if root == key.root => Ok(WorktreeId(id)),
-                Some((id, _)) => move_view(tx, WorktreeId(id), &key.root),
-                None => add_view(tx, key),
+                Some((id, _)) => move_worktree(tx, WorktreeId(id), &key.root),
+                None => add_worktree(tx, key),
             }
         })
     }
@@ -106,20 +107,23 @@ impl IndexWriter {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn forget_views(&mut self, is_gone: impl Fn(&str, u64) -> bool) -> Result<(), DatabaseError> {
-        let has_purged = self.in_tx(|tx| {
+    pub fn forget_worktrees_where(
+        &mut self,
+        is_gone: impl Fn(&str, u64) -> bool,
+    ) -> Result<(), DatabaseError> {
+        let has_purged = self.run_transaction(|tx| {
             let mut statement = tx.prepare("SELECT id, git_dir, git_dir_inode FROM view")?;
             let rows = statement.query_map([], |row| {
                 Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
             })?;
             for (id, git_dir, inode) in rows.collect::<Result<Vec<_>, _>>()? {
                 if is_gone(&git_dir, inode as u64) {
-                    delete_view(tx, WorktreeId(id))?;
+                    delete_worktree(tx, WorktreeId(id))?;
                 }
             }
             purge::delete_secret_blobs(tx)
         })?;
-        self.note_purged(has_purged);
+        self.record_purge(has_purged);
         Ok(())
     }
 
@@ -137,7 +141,7 @@ impl IndexWriter {
         let model_id = self.model_id.clone();
         let mut adding =
             IndexAdditions { model_id: &model_id, vectors: Vec::new(), words: InvertedWords::default() };
-        let applied = self.in_tx(|tx| {
+        let applied = self.run_transaction(|tx| {
             let mut again = Vec::new();
             for change in changes {
                 match change {
@@ -153,7 +157,7 @@ impl IndexWriter {
                         }
                         let former = put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
                         if let Some(former) = former {
-                            purge::mark_if_cut(tx, former, blob_id)?;
+                            purge::mark_secret_if_redacted(tx, former, blob_id)?;
                         }
                     }
                     ManifestChange::Refuse { key, stat, refusal } => {
@@ -163,7 +167,7 @@ impl IndexWriter {
                         }
                     }
                     ManifestChange::Remove { key, is_secret } => {
-                        let former = release_blob(tx, view, key, now_s)?;
+                        let former = start_blob_retention(tx, view, key, now_s)?;
                         purge::mark_secret(tx, former.filter(|_| *is_secret))?;
                         tx.prepare_cached("DELETE FROM entry WHERE view_id = ?1 AND path = ?2")?
                             .execute(params![view.0, key.as_str()])?;
@@ -181,9 +185,9 @@ impl IndexWriter {
         let vectors = adding.vectors;
         self.added.extend(vectors);
         let (seq, again, has_purged) = applied;
-        self.note_purged(has_purged);
-        if matches!(self.merging, MergeState::Done | MergeState::Failed | MergeState::Unused) {
-            self.merging = MergeState::Unnamed;
+        self.record_purge(has_purged);
+        if matches!(self.merging, MergeState::Done | MergeState::Failed | MergeState::DeleteUnusedWords) {
+            self.merging = MergeState::DeleteUnnamedRows;
         }
         Ok((seq, again))
     }
@@ -194,9 +198,9 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written. The next change of a worktree tries again; until then the next steps delete the rows of
     /// the failed merge.
-    pub fn merge_words(&mut self) -> Result<bool, DatabaseError> {
+    pub fn merge_segments_step(&mut self) -> Result<bool, DatabaseError> {
         let mut merging = std::mem::replace(&mut self.merging, MergeState::Done);
-        let stepped = self.in_tx(|tx| merging.take_step(tx));
+        let stepped = self.run_transaction(|tx| merging.take_step(tx));
         self.merging = if stepped.is_err() { merging.after_failure() } else { merging };
         stepped
     }
@@ -207,12 +211,12 @@ impl IndexWriter {
     }
 
     /// Returns whether so many chunks wait to be merged that no more should be added until some are merged.
-    pub fn is_behind(&self) -> bool {
-        self.merging.is_behind()
+    pub fn has_merge_backlog(&self) -> bool {
+        self.merging.has_backlog()
     }
 
     /// Returns the vectors that were committed for chunks since the last call.
-    pub fn take_added(&mut self) -> AddedVectors {
+    pub fn take_added_vectors(&mut self) -> AddedVectors {
         std::mem::take(&mut self.added)
     }
 
@@ -221,7 +225,7 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written.
     pub fn mark_complete(&mut self, view: WorktreeId, head: Option<&str>) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| {
+        self.run_transaction(|tx| {
             tx.execute(
                 "UPDATE view SET complete = 1, head = ?2 WHERE id = ?1 AND (complete = 0 OR head IS NOT ?2)",
                 params![view.0, head],
@@ -237,7 +241,7 @@ impl IndexWriter {
     pub fn add_vectors(&mut self, vectors: &[NewVector]) -> Result<(), DatabaseError> {
         let model_id = self.model_id.clone();
         let mut added = Vec::new();
-        self.in_tx(|tx| {
+        self.run_transaction(|tx| {
             for vector in vectors {
                 let bytes = vector.vec.as_deref().map(vector_to_bytes);
                 match vector.owner {
@@ -267,7 +271,7 @@ impl IndexWriter {
     /// When the database cannot be written.
     pub fn mark_embed_failed(&mut self, owner: VectorOwner) -> Result<(), DatabaseError> {
         let model_id = self.model_id.clone();
-        self.in_tx(|tx| {
+        self.run_transaction(|tx| {
             let (id, text_hash) = match owner {
                 VectorOwner::Path(id) => {
                     tx.execute("UPDATE path SET vec_state = 3 WHERE id = ?1", [id])?;
@@ -290,7 +294,7 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written.
     pub fn collect_garbage(&mut self, now_s: i64, keep_s: i64) -> Result<usize, DatabaseError> {
-        let n_deleted = self.in_tx(|tx| {
+        let n_deleted = self.run_transaction(|tx| {
             let mut statement = tx.prepare(
                 "WITH loose AS (
                      SELECT id, last_ref, sum(size) OVER (ORDER BY last_ref DESC, id DESC) AS newer_bytes
@@ -308,7 +312,7 @@ impl IndexWriter {
             Ok(ids.len())
         })?;
         if self.has_many_deleted_chunks()? {
-            self.merging = MergeState::All;
+            self.merging = MergeState::MergeAll;
         }
         // Release the page cache: this function has read all pages, which nothing else does.
         self.conn
@@ -325,10 +329,10 @@ impl IndexWriter {
     }
 
     /// Records whether rows were purged. If so, there is only one segment now, and a merge that was running is void.
-    pub(crate) fn note_purged(&mut self, has_purged: bool) {
-        self.leftovers.note_purge(has_purged);
+    pub(crate) fn record_purge(&mut self, has_purged: bool) {
+        self.leftovers.record_purge(has_purged);
         if has_purged {
-            self.merging = MergeState::Unnamed;
+            self.merging = MergeState::DeleteUnnamedRows;
         }
     }
 
@@ -337,11 +341,11 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written.
     pub fn forget_worktree(&mut self, view: WorktreeId) -> Result<(), DatabaseError> {
-        let has_purged = self.in_tx(|tx| {
-            delete_view(tx, view)?;
+        let has_purged = self.run_transaction(|tx| {
+            delete_worktree(tx, view)?;
             purge::delete_secret_blobs(tx)
         })?;
-        self.note_purged(has_purged);
+        self.record_purge(has_purged);
         Ok(())
     }
 
@@ -350,8 +354,8 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written; nothing is deleted then.
     pub fn clear_index(&mut self) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| {
-            purge::note_leftovers(tx)?;
+        self.run_transaction(|tx| {
+            purge::record_leftovers(tx)?;
             vector_rows::drop_table(tx)?;
             tx.execute_batch(
                 "DELETE FROM entry;
@@ -360,7 +364,7 @@ impl IndexWriter {
             )?;
             postings::clear_postings(tx)
         })?;
-        self.note_purged(true);
+        self.record_purge(true);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use super::index_writer::IndexWriter;
 use super::new_rows::{NewVector, VectorOwner};
 use super::vector_rows;
 use crate::reading::index_reader::{IndexReader, PendingChunk};
-use crate::reading::index_reader::{PENDING_CHUNK, pending_chunk};
+use crate::reading::index_reader::{PENDING_CHUNK_COLUMNS, read_pending_chunk};
 
 /// Keys of `meta`.
 const MODEL: &str = "model";
@@ -26,7 +26,7 @@ const IS_EMBEDDED: &str =
     "(c.vec_state != 2 OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))";
 
 /// Returns the model that searches use. If it was a former default, all chunks are queued to be embedded again.
-pub(super) fn choose_model(tx: &Transaction<'_>, default: &str) -> rusqlite::Result<String> {
+pub(super) fn load_or_reset_model(tx: &Transaction<'_>, default: &str) -> rusqlite::Result<String> {
     let known = read_meta(tx, MODEL)?;
     match known {
         Some(known) if known == default || read_meta(tx, IS_CHOSEN)?.is_some() => return Ok(known),
@@ -52,7 +52,7 @@ impl IndexWriter {
     /// When the database cannot be written; nothing is changed then.
     pub fn set_next_model(&mut self, next: Option<&str>) -> Result<(), DatabaseError> {
         let active = self.model_id.clone();
-        self.in_tx(|tx| {
+        self.run_transaction(|tx| {
             let planned = read_meta(tx, NEXT_MODEL)?;
             if planned.as_deref() == next {
                 return Ok(());
@@ -77,7 +77,7 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written; no vector is stored then.
     pub fn add_next_vectors(&mut self, model: &str, vectors: &[NewVector]) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| {
+        self.run_transaction(|tx| {
             if read_meta(tx, NEXT_MODEL)?.as_deref() != Some(model) {
                 return Ok(());
             }
@@ -107,7 +107,7 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written; the former model stays in use then.
     pub fn switch_model(&mut self, model: &str, is_default: bool) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| {
+        self.run_transaction(|tx| {
             tx.execute(
                 &format!(
                     "UPDATE chunk AS c SET vec_state = coalesce(
@@ -125,7 +125,7 @@ impl IndexWriter {
             )?;
             tx.execute("DELETE FROM embedding WHERE model_id != ?1", [model])?;
             set_meta(tx, MODEL, model)?;
-            vector_rows::replace_all(tx)?;
+            vector_rows::refill_or_drop_table(tx)?;
             delete_meta(tx, NEXT_MODEL)?;
             if is_default { delete_meta(tx, IS_CHOSEN) } else { set_meta(tx, IS_CHOSEN, "1") }
         })?;
@@ -140,7 +140,7 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn model_id(&self) -> Result<String, DatabaseError> {
-        self.run(|conn| Ok(read_meta(conn, MODEL)?.unwrap_or_default()))
+        self.run_query(|conn| Ok(read_meta(conn, MODEL)?.unwrap_or_default()))
     }
 
     /// Returns the identity of the next model, if there is one.
@@ -148,22 +148,22 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn next_model(&self) -> Result<Option<String>, DatabaseError> {
-        self.run(|conn| read_meta(conn, NEXT_MODEL))
+        self.run_query(|conn| read_meta(conn, NEXT_MODEL))
     }
 
     /// Returns up to `limit` chunks of some worktree that lack a vector of a model, with ids above `after`, ids ascending.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn chunks_without(
+    pub fn list_chunks_without_vector(
         &self,
         model: &str,
         after: ChunkId,
         limit: usize,
     ) -> Result<Vec<PendingChunk>, DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
-                "SELECT {PENDING_CHUNK} FROM chunk c
+                "SELECT {PENDING_CHUNK_COLUMNS} FROM chunk c
                  CROSS JOIN blob b ON b.id = c.blob_id
                  CROSS JOIN entry e ON e.blob_id = c.blob_id
                  CROSS JOIN view v ON v.id = e.view_id
@@ -171,7 +171,7 @@ impl IndexReader {
                      (SELECT 1 FROM embedding n WHERE n.text_hash = c.text_hash AND n.model_id = ?3)
                  GROUP BY c.id ORDER BY c.id LIMIT ?2"
             ))?;
-            statement.query_map(params![after.0, limit as i64, model], pending_chunk)?.collect()
+            statement.query_map(params![after.0, limit as i64, model], read_pending_chunk)?.collect()
         })
     }
 
@@ -179,8 +179,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn paths_without(&self, limit: usize) -> Result<Vec<(i64, String)>, DatabaseError> {
-        self.run(|conn| {
+    pub fn list_paths_without_vector(&self, limit: usize) -> Result<Vec<(i64, String)>, DatabaseError> {
+        self.run_query(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT id, path FROM path WHERE id NOT IN (SELECT path_id FROM next_path) LIMIT ?1",
             )?;
@@ -192,12 +192,12 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_vector_by(
+    pub fn each_vector_of_model(
         &self,
         model: &str,
         mut visit: impl FnMut(ChunkId, &[u8]),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut statement = conn.prepare(
                 "SELECT c.id, e.vec FROM chunk c CROSS JOIN embedding e ON e.text_hash = c.text_hash AND e.model_id = ?1
                  WHERE length(e.vec) > 0",
@@ -214,8 +214,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn n_embedded(&self, model: &str) -> Result<(u64, u64), DatabaseError> {
-        self.run(|conn| {
+    pub fn count_embedded_chunks(&self, model: &str) -> Result<(u64, u64), DatabaseError> {
+        self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT count(n.text_hash), count(*) FROM chunk c
                  LEFT JOIN embedding n ON n.text_hash = c.text_hash AND n.model_id = ?1 WHERE {IS_EMBEDDED}"

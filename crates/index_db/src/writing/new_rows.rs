@@ -7,7 +7,7 @@ pub(crate) type AddedVectors = Vec<(ChunkId, Vec<i8>)>;
 
 /// The identity of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewKey {
+pub struct WorktreeKey {
     /// Canonical path of the git dir; outside git, of the root.
     pub git_dir: String,
     /// Inode of that directory, because names are reused after `git worktree remove`.
@@ -104,7 +104,7 @@ pub struct NewChunk {
     /// blake3 of the text that is embedded.
     pub text_hash: [u8; 32],
     /// Whether the chunk gets a vector.
-    pub embeds: bool,
+    pub gets_vector: bool,
     /// Words of symbol, title and body.
     pub words: [String; 3],
     /// Word pieces of the chunk.

@@ -43,7 +43,7 @@ impl Leftovers {
     }
 
     /// Records whether rows were purged.
-    pub(super) fn note_purge(&mut self, has_purged: bool) {
+    pub(super) fn record_purge(&mut self, has_purged: bool) {
         if has_purged {
             *self = Self::Pages;
         }
@@ -59,7 +59,11 @@ pub(super) fn mark_secret(tx: &Transaction<'_>, blob: Option<BlobId>) -> rusqlit
 
 /// Marks the former content of a path as secret if more credentials were cut out of the present one, because the former may show
 /// them.
-pub(super) fn mark_if_cut(tx: &Transaction<'_>, former: BlobId, present: BlobId) -> rusqlite::Result<()> {
+pub(super) fn mark_secret_if_redacted(
+    tx: &Transaction<'_>,
+    former: BlobId,
+    present: BlobId,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE blob SET is_secret = 1
          WHERE id = ?1 AND n_secrets < (SELECT n_secrets FROM blob WHERE id = ?2)",
@@ -87,16 +91,16 @@ pub(super) fn delete_secret_blobs(tx: &Transaction<'_>) -> rusqlite::Result<bool
         texts.extend(hashes.collect::<Result<Vec<[u8; 32]>, _>>()?);
         delete_blob(tx, *blob)?;
     }
-    delete_vectors(tx, texts)?;
+    delete_vectors_of_texts(tx, texts)?;
     delete_unused_paths(tx)?;
-    note_leftovers(tx)?;
+    record_leftovers(tx)?;
     compact_segments(tx)?;
     tx.execute_batch("PRAGMA secure_delete = OFF")?;
     Ok(true)
 }
 
 /// Deletes the vectors of those texts that no chunk has any more.
-fn delete_vectors(tx: &Transaction<'_>, mut texts: HashSet<[u8; 32]>) -> rusqlite::Result<()> {
+fn delete_vectors_of_texts(tx: &Transaction<'_>, mut texts: HashSet<[u8; 32]>) -> rusqlite::Result<()> {
     let mut statement = tx.prepare("SELECT text_hash FROM chunk")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -109,7 +113,7 @@ fn delete_vectors(tx: &Transaction<'_>, mut texts: HashSet<[u8; 32]>) -> rusqlit
 }
 
 /// Records in the database that its pages may still show deleted rows.
-pub(super) fn note_leftovers(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(super) fn record_leftovers(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('unscrubbed', '1')", []).map(drop)
 }
 
@@ -118,8 +122,8 @@ impl IndexWriter {
     ///
     /// # Errors
     /// When the database cannot be written; nothing is purged then.
-    pub fn purge_sizes(&mut self, sizes: &[u64]) -> Result<(), DatabaseError> {
-        let has_purged = self.in_tx(|tx| {
+    pub fn purge_contents_of_sizes(&mut self, sizes: &[u64]) -> Result<(), DatabaseError> {
+        let has_purged = self.run_transaction(|tx| {
             for size in sizes {
                 tx.prepare_cached(
                     "UPDATE blob SET is_secret = 1 WHERE size = ?1 AND kind != 'commit'
@@ -129,7 +133,7 @@ impl IndexWriter {
             }
             delete_secret_blobs(tx)
         })?;
-        self.note_purged(has_purged);
+        self.record_purge(has_purged);
         Ok(())
     }
 
@@ -139,7 +143,7 @@ impl IndexWriter {
     }
 
     /// Returns whether rows were purged since the database was last rebuilt.
-    pub fn has_purged(&self) -> bool {
+    pub fn has_unscrubbed_pages(&self) -> bool {
         self.leftovers == Leftovers::Pages
     }
 
@@ -153,7 +157,7 @@ impl IndexWriter {
             self.rebuild_database()?;
             self.leftovers = Leftovers::Log;
         }
-        if self.leftovers == Leftovers::Log && self.cut_log()? {
+        if self.leftovers == Leftovers::Log && self.truncate_log_if_unused()? {
             self.leftovers = Leftovers::None;
         }
         Ok(())
@@ -164,7 +168,7 @@ impl IndexWriter {
     }
 
     /// Truncates the log unless a reader still needs it. Returns whether the log is empty now.
-    fn cut_log(&self) -> Result<bool, DatabaseError> {
+    fn truncate_log_if_unused(&self) -> Result<bool, DatabaseError> {
         let is_busy = truncate_log(&self.conn);
         is_busy.map(|is_busy| !is_busy).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }

@@ -8,15 +8,15 @@ use super::new_rows::AddedVectors;
 /// The key in `meta` of the highest chunk id up to which the table has all vectors; absent if there is no table.
 const FILLED_TO: &str = "vectors_filled_to";
 
-/// The value of [`filled_to`] once the table has all vectors, also those that are added later.
-pub(super) const ALL: i64 = i64::MAX;
+/// The value of [`read_filled_to`] once the table has all vectors, also those that are added later.
+pub(super) const ALL_CHUNKS: i64 = i64::MAX;
 
 /// Number of slots for vectors in a block of the table, the default of sqlite-vec.
-pub(super) const SLOTS: usize = 1_024;
+pub(super) const SLOTS_PER_BLOCK: usize = 1_024;
 
 /// Adds vectors that were stored for chunks in this transaction, if the table exists and was filled up to their ids.
 pub(super) fn add_rows(tx: &Transaction<'_>, added: &AddedVectors) -> rusqlite::Result<()> {
-    let Some(filled_to) = filled_to(tx)? else { return Ok(()) };
+    let Some(filled_to) = read_filled_to(tx)? else { return Ok(()) };
     for (id, vector) in added.iter().filter(|(id, _)| id.0 <= filled_to) {
         add_row(tx, id.0, &vector_to_bytes(vector))?;
     }
@@ -35,7 +35,7 @@ fn add_row(tx: &Transaction<'_>, id: i64, vector: &[u8]) -> rusqlite::Result<()>
 
 /// Deletes the vectors of these chunks; sqlite-vec overwrites them with zeros.
 pub(super) fn delete_rows(tx: &Transaction<'_>, chunks: &[i64]) -> rusqlite::Result<()> {
-    if filled_to(tx)?.is_none() {
+    if read_filled_to(tx)?.is_none() {
         return Ok(());
     }
     let mut statement = tx.prepare_cached("DELETE FROM chunk_vec WHERE rowid = ?1")?;
@@ -52,9 +52,9 @@ pub(super) fn drop_table(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 pub(super) fn create_table(tx: &Transaction<'_>, dims: usize) -> rusqlite::Result<()> {
     drop_table(tx)?;
     tx.execute_batch(&format!(
-        "CREATE VIRTUAL TABLE chunk_vec USING vec0(vec int8[{dims}], chunk_size={SLOTS})"
+        "CREATE VIRTUAL TABLE chunk_vec USING vec0(vec int8[{dims}], chunk_size={SLOTS_PER_BLOCK})"
     ))?;
-    note_filled_to(tx, 0)
+    write_filled_to(tx, 0)
 }
 
 /// Adds the vectors of the chunks with ids over `after`, up to `last`.
@@ -69,33 +69,33 @@ pub(super) fn copy_rows(tx: &Transaction<'_>, after: i64, last: i64) -> rusqlite
     while let Some(row) = rows.next()? {
         add_row(tx, row.get(0)?, row.get_ref(1)?.as_blob()?)?;
     }
-    note_filled_to(tx, last)
+    write_filled_to(tx, last)
 }
 
 /// Replaces the rows of the table after all vectors have changed. If the table was not complete, deletes it: only a complete table
 /// is the only source of vectors for searches.
-pub(super) fn replace_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    let was_complete = filled_to(tx)? == Some(ALL);
+pub(super) fn refill_or_drop_table(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let was_complete = read_filled_to(tx)? == Some(ALL_CHUNKS);
     let first_length = "SELECT length(vec) FROM embedding WHERE length(vec) > 0
                AND model_id = (SELECT value FROM meta WHERE key = 'model') LIMIT 1";
     match tx.query_row(first_length, [], |row| row.get(0)).optional()? {
         Some(dims) if was_complete => {
             create_table(tx, dims)?;
-            copy_rows(tx, 0, ALL)
+            copy_rows(tx, 0, ALL_CHUNKS)
         }
         _ => drop_table(tx),
     }
 }
 
 /// Returns the chunk id up to which the table has all vectors; `None` if there is no table.
-pub(super) fn filled_to(conn: &Connection) -> rusqlite::Result<Option<i64>> {
+pub(super) fn read_filled_to(conn: &Connection) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?1")?
         .query_row([FILLED_TO], |row| row.get(0))
         .optional()
 }
 
-/// Records the id that [`filled_to`] returns.
-fn note_filled_to(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+/// Records the id that [`read_filled_to`] returns.
+fn write_filled_to(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", params![FILLED_TO, id.to_string()])
         .map(drop)
 }

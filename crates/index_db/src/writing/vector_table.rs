@@ -13,7 +13,7 @@ use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
 
 use super::index_writer::IndexWriter;
-use super::vector_rows::{ALL, SLOTS, copy_rows, create_table, drop_table, filled_to};
+use super::vector_rows::{ALL_CHUNKS, SLOTS_PER_BLOCK, copy_rows, create_table, drop_table, read_filled_to};
 use crate::reading::index_reader::IndexReader;
 
 /// Number of wanted rows from which on a block is read as a whole, in 60 us; fewer rows are read one by one, in 5 us each.
@@ -21,7 +21,7 @@ const ROWS_WORTH_A_BLOCK: usize = 8;
 
 /// The state of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VectorTable {
+pub enum VectorTableState {
     /// There is no table.
     Absent,
     /// Some vectors are missing; [`IndexWriter::fill_vector_table`] must be called again.
@@ -35,13 +35,13 @@ impl IndexWriter {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn vector_table(&self) -> Result<VectorTable, DatabaseError> {
+    pub fn vector_table_state(&self) -> Result<VectorTableState, DatabaseError> {
         let filled_to =
-            filled_to(&self.conn).map_err(|error| DatabaseError::from_sqlite(&self.path, error))?;
+            read_filled_to(&self.conn).map_err(|error| DatabaseError::from_sqlite(&self.path, error))?;
         Ok(match filled_to {
-            None => VectorTable::Absent,
-            Some(ALL) => VectorTable::Complete,
-            Some(_) => VectorTable::Partial,
+            None => VectorTableState::Absent,
+            Some(ALL_CHUNKS) => VectorTableState::Complete,
+            Some(_) => VectorTableState::Partial,
         })
     }
 
@@ -50,12 +50,12 @@ impl IndexWriter {
     ///
     /// # Errors
     /// When the database cannot be written; nothing is changed then.
-    pub fn make_vector_table(&mut self, dims: usize) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| {
-            if filled_to(tx)?.is_some() {
+    pub fn prepare_vector_table(&mut self, dims: usize) -> Result<(), DatabaseError> {
+        self.run_transaction(|tx| {
+            if read_filled_to(tx)?.is_some() {
                 let is_sparse: bool = tx.query_row(
                     "SELECT (SELECT count(*) FROM chunk_vec_chunks) * ?1 > 2 * (SELECT count(*) FROM chunk_vec_rowids) + ?1",
-                    [SLOTS],
+                    [SLOTS_PER_BLOCK],
                     |row| row.get(0),
                 )?;
                 if !is_sparse {
@@ -71,13 +71,15 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written; the step must be repeated then.
     pub fn fill_vector_table(&mut self, n_chunks: usize) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| {
-            let Some(after) = filled_to(tx)?.filter(|filled_to| *filled_to != ALL) else { return Ok(()) };
+        self.run_transaction(|tx| {
+            let Some(after) = read_filled_to(tx)?.filter(|filled_to| *filled_to != ALL_CHUNKS) else {
+                return Ok(());
+            };
             let last: Option<i64> = tx
                 .prepare_cached("SELECT id FROM chunk WHERE id > ?1 ORDER BY id LIMIT 1 OFFSET ?2")?
                 .query_row(params![after, n_chunks - 1], |row| row.get(0))
                 .optional()?;
-            let last = last.unwrap_or(ALL);
+            let last = last.unwrap_or(ALL_CHUNKS);
             copy_rows(tx, after, last)
         })
     }
@@ -87,7 +89,7 @@ impl IndexWriter {
     /// # Errors
     /// When the database cannot be written; the table is unchanged then.
     pub fn drop_vector_table(&mut self) -> Result<(), DatabaseError> {
-        self.in_tx(|tx| if filled_to(tx)?.is_some() { drop_table(tx) } else { Ok(()) })
+        self.run_transaction(|tx| if read_filled_to(tx)?.is_some() { drop_table(tx) } else { Ok(()) })
     }
 }
 
@@ -96,8 +98,8 @@ impl IndexReader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn has_vector_table(&self) -> Result<bool, DatabaseError> {
-        self.run(|conn| Ok(filled_to(conn)? == Some(ALL)))
+    pub fn is_vector_table_complete(&self) -> Result<bool, DatabaseError> {
+        self.run_query(|conn| Ok(read_filled_to(conn)? == Some(ALL_CHUNKS)))
     }
 
     /// Calls `visit` for each block of the table, with the ids and the vectors, `[n_ids, dims]`, of the chunks for which `admits`
@@ -110,7 +112,7 @@ impl IndexReader {
         admits: impl Fn(ChunkId) -> bool,
         mut visit: impl FnMut(&[ChunkId], &[i8]),
     ) -> Result<(), DatabaseError> {
-        self.run(|conn| {
+        self.run_query(|conn| {
             let mut blocks =
                 conn.prepare_cached("SELECT chunk_id, validity, rowids FROM chunk_vec_chunks")?;
             let mut vectors =
@@ -129,7 +131,7 @@ impl IndexReader {
                 if wanted.len() >= ROWS_WORTH_A_BLOCK {
                     vectors.query_row([row.get::<_, i64>(0)?], |row| {
                         let bytes = row.get_ref(0)?.as_blob()?;
-                        let dims = bytes.len() / SLOTS;
+                        let dims = bytes.len() / SLOTS_PER_BLOCK;
                         wanted.iter().for_each(|(slot, id)| found.add(*id, &bytes[slot * dims..][..dims]));
                         Ok(())
                     })?;

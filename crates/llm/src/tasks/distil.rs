@@ -1,24 +1,24 @@
 //! Asks a language model to extract memories from the transcript of a session.
 
 use memod_memory::fields;
-use memod_memory::outgoing::outgoing;
+use memod_memory::outgoing::clean_outgoing_text;
 
-use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{clean_lines, json_in};
+use crate::messages::{Prompt, RequestPurpose};
+use crate::model_answer::{clean_lines, find_json};
 use crate::tasks::suggest::{clean_tags, clean_title};
 
 /// Longest part of a transcript that is sent in one request, bytes.
-pub const MOST_TEXT: usize = 16 << 10;
+pub const MAX_TEXT_BYTES: usize = 16 << 10;
 /// Most memories that are taken from one answer.
 const MOST_MEMORIES: usize = 10;
 /// Longest memory, characters. A longer one only repeats the transcript.
-const MOST_CHARS: usize = 800;
+const MAX_MEMORY_CHARS: usize = 800;
 /// Least number of words of a memory.
 const LEAST_WORDS: usize = 3;
 /// Most tokens of the answer.
-const MOST_TOKENS: u64 = 900;
+const MAX_ANSWER_TOKENS: u64 = 900;
 
-const TASK: &str = "The data is a part of a session in which a person and a coding agent worked on a repository. Write down what \
+const INSTRUCTIONS: &str = "The data is a part of a session in which a person and a coding agent worked on a repository. Write down what \
                     somebody who works on it next month should know: decisions with their reason, rules of the project, causes \
                     of defects, how things are built, tested and released. Leave out what only this session was about, what the \
                     code says itself, and everything that is not certain. Each note must be understood without the session, in one or two \
@@ -38,7 +38,7 @@ pub struct MemoryCandidate {
 
 /// Builds the prompt that asks for the memories in a part of a transcript. `key` is removed from the text.
 pub fn build_prompt(text: &str, key: Option<&str>) -> Prompt {
-    Prompt::new(Purpose::Distil, TASK, &outgoing(text, key), MOST_TOKENS)
+    Prompt::new(RequestPurpose::Distil, INSTRUCTIONS, &clean_outgoing_text(text, key), MAX_ANSWER_TOKENS)
 }
 
 /// Returns the valid memories in an answer. Memories that seem to contain a credential are left out.
@@ -46,14 +46,15 @@ pub fn build_prompt(text: &str, key: Option<&str>) -> Prompt {
 /// # Errors
 /// When the answer has no list of memories, or none of its memories is valid. An empty list is no error.
 pub fn read_candidates(answer: &str) -> Result<Vec<MemoryCandidate>, &'static str> {
-    let value = json_in(answer)?;
+    let value = find_json(answer)?;
     let list =
         value.get("memories").unwrap_or(&value).as_array().ok_or("the model gave no list of memories")?;
     let mut found: Vec<MemoryCandidate> = Vec::new();
     for value in list {
         let text = value["text"].as_str().or_else(|| value["content"].as_str()).or_else(|| value.as_str());
-        let Some(text) = text.and_then(|text| clean_lines(text, MOST_CHARS + 1)) else { continue };
-        let is_short = text.chars().count() <= MOST_CHARS && text.split_whitespace().count() >= LEAST_WORDS;
+        let Some(text) = text.and_then(|text| clean_lines(text, MAX_MEMORY_CHARS + 1)) else { continue };
+        let is_short =
+            text.chars().count() <= MAX_MEMORY_CHARS && text.split_whitespace().count() >= LEAST_WORDS;
         let Some(kept) = fields::validate_content(&text, false).ok().filter(|_| is_short) else { continue };
         if found.len() < MOST_MEMORIES && found.iter().all(|other| other.content != kept.text) {
             let title = value["title"].as_str().and_then(clean_title);

@@ -1,30 +1,30 @@
 //! Asks a language model for other words that the answers to a query may contain.
 
-use memod_memory::outgoing::outgoing;
+use memod_memory::outgoing::clean_outgoing_text;
 use serde_json::Value;
 
-use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{clean_line, json_in, strings_in};
+use crate::messages::{Prompt, RequestPurpose};
+use crate::model_answer::{array_strings, clean_line, find_json};
 
 /// Longest query that is sent, bytes. A longer query is a pasted text, which has enough words.
-pub const MOST_QUERY: usize = 500;
+pub const MAX_QUERY_BYTES: usize = 500;
 /// Most alternatives that are taken from an answer.
-const MOST_WORDS: usize = 8;
+const MAX_ALTERNATIVES: usize = 8;
 /// Longest alternative that is taken, characters. A longer one is a sentence.
-const MOST_CHARS: usize = 40;
+const MAX_ALTERNATIVE_CHARS: usize = 40;
 /// Most words of one alternative.
-const MOST_PARTS: usize = 3;
+const MAX_ALTERNATIVE_WORDS: usize = 3;
 /// Most tokens of the answer.
-const MOST_TOKENS: u64 = 160;
+const MAX_ANSWER_TOKENS: u64 = 160;
 
-const TASK: &str = "You help to search a source code repository. The data is a search query. Name up to 8 other words that code, \
+const INSTRUCTIONS: &str = "You help to search a source code repository. The data is a search query. Name up to 8 other words that code, \
                     comments or documents which answer it are likely to contain: synonyms, technical terms, names of \
                     functions or types. No word of the query itself, no explanation. For the query `where is the cart emptied` \
                     answer {\"words\": [\"clear\", \"basket\", \"reset_cart\", \"remove items\"]}";
 
 /// Builds the prompt that asks for other words for a query. `key` is removed from the query.
 pub fn build_prompt(query: &str, key: Option<&str>) -> Prompt {
-    Prompt::new(Purpose::Expand, TASK, &outgoing(query, key), MOST_TOKENS)
+    Prompt::new(RequestPurpose::Expand, INSTRUCTIONS, &clean_outgoing_text(query, key), MAX_ANSWER_TOKENS)
 }
 
 /// Returns the words in an answer, each once, without the words of the query.
@@ -32,14 +32,14 @@ pub fn build_prompt(query: &str, key: Option<&str>) -> Prompt {
 /// # Errors
 /// When the answer is not JSON, or no word is left.
 pub fn read_words(answer: &str, query: &str) -> Result<Vec<String>, &'static str> {
-    let value = json_in(answer)?;
+    let value = find_json(answer)?;
     let known: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let mut words: Vec<String> = Vec::new();
     for word in find_words(&value) {
         let Some(word) = clean_word(word) else { continue };
         let lower = word.to_lowercase();
         let is_new = !known.contains(&lower) && !words.iter().any(|other| other.to_lowercase() == lower);
-        if is_new && words.len() < MOST_WORDS {
+        if is_new && words.len() < MAX_ALTERNATIVES {
             words.push(word);
         }
     }
@@ -49,7 +49,7 @@ pub fn read_words(answer: &str, query: &str) -> Result<Vec<String>, &'static str
 /// Returns the strings in the array `words`, or else in the first array of the object, or in the value itself.
 fn find_words(value: &Value) -> impl Iterator<Item = &str> {
     let named = value.get("words").filter(|words| words.is_array());
-    strings_in(named.or_else(|| find_array(value)).unwrap_or(value))
+    array_strings(named.or_else(|| find_array(value)).unwrap_or(value))
 }
 
 /// Returns the first array in an object.
@@ -64,9 +64,9 @@ fn is_word_char(c: char) -> bool {
 
 /// Returns an alternative on one line; `None` if it is too long, or has characters or words that a query would read as operators.
 fn clean_word(raw: &str) -> Option<String> {
-    let line = clean_line(raw, MOST_CHARS + 1)?;
-    let is_word = line.chars().count() <= MOST_CHARS
-        && line.split(' ').count() <= MOST_PARTS
+    let line = clean_line(raw, MAX_ALTERNATIVE_CHARS + 1)?;
+    let is_word = line.chars().count() <= MAX_ALTERNATIVE_CHARS
+        && line.split(' ').count() <= MAX_ALTERNATIVE_WORDS
         && line.chars().all(is_word_char)
         && line.contains(char::is_alphanumeric)
         && !line.split(' ').any(|part| ["AND", "OR", "NOT"].contains(&part));
@@ -93,7 +93,7 @@ mod tests {
         check(r#"{"words":"ttl"}"#, "the model named no other words");
         check("ttl", "the model did not answer with JSON");
         let many: Vec<String> = (0..100).map(|nth| format!("w{nth}")).collect();
-        assert_eq!(read_words(&serde_json::to_string(&many).unwrap(), "").unwrap().len(), MOST_WORDS);
+        assert_eq!(read_words(&serde_json::to_string(&many).unwrap(), "").unwrap().len(), MAX_ALTERNATIVES);
         let long = format!("[\"{}\"]", "x".repeat(1_000_000));
         check(&long, "the model named no other words");
     }

@@ -1,19 +1,19 @@
 //! Asks a language model whether two memories say the same or contradict each other.
 
-use memod_memory::outgoing::{Outgoing, outgoing};
+use memod_memory::outgoing::{OutgoingText, clean_outgoing_text};
 use serde_json::Value;
 
-use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{clean_line, json_in};
+use crate::messages::{Prompt, RequestPurpose};
+use crate::model_answer::{clean_line, find_json};
 
 /// Longest part of a memory that is sent, characters.
-const MOST_TEXT: usize = 600;
+const MAX_MEMORY_CHARS: usize = 600;
 /// Longest reason, characters.
-const MOST_REASON: usize = 200;
+const MAX_REASON_CHARS: usize = 200;
 /// Most tokens of the answer for each pair.
 const TOKENS_A_PAIR: u64 = 60;
 
-const TASK: &str = "The data is a numbered list of pairs of notes about a software project. For each pair say whether both notes \
+const INSTRUCTIONS: &str = "The data is a numbered list of pairs of notes about a software project. For each pair say whether both notes \
                     state the same (`same`), whether they cannot both be true (`contradict`), or neither (`neither`); for `same` \
                     also which one says it better, A or B; and why in a few words. Form, with its number for 0: {\"pairs\": \
                     [{\"pair\": 0, \"verdict\": \"…\", \"better\": \"…\", \"reason\": \"…\"}]}";
@@ -55,23 +55,23 @@ pub struct PairJudgement {
 
 /// Builds the prompt that asks for a verdict on each pair of texts. `key` is removed from the texts.
 pub fn build_prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
-    let mut data = Outgoing::default();
+    let mut data = OutgoingText::default();
     for (nth, (left, right)) in pairs.iter().enumerate() {
-        let (left, right) = (outgoing(left, key), outgoing(right, key));
+        let (left, right) = (clean_outgoing_text(left, key), clean_outgoing_text(right, key));
         let text = format!(
             "pair {}\nA: {}\nB: {}\n",
             nth + 1,
             shorten_memory(&left.text),
             shorten_memory(&right.text)
         );
-        data.push(&Outgoing { text, n_cut: left.n_cut + right.n_cut });
+        data.append(&OutgoingText { text, n_cut: left.n_cut + right.n_cut });
     }
-    Prompt::new(Purpose::Compare, TASK, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40)
+    Prompt::new(RequestPurpose::Compare, INSTRUCTIONS, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40)
 }
 
 /// Returns the text of a memory on one line, cut to the length that is sent.
 fn shorten_memory(text: &str) -> String {
-    clean_line(text, MOST_TEXT).unwrap_or_default()
+    clean_line(text, MAX_MEMORY_CHARS).unwrap_or_default()
 }
 
 /// Returns the judgements in an answer to a prompt with `n_pairs` pairs, at most one (the first) for each pair.
@@ -79,7 +79,7 @@ fn shorten_memory(text: &str) -> String {
 /// # Errors
 /// When the answer is not JSON, or has no valid judgement.
 pub fn read_judgements(answer: &str, n_pairs: usize) -> Result<Vec<PairJudgement>, &'static str> {
-    let value = json_in(answer)?;
+    let value = find_json(answer)?;
     let list = value.get("pairs").unwrap_or(&value);
     let one = std::slice::from_ref(list);
     let list = list.as_array().map_or(one, Vec::as_slice);
@@ -103,7 +103,7 @@ fn read_judgement(value: &Value, n_pairs: usize) -> Option<PairJudgement> {
         _ => return None,
     };
     let second_is_better = value["better"].as_str().is_some_and(|better| better.eq_ignore_ascii_case("b"));
-    let reason = value["reason"].as_str().and_then(|reason| clean_line(reason, MOST_REASON));
+    let reason = value["reason"].as_str().and_then(|reason| clean_line(reason, MAX_REASON_CHARS));
     Some(PairJudgement { pair: number - 1, verdict, second_is_better, reason })
 }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn half_a_credential_is_not_sent() {
         let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
-        let text = format!("{} {token}", "word ".repeat((MOST_TEXT - 15) / 5));
+        let text = format!("{} {token}", "word ".repeat((MAX_MEMORY_CHARS - 15) / 5));
         let prompt = build_prompt(&[(text, "b".to_owned())], None);
         assert!(!prompt.user.contains("ghp_") && prompt.n_cut == 1, "{}", prompt.user);
     }

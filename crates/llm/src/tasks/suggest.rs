@@ -1,25 +1,25 @@
 //! Asks a language model for a title and tags of a memory.
 
 use memod_memory::fields;
-use memod_memory::outgoing::outgoing;
+use memod_memory::outgoing::clean_outgoing_text;
 
-use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{clean_line, json_in, strings_in};
+use crate::messages::{Prompt, RequestPurpose};
+use crate::model_answer::{array_strings, clean_line, find_json};
 
 /// Longest text that is sent, bytes.
-const MOST_TEXT: usize = 16 << 10;
+const MAX_TEXT_BYTES: usize = 16 << 10;
 /// Most tags of other memories that are sent.
-pub const MOST_KNOWN: usize = 40;
+pub const MAX_KNOWN_TAGS: usize = 40;
 /// Longest title, characters.
-const MOST_TITLE: usize = 80;
+const MAX_TITLE_CHARS: usize = 80;
 /// Most tags that are taken from an answer.
 const MOST_TAGS: usize = 5;
 /// Longest tag, characters.
-const MOST_TAG: usize = 30;
+const MAX_TAG_CHARS: usize = 30;
 /// Most tokens of the answer.
-const MOST_TOKENS: u64 = 120;
+const MAX_ANSWER_TOKENS: u64 = 120;
 
-const TASK: &str = "The data is a note about a software project, and then, after a line `tags in use:`, tags of other notes. Give \
+const INSTRUCTIONS: &str = "The data is a note about a software project, and then, after a line `tags in use:`, tags of other notes. Give \
                     the note a title of at most eight words that says what it states, and one to four tags: words for its \
                     subject, from the tags in use where they fit. Form: {\"title\": \"…\", \"tags\": [\"…\"]}";
 
@@ -34,9 +34,9 @@ pub struct Suggestion {
 
 /// Builds the prompt that asks for a title and tags of a memory. `key` is removed from the texts.
 pub fn build_prompt(content: &str, known_tags: &[String], key: Option<&str>) -> Prompt {
-    let mut data = outgoing(content, key).limited(MOST_TEXT);
-    data.push(&outgoing(&format!("\ntags in use: {}", known_tags.join(", ")), key));
-    Prompt::new(Purpose::Suggest, TASK, &data, MOST_TOKENS)
+    let mut data = clean_outgoing_text(content, key).truncated_to(MAX_TEXT_BYTES);
+    data.append(&clean_outgoing_text(&format!("\ntags in use: {}", known_tags.join(", ")), key));
+    Prompt::new(RequestPurpose::Suggest, INSTRUCTIONS, &data, MAX_ANSWER_TOKENS)
 }
 
 /// Returns the valid title and the valid tags in an answer.
@@ -44,7 +44,7 @@ pub fn build_prompt(content: &str, known_tags: &[String], key: Option<&str>) -> 
 /// # Errors
 /// When the answer is not JSON, or has neither a valid title nor a valid tag.
 pub fn read_suggestion(answer: &str) -> Result<Suggestion, &'static str> {
-    let value = json_in(answer)?;
+    let value = find_json(answer)?;
     let suggestion =
         Suggestion { title: value["title"].as_str().and_then(clean_title), tags: clean_tags(&value["tags"]) };
     match suggestion == Suggestion::default() {
@@ -55,9 +55,9 @@ pub fn read_suggestion(answer: &str) -> Result<Suggestion, &'static str> {
 
 /// Returns a title on one line; `None` if it is too long or a memory cannot have it.
 pub(super) fn clean_title(raw: &str) -> Option<String> {
-    let line = clean_line(raw, MOST_TITLE + 1)?;
+    let line = clean_line(raw, MAX_TITLE_CHARS + 1)?;
     // memod shows a command with the title as an argument, which must not look like an option.
-    if line.chars().count() > MOST_TITLE || line.starts_with('-') {
+    if line.chars().count() > MAX_TITLE_CHARS || line.starts_with('-') {
         return None;
     }
     Some(fields::validate_title(&line, false).ok()??.text)
@@ -71,10 +71,10 @@ fn is_tag_char(c: char) -> bool {
 /// Returns the valid tags in a JSON array, normalized, each once.
 pub(super) fn clean_tags(value: &serde_json::Value) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
-    for raw in strings_in(value) {
+    for raw in array_strings(value) {
         let raw = raw.trim().trim_start_matches('#');
         let is_short =
-            raw.chars().count() <= MOST_TAG && raw.chars().all(is_tag_char) && !raw.starts_with('-');
+            raw.chars().count() <= MAX_TAG_CHARS && raw.chars().all(is_tag_char) && !raw.starts_with('-');
         let tag = fields::validate_tags(&[raw.to_owned()])
             .ok()
             .filter(|_| is_short)

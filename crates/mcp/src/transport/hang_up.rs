@@ -44,7 +44,7 @@ mod unix {
 
     /// Time that a client which has closed the input may take to read one message. The SDK gives running requests the same time
     /// at the end of the input, but it sees that end only after it has read everything before.
-    const AFTER_THE_INPUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+    const READ_TIMEOUT_AFTER_INPUT_END: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
     /// Event that `poll` must report besides the default: the peer of a socket has only shut down its sending side.
     #[cfg(target_os = "linux")]
@@ -59,9 +59,9 @@ mod unix {
     pub(crate) fn wait_for_hang_up(input: &File, output: &File, n_steps: &AtomicU64) -> Result<(), Errno> {
         let mut ends = [PollFd::new(output, PollFlags::empty()), PollFd::new(input, NOTHING_COMES)];
         retry_on_intr(|| poll(&mut ends, None))?;
-        while !is_closed(&ends[0])? {
+        while !is_output_closed(&ends[0])? {
             let before = n_steps.load(Ordering::Relaxed);
-            retry_on_intr(|| poll(&mut ends[..1], Some(&AFTER_THE_INPUT)))?;
+            retry_on_intr(|| poll(&mut ends[..1], Some(&READ_TIMEOUT_AFTER_INPUT_END)))?;
             let is_writing = !before.is_multiple_of(2);
             if is_writing && n_steps.load(Ordering::Relaxed) == before {
                 return Ok(());
@@ -74,7 +74,7 @@ mod unix {
     ///
     /// # Errors
     /// When the output cannot be polled, such as a terminal on macOS.
-    fn is_closed(output: &PollFd<'_>) -> Result<bool, Errno> {
+    fn is_output_closed(output: &PollFd<'_>) -> Result<bool, Errno> {
         let seen = output.revents();
         if seen.contains(PollFlags::NVAL) {
             return Err(Errno::BADF);

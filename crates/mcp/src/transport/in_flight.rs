@@ -9,35 +9,35 @@ use rmcp::model::RequestId;
 /// Largest number of requests in flight; with more, reading stops until an answer is written. Nothing else limits the memory for
 /// a client that sends requests and does not read. The number is larger than the 64 requests that the daemon serves at once on a
 /// connection, so that a cancellation is still read while the daemon is busy.
-pub(crate) const MOST_IN_FLIGHT: usize = 256;
+pub(crate) const MAX_IN_FLIGHT: usize = 256;
 
 /// The ids of the requests in flight.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight {
+pub(crate) struct InFlightRequests {
     ids: Mutex<HashMap<RequestId, RequestStage>>,
-    fewer: Condvar,
+    slot_freed: Condvar,
 }
 
 /// The stage of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestStage {
     /// The request has no answer yet.
-    Asked,
+    Pending,
     /// The answer waits to be written, and takes memory until then.
     Answered,
 }
 
-impl InFlight {
-    /// Waits until fewer than [`MOST_IN_FLIGHT`] requests are in flight, and adds a request. Returns false, and adds nothing, if a
+impl InFlightRequests {
+    /// Waits until fewer than [`MAX_IN_FLIGHT`] requests are in flight, and adds a request. Returns false, and adds nothing, if a
     /// request with the same id is in flight.
     pub(crate) fn begin_request(&self, id: &RequestId) -> bool {
         let is_full =
-            |ids: &mut HashMap<RequestId, RequestStage>| ids.len() >= MOST_IN_FLIGHT && !ids.contains_key(id);
-        let ids = self.fewer.wait_while(self.lock_ids(), is_full);
+            |ids: &mut HashMap<RequestId, RequestStage>| ids.len() >= MAX_IN_FLIGHT && !ids.contains_key(id);
+        let ids = self.slot_freed.wait_while(self.lock_ids(), is_full);
         let mut ids = ids.unwrap_or_else(PoisonError::into_inner);
         let is_free = !ids.contains_key(id);
         if is_free {
-            ids.insert(id.clone(), RequestStage::Asked);
+            ids.insert(id.clone(), RequestStage::Pending);
         }
         is_free
     }
@@ -50,16 +50,16 @@ impl InFlight {
     /// Removes a cancelled request, unless its answer already waits to be written.
     pub(crate) fn cancel_request(&self, id: &RequestId) {
         let mut ids = self.lock_ids();
-        if ids.get(id) == Some(&RequestStage::Asked) {
+        if ids.get(id) == Some(&RequestStage::Pending) {
             ids.remove(id);
-            self.fewer.notify_one();
+            self.slot_freed.notify_one();
         }
     }
 
     /// Removes a request whose answer is about to be written.
-    pub(crate) fn end_request(&self, id: &RequestId) {
+    pub(crate) fn remove_request(&self, id: &RequestId) {
         self.lock_ids().remove(id);
-        self.fewer.notify_one();
+        self.slot_freed.notify_one();
     }
 
     fn lock_ids(&self) -> MutexGuard<'_, HashMap<RequestId, RequestStage>> {
@@ -78,38 +78,38 @@ mod tests {
 
     #[test]
     fn an_id_is_free_again_after_its_answer() {
-        let in_flight = InFlight::default();
+        let in_flight = InFlightRequests::default();
         let [number, text] = [RequestId::Number(1), RequestId::String("1".into())];
         assert!(in_flight.begin_request(&number) && in_flight.begin_request(&text));
         assert!(!in_flight.begin_request(&number));
-        in_flight.end_request(&number);
+        in_flight.remove_request(&number);
         assert!(in_flight.begin_request(&number) && !in_flight.begin_request(&text));
     }
 
     #[test]
     fn a_cancelled_request_counts_while_its_answer_waits() {
-        let in_flight = InFlight::default();
+        let in_flight = InFlightRequests::default();
         let [asked, answered] = [RequestId::Number(1), RequestId::Number(2)];
         assert!(in_flight.begin_request(&asked) && in_flight.begin_request(&answered));
         in_flight.mark_answered(&answered);
         in_flight.cancel_request(&asked);
         in_flight.cancel_request(&answered);
         assert!(in_flight.begin_request(&asked) && !in_flight.begin_request(&answered));
-        in_flight.end_request(&answered);
+        in_flight.remove_request(&answered);
         assert!(in_flight.begin_request(&answered));
     }
 
     #[test]
     fn one_too_many_waits_for_an_answer() {
-        let in_flight = Arc::new(InFlight::default());
+        let in_flight = Arc::new(InFlightRequests::default());
         let id = |number: usize| RequestId::Number(i64::try_from(number).expect("it is small"));
-        (0..MOST_IN_FLIGHT).for_each(|number| assert!(in_flight.begin_request(&id(number))));
+        (0..MAX_IN_FLIGHT).for_each(|number| assert!(in_flight.begin_request(&id(number))));
         assert!(!in_flight.begin_request(&id(0)), "one that cannot begin does not wait");
         let (sender, begun) = channel();
         let waits = in_flight.clone();
-        let waiting = thread::spawn(move || sender.send(waits.begin_request(&id(MOST_IN_FLIGHT))));
+        let waiting = thread::spawn(move || sender.send(waits.begin_request(&id(MAX_IN_FLIGHT))));
         assert!(begun.recv_timeout(Duration::from_millis(50)).is_err());
-        in_flight.end_request(&id(7));
+        in_flight.remove_request(&id(7));
         assert_eq!(begun.recv(), Ok(true));
         waiting.join().expect("the thread ends").expect("the result was awaited");
     }

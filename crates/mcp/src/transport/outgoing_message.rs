@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 pub(crate) struct OutgoingMessage {
     pub(super) line: Vec<u8>,
     /// Id of the request in flight that the message answers.
-    pub(super) answers: Option<RequestId>,
+    pub(super) answered_id: Option<RequestId>,
     /// Receives the result of writing the message.
     pub(super) written: Option<oneshot::Sender<io::Result<()>>>,
 }
@@ -19,7 +19,7 @@ impl OutgoingMessage {
     /// # Errors
     /// When the message cannot be encoded as JSON.
     pub(crate) fn new_refusal(message: &ServerJsonRpcMessage) -> io::Result<Self> {
-        Ok(Self { line: encode_line(message)?, answers: None, written: None })
+        Ok(Self { line: encode_line(message)?, answered_id: None, written: None })
     }
 }
 

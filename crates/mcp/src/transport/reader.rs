@@ -13,17 +13,17 @@ use rmcp::model::{
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use super::in_flight::InFlight;
+use super::in_flight::InFlightRequests;
 use super::outgoing_message::OutgoingMessage;
 
 /// Largest size of a line, bytes. The daemon accepts 8 MiB.
-const MAX_LINE: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Reads messages on a thread, and passes them to the server.
 pub(crate) struct MessageReader {
     pub(crate) forward: mpsc::Sender<ClientJsonRpcMessage>,
     pub(crate) replies: mpsc::Sender<OutgoingMessage>,
-    pub(crate) in_flight: Arc<InFlight>,
+    pub(crate) in_flight: Arc<InFlightRequests>,
     /// Signals the end of the input when it is dropped.
     pub(crate) _is_open: watch::Sender<()>,
 }
@@ -34,16 +34,16 @@ impl MessageReader {
         let mut has_begun = false;
         let mut bytes = Vec::new();
         loop {
-            let decoded = match next_line(&mut input, &mut bytes) {
-                Ok(LineEnding::End) | Err(_) => return,
-                Ok(LineEnding::Whole) => decode_line(&bytes),
-                Ok(LineEnding::TooLong) => {
-                    let message = format!("the message is longer than {} MiB", MAX_LINE >> 20);
+            let decoded = match read_line(&mut input, &mut bytes) {
+                Ok(LineRead::End) | Err(_) => return,
+                Ok(LineRead::Whole) => decode_line(&bytes),
+                Ok(LineRead::TooLong) => {
+                    let message = format!("the message is longer than {} MiB", MAX_LINE_BYTES >> 20);
                     DecodedLine::Refused(ErrorData::invalid_request(message, None), None)
                 }
             };
             let is_taken = match decoded {
-                DecodedLine::Nothing => true,
+                DecodedLine::Ignored => true,
                 DecodedLine::Refused(error, id) => self.send_refusal(error, id),
                 DecodedLine::Message(message) => self.pass_message(*message, &mut has_begun),
             };
@@ -57,7 +57,7 @@ impl MessageReader {
     fn pass_message(&self, message: ClientJsonRpcMessage, has_begun: &mut bool) -> bool {
         match &message {
             JsonRpcMessage::Request(request) => {
-                *has_begun |= names_generation(&request.request);
+                *has_begun |= shows_protocol_generation(&request.request);
                 if !self.in_flight.begin_request(&request.id) {
                     let why = format!("id {}: a request with this id has no answer yet", request.id);
                     return self
@@ -86,7 +86,7 @@ impl MessageReader {
 
 /// Returns whether a request shows which generation of the protocol the client speaks. Probing requests do not, and neither does a
 /// request that the SDK refuses for its version.
-fn names_generation(request: &ClientRequest) -> bool {
+fn shows_protocol_generation(request: &ClientRequest) -> bool {
     let meta = request.get_meta();
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -101,17 +101,17 @@ fn names_generation(request: &ClientRequest) -> bool {
 }
 
 /// The result of reading a line.
-enum LineEnding {
+enum LineRead {
     /// The line was read.
     Whole,
-    /// The line is longer than [`MAX_LINE`], and was skipped.
+    /// The line is longer than [`MAX_LINE_BYTES`], and was skipped.
     TooLong,
     /// The input has ended.
     End,
 }
 
 /// Reads a line into `bytes`, without its line feed, which the last line may lack.
-fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEnding> {
+fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineRead> {
     bytes.clear();
     let mut is_too_long = false;
     loop {
@@ -121,11 +121,11 @@ fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEn
         };
         if available.is_empty() {
             let is_whole = !bytes.is_empty() && !is_too_long;
-            return Ok(if is_whole { LineEnding::Whole } else { LineEnding::End });
+            return Ok(if is_whole { LineRead::Whole } else { LineRead::End });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let n_read = end.map_or(available.len(), |at| at + 1);
-        is_too_long |= bytes.len() + n_read > MAX_LINE;
+        is_too_long |= bytes.len() + n_read > MAX_LINE_BYTES;
         if is_too_long {
             bytes.clear();
         } else {
@@ -133,7 +133,7 @@ fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEn
         }
         input.consume(n_read);
         if end.is_some() {
-            return Ok(if is_too_long { LineEnding::TooLong } else { LineEnding::Whole });
+            return Ok(if is_too_long { LineRead::TooLong } else { LineRead::Whole });
         }
     }
 }
@@ -146,14 +146,14 @@ enum DecodedLine {
     /// A line to answer with this error, and its id if that could be read.
     Refused(ErrorData, Option<RequestId>),
     /// A blank line, or an unknown notification, to be ignored.
-    Nothing,
+    Ignored,
 }
 
 /// Decodes a line.
 fn decode_line(line: &[u8]) -> DecodedLine {
     let line = line.trim_ascii();
     if line.is_empty() {
-        return DecodedLine::Nothing;
+        return DecodedLine::Ignored;
     }
     if let Ok(message) = serde_json::from_slice(line) {
         return DecodedLine::Message(Box::new(message));
@@ -164,7 +164,7 @@ fn decode_line(line: &[u8]) -> DecodedLine {
         Ok(Value::Object(message)) => {
             let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
             match message.get("method") {
-                Some(Value::String(_)) if !message.contains_key("id") => DecodedLine::Nothing,
+                Some(Value::String(_)) if !message.contains_key("id") => DecodedLine::Ignored,
                 Some(Value::String(_)) => {
                     refuse_line("not a request: id is a number or a string, params an object", id)
                 }
@@ -190,7 +190,7 @@ mod tests {
     fn shown(line: &str) -> String {
         match decode_line(line.as_bytes()) {
             DecodedLine::Message(_) => "message".to_owned(),
-            DecodedLine::Nothing => "nothing".to_owned(),
+            DecodedLine::Ignored => "nothing".to_owned(),
             DecodedLine::Refused(error, id) => {
                 format!(
                     "{} {} {}",
@@ -223,18 +223,18 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_left_out() {
-        let long = "x".repeat(MAX_LINE);
+        let long = "x".repeat(MAX_LINE_BYTES);
         let text = format!("a\n{long}\nb\n{}\nc", &long[1..]);
         let mut input = BufReader::new(text.as_bytes());
         let mut bytes = Vec::new();
         let mut seen = Vec::new();
         loop {
-            match next_line(&mut input, &mut bytes).expect("memory can be read") {
-                LineEnding::End => break,
-                LineEnding::TooLong => seen.push("too long".to_owned()),
-                LineEnding::Whole => seen.push(bytes.len().to_string()),
+            match read_line(&mut input, &mut bytes).expect("memory can be read") {
+                LineRead::End => break,
+                LineRead::TooLong => seen.push("too long".to_owned()),
+                LineRead::Whole => seen.push(bytes.len().to_string()),
             }
         }
-        assert_eq!(seen, ["1", "too long", "1", &(MAX_LINE - 1).to_string(), "1"]);
+        assert_eq!(seen, ["1", "too long", "1", &(MAX_LINE_BYTES - 1).to_string(), "1"]);
     }
 }

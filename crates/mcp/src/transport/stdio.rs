@@ -14,18 +14,18 @@ use rmcp::transport::Transport;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::hang_up;
-use super::in_flight::InFlight;
+use super::in_flight::InFlightRequests;
 use super::outgoing_message::{OutgoingMessage, encode_line};
 use super::reader::MessageReader;
 
 /// Largest number of messages that wait to be served, and of messages that wait to be written. With more, the sender waits.
-const MOST_WAITING: usize = 64;
+const MAX_QUEUED_MESSAGES: usize = 64;
 
 /// Both ends of the connection.
 pub(crate) struct StdioTransport {
     incoming: mpsc::Receiver<ClientJsonRpcMessage>,
     outgoing: mpsc::Sender<OutgoingMessage>,
-    in_flight: Arc<InFlight>,
+    in_flight: Arc<InFlightRequests>,
 }
 
 /// A signal that the input has ended and everything was read.
@@ -40,7 +40,7 @@ impl InputEnd {
 }
 
 /// Signals for the ends of the two streams.
-pub(crate) struct StreamEnds {
+pub(crate) struct StreamEndSignals {
     pub(crate) input: InputEnd,
     /// Receives the reason once nothing can be written any more.
     pub(crate) output: mpsc::Receiver<io::Error>,
@@ -52,13 +52,13 @@ impl StdioTransport {
     ///
     /// # Errors
     /// When the streams cannot be duplicated, or no thread can be started.
-    pub(crate) fn open() -> io::Result<(Self, StreamEnds)> {
+    pub(crate) fn open() -> io::Result<(Self, StreamEndSignals)> {
         let (input, output) = take_streams()?;
-        let (outgoing, lines) = mpsc::channel(MOST_WAITING);
-        let (forward, incoming) = mpsc::channel(MOST_WAITING);
+        let (outgoing, lines) = mpsc::channel(MAX_QUEUED_MESSAGES);
+        let (forward, incoming) = mpsc::channel(MAX_QUEUED_MESSAGES);
         let (close, closed) = mpsc::channel(1);
         let (is_open, input_end) = watch::channel(());
-        let (in_flight, n_steps) = (Arc::new(InFlight::default()), Arc::new(AtomicU64::new(0)));
+        let (in_flight, n_steps) = (Arc::new(InFlightRequests::default()), Arc::new(AtomicU64::new(0)));
 
         let close_by_client = close.clone();
         hang_up::watch_for_hang_up(&input, &output, n_steps.clone(), move || {
@@ -74,7 +74,7 @@ impl StdioTransport {
         thread::Builder::new()
             .name("mcp-write".to_owned())
             .spawn(move || write_messages(output, lines, &close, &for_writer, &n_steps))?;
-        let ends = StreamEnds { input: InputEnd(input_end), output: closed };
+        let ends = StreamEndSignals { input: InputEnd(input_end), output: closed };
         Ok((Self { incoming, outgoing, in_flight }, ends))
     }
 }
@@ -98,7 +98,7 @@ impl Transport<RoleServer> for StdioTransport {
         let (line, outgoing) = (encode_line(&message), self.outgoing.clone());
         async move {
             let (written, result) = oneshot::channel();
-            let message = OutgoingMessage { line: line?, answers, written: Some(written) };
+            let message = OutgoingMessage { line: line?, answered_id: answers, written: Some(written) };
             outgoing.send(message).await.map_err(|_| closed_error())?;
             result.await.map_err(|_| closed_error())?
         }
@@ -124,12 +124,12 @@ fn write_messages(
     mut output: impl Write,
     mut messages: mpsc::Receiver<OutgoingMessage>,
     close: &mpsc::Sender<io::Error>,
-    in_flight: &InFlight,
+    in_flight: &InFlightRequests,
     n_steps: &AtomicU64,
 ) {
-    while let Some(OutgoingMessage { line, answers, written }) = messages.blocking_recv() {
+    while let Some(OutgoingMessage { line, answered_id: answers, written }) = messages.blocking_recv() {
         // The request ends before the write, because a client may reuse the id as soon as it has read the answer.
-        answers.inspect(|id| in_flight.end_request(id));
+        answers.inspect(|id| in_flight.remove_request(id));
         n_steps.fetch_add(1, Ordering::Relaxed);
         let result = output.write_all(&line).and_then(|()| output.flush());
         n_steps.fetch_add(1, Ordering::Relaxed);

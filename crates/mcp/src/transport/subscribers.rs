@@ -9,7 +9,7 @@ use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
 use super::stdio::InputEnd;
 
 /// Largest number of open subscriptions. Each is a request in flight, and must leave room for other requests.
-const MOST_SUBSCRIPTIONS: usize = 64;
+const MAX_SUBSCRIPTIONS: usize = 64;
 
 /// The open `subscriptions/listen` requests.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Subscribers {
     pub(crate) async fn hold_subscription(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let sink = context.sink().clone();
         if !self.add_sink(&sink) {
-            let why = format!("{MOST_SUBSCRIPTIONS} subscriptions are open: cancel one");
+            let why = format!("{MAX_SUBSCRIPTIONS} subscriptions are open: cancel one");
             return Err(ErrorData::invalid_request(why, None));
         }
         tokio::select! {
@@ -52,7 +52,7 @@ impl Subscribers {
     /// Adds a subscription; returns whether there was room for it.
     fn add_sink(&self, sink: &SubscriptionSink) -> bool {
         let mut sinks = self.lock_sinks();
-        let has_room = sinks.len() < MOST_SUBSCRIPTIONS;
+        let has_room = sinks.len() < MAX_SUBSCRIPTIONS;
         if has_room {
             sinks.push(sink.clone());
         }

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-fn refused<T>(result: Result<T, Refused>) -> String {
+fn refused<T>(result: Result<T, RefusedValue>) -> String {
     result.map_or_else(|error| error.to_string(), |_| "taken".to_owned())
 }
 
@@ -25,7 +25,7 @@ fn contents_have_limits() {
         ("a\0b".to_owned(), "content: has a NUL at byte 1".to_owned()),
         (
             "<private>a</private> <private>b</private>".to_owned(),
-            "content: all of it is private, so nothing is left to store".to_owned(),
+            "content: all of the text is private, so nothing is left to store".to_owned(),
         ),
     ];
     for (raw, expected) in cases {
@@ -34,7 +34,7 @@ fn contents_have_limits() {
     let private = format!("a <private>{longest}</private>");
     assert_eq!(
         validate_content(&private, false).unwrap(),
-        KeptText { text: "a [REDACTED]".to_owned(), redacted: 1 }
+        StorableText { text: "a [REDACTED]".to_owned(), n_redacted: 1 }
     );
 }
 
@@ -120,14 +120,14 @@ fn metadata_is_cleaned_and_merged() {
         json!({ "a": [{ "b [REDACTED]": 1 }] })
     );
     assert_eq!(Value::Object(kept.clone()), json!({ "a": "x [REDACTED]", "n": 1 }));
-    merge_metadata(&mut kept, object(json!({ "a": null, "b": [2] })));
+    patch_metadata(&mut kept, object(json!({ "a": null, "b": [2] })));
     assert_eq!(Value::Object(kept), json!({ "b": [2], "n": 1 }));
     assert_eq!(
         refused(validate_metadata(object(json!({ "a": "\0" })), false)),
         "metadata: has a NUL at byte 0"
     );
     let all = [json!({ "a": 1, "b": 1 }), json!({ "a": 2 }), json!({ "a": 3, "b": 1 })].map(object);
-    let (united, replaced) = unite_metadata(&all);
+    let (united, replaced) = combine_metadata(&all);
     assert_eq!((json!(united), json!(replaced)), (json!({ "a": 3, "b": 1 }), json!({ "a": [1, 2] })));
 }
 

@@ -6,11 +6,11 @@
 const MARKS: [char; 4] = ['<', '|', '=', '>'];
 /// Smallest size of a marker: git's attribute `conflict-marker-size` may be below the default. Shorter lines of this kind are
 /// probably the text's own.
-const LEAST: usize = 4;
+const MIN_MARKER_SIZE: usize = 4;
 /// Default size of git's markers.
-const USUAL: usize = 7;
+const USUAL_MARKER_SIZE: usize = 7;
 /// Largest size of the markers that are written here.
-const MOST: usize = 32;
+const MAX_MARKER_SIZE: usize = 32;
 
 /// The side of a conflict that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,12 +25,12 @@ enum LineSide {
 ///
 /// # Errors
 /// When a side also has a line `=======`, so that it is unclear where the side ends.
-pub fn parse_sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
-    find_sides(text, LEAST)
+pub fn parse_conflict_sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
+    find_sides(text, MIN_MARKER_SIZE)
 }
 
 /// Returns whether a text has a complete set of markers of any size, which may be the text's own lines.
-pub fn may_have_sides(text: &str) -> bool {
+pub fn may_have_conflict_markers(text: &str) -> bool {
     !matches!(find_sides(text, 1), Ok(None))
 }
 
@@ -52,22 +52,23 @@ fn find_sides(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static 
     found
 }
 
-/// Returns the two sides as [`parse_sides`] does, but first the side that was written in this worktree.
+/// Returns the two sides as [`parse_conflict_sides`] does, but first the side that was written in this worktree.
 ///
 /// In a rebase (`is_rebasing`) git marks the new base, HEAD, as ours, and the worktree's own commit as theirs. `git stash apply`
 /// likewise marks the stashed changes as theirs. In both cases the sides are swapped.
 ///
 /// # Errors
-/// Those of [`parse_sides`].
-pub fn own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
+/// Those of [`parse_conflict_sides`].
+pub fn parse_own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
     let is_turned = is_rebasing && is_labelled(text, 0, "HEAD") || is_labelled(text, 3, "Stashed changes");
-    Ok(parse_sides(text)?.map(|[one, other]| if is_turned { [other, one] } else { [one, other] }))
+    Ok(parse_conflict_sides(text)?.map(|[one, other]| if is_turned { [other, one] } else { [one, other] }))
 }
 
 /// Returns whether a text has a marker, by its index in [`MARKS`], with this label.
 fn is_labelled(text: &str, nth: usize, label: &str) -> bool {
-    let mut marks =
-        text.lines().filter(|line| parse_mark(line).is_some_and(|(of, size)| of == nth && size >= LEAST));
+    let mut marks = text
+        .lines()
+        .filter(|line| parse_mark(line).is_some_and(|(of, size)| of == nth && size >= MIN_MARKER_SIZE));
     marks.any(|line| line.trim_end().ends_with(&format!(" {label}")))
 }
 
@@ -85,9 +86,9 @@ pub fn render_conflict(ours: &str, theirs: &str) -> Option<String> {
         let [begin, middle, end] = [0, 2, 3].map(|nth: usize| String::from(MARKS[nth]).repeat(size));
         format!("{before}{begin} ours\n{one}{middle}\n{other}{end} theirs\n{after}")
     };
-    (USUAL..=MOST)
+    (USUAL_MARKER_SIZE..=MAX_MARKER_SIZE)
         .map(marked)
-        .find(|text| matches!(parse_sides(text), Ok(Some(read)) if read == [ours, theirs]))
+        .find(|text| matches!(parse_conflict_sides(text), Ok(Some(read)) if read == [ours, theirs]))
 }
 
 /// Returns whether the lines of two texts at one position are the same.
@@ -95,7 +96,7 @@ fn is_same_line((one, other): &(&&str, &&str)) -> bool {
     one == other
 }
 
-/// Returns the two sides of a text by markers of one size, as [`parse_sides`] does.
+/// Returns the two sides of a text by markers of one size, as [`parse_conflict_sides`] does.
 fn parse_sides_by_size(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
     let (mut at, mut n_conflicts) = (LineSide::Both, 0);
@@ -152,9 +153,9 @@ mod tests {
         ];
         for (text, is_rebasing, expected) in cases {
             let expected = expected.map(str::to_owned);
-            assert_eq!(own_side_first(&text, is_rebasing), Ok(Some(expected)), "{text}");
+            assert_eq!(parse_own_side_first(&text, is_rebasing), Ok(Some(expected)), "{text}");
         }
-        assert_eq!(own_side_first("a", true), Ok(None));
+        assert_eq!(parse_own_side_first("a", true), Ok(None));
     }
 
     #[test]
@@ -167,7 +168,7 @@ mod tests {
             ["", ""],
         ] {
             let text = render_conflict(ours, theirs).unwrap();
-            assert_eq!(parse_sides(&text), Ok(Some([ours.to_owned(), theirs.to_owned()])), "{text}");
+            assert_eq!(parse_conflict_sides(&text), Ok(Some([ours.to_owned(), theirs.to_owned()])), "{text}");
         }
         assert_eq!(render_conflict("no line end", "b\n"), None);
     }
@@ -199,8 +200,8 @@ mod tests {
         ];
         for (text, expected) in cases {
             let expected = expected.map(|(ours, theirs)| [ours.to_owned(), theirs.to_owned()]);
-            assert_eq!(parse_sides(text), Ok(expected), "{text}");
+            assert_eq!(parse_conflict_sides(text), Ok(expected), "{text}");
         }
-        assert!(parse_sides("<<<<<<< HEAD\nTitle\n=======\nb\n=======\nc\n>>>>>>> s\n").is_err());
+        assert!(parse_conflict_sides("<<<<<<< HEAD\nTitle\n=======\nb\n=======\nc\n>>>>>>> s\n").is_err());
     }
 }

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use memod_base::types::parse_exactly;
+use memod_base::types::parse_with_exact_numbers;
 use serde_json::Value;
 
-use super::{FENCE, Refused};
+use super::{FENCE, RefusedValue};
 
 /// Words that YAML does not read as text.
 const RESERVED: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "y"];
@@ -20,7 +20,7 @@ pub(super) struct FrontEntry<'a> {
 }
 
 /// The parts of a file.
-pub(super) struct FileParts<'a> {
+pub(super) struct SplitFile<'a> {
     pub(super) entries: Vec<FrontEntry<'a>>,
     /// Lines that begin with a `#`.
     pub(super) comments: Vec<&'a str>,
@@ -32,7 +32,7 @@ pub(super) struct FileParts<'a> {
 ///
 /// # Errors
 /// When the file has no front matter, the front matter does not end, a line has another form, or a key appears twice.
-pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
+pub(super) fn split_file(text: &str) -> Result<SplitFile<'_>, RefusedValue> {
     let mut entries: Vec<FrontEntry<'_>> = Vec::new();
     let mut comments = Vec::new();
     let (mut at, mut empty) = (0, Vec::new());
@@ -52,7 +52,7 @@ pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
         match whole.split_once(':') {
             _ if nth == 0 && line == FENCE => {}
             _ if nth == 0 => return refuse_form("line 1 is not ---".to_owned()),
-            _ if line == FENCE => return Ok(FileParts { entries, comments, content: &text[at..] }),
+            _ if line == FENCE => return Ok(SplitFile { entries, comments, content: &text[at..] }),
             _ if line.starts_with('#') => comments.push(whole),
             _ if line.starts_with("  ") && !entries.is_empty() => {
                 entries.last_mut().expect("it is not empty").push_line(whole);
@@ -70,8 +70,8 @@ pub(super) fn split_file(text: &str) -> Result<FileParts<'_>, Refused> {
 }
 
 /// Returns the error for a file that does not have the expected form.
-fn refuse_form<T>(why: String) -> Result<T, Refused> {
-    Err(Refused::new("file", why)
+fn refuse_form<T>(why: String) -> Result<T, RefusedValue> {
+    Err(RefusedValue::new("file", why)
         .with_hint("a file is a line ---, lines such as `tier: long`, a line ---, and the text"))
 }
 
@@ -88,12 +88,12 @@ impl FrontEntry<'_> {
     }
 
     /// Returns the error for a value that is not allowed; `why` continues a sentence that begins with the key.
-    pub(super) fn value_error(&self, why: &str) -> Refused {
-        Refused::new("file", format!("line {}: {} {why}", self.line, self.key))
+    pub(super) fn value_error(&self, why: &str) -> RefusedValue {
+        RefusedValue::new("file", format!("line {}: {} {why}", self.line, self.key))
     }
 
     /// Returns the value as it is written, which must be one line.
-    fn value(&self) -> Result<&str, Refused> {
+    fn single_line_value(&self) -> Result<&str, RefusedValue> {
         let value = self.lines.trim();
         if value.contains('\n') {
             return Err(self.value_error("has several lines, and takes one value"));
@@ -102,32 +102,32 @@ impl FrontEntry<'_> {
     }
 
     /// Returns the value as text.
-    pub(super) fn text(&self) -> Result<String, Refused> {
-        self.text_in(self.value()?)
+    pub(super) fn parse_text(&self) -> Result<String, RefusedValue> {
+        self.parse_text_item(self.single_line_value()?)
     }
 
     /// Returns the value as a number.
-    pub(super) fn number<N: FromStr>(&self) -> Result<N, Refused> {
-        self.value()?.parse().map_err(|_| self.value_error("is not a valid number"))
+    pub(super) fn parse_number<N: FromStr>(&self) -> Result<N, RefusedValue> {
+        self.single_line_value()?.parse().map_err(|_| self.value_error("is not a valid number"))
     }
 
     /// Returns the value as JSON.
-    pub(super) fn json(&self) -> Result<Value, Refused> {
-        self.json_in(self.value()?)
+    pub(super) fn parse_json(&self) -> Result<Value, RefusedValue> {
+        self.parse_json_item(self.single_line_value()?)
     }
 
     /// Returns the items of a list of texts.
-    pub(super) fn texts(&self) -> Result<Vec<String>, Refused> {
-        self.items()?.into_iter().map(|item| self.text_in(item)).collect()
+    pub(super) fn parse_text_list(&self) -> Result<Vec<String>, RefusedValue> {
+        self.items()?.into_iter().map(|item| self.parse_text_item(item)).collect()
     }
 
     /// Returns the items of a list of JSON values.
-    pub(super) fn values(&self) -> Result<Vec<Value>, Refused> {
-        self.items()?.into_iter().map(|item| self.json_in(item)).collect()
+    pub(super) fn parse_json_list(&self) -> Result<Vec<Value>, RefusedValue> {
+        self.items()?.into_iter().map(|item| self.parse_json_item(item)).collect()
     }
 
     /// Returns the items of a list as they are written: one on each line, or between brackets.
-    fn items(&self) -> Result<Vec<&str>, Refused> {
+    fn items(&self) -> Result<Vec<&str>, RefusedValue> {
         let value = self.lines.trim();
         if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             let items = inside.split(',').map(str::trim);
@@ -144,9 +144,9 @@ impl FrontEntry<'_> {
     }
 
     /// Parses a text: in double quotes as JSON, in single quotes, or plain words.
-    fn text_in(&self, written: &str) -> Result<String, Refused> {
+    fn parse_text_item(&self, written: &str) -> Result<String, RefusedValue> {
         if written.starts_with('"') {
-            return match self.json_in(written)? {
+            return match self.parse_json_item(written)? {
                 Value::String(text) => Ok(text),
                 _ => Err(self.value_error("is not a text")),
             };
@@ -164,8 +164,8 @@ impl FrontEntry<'_> {
     }
 
     /// Parses a JSON value.
-    fn json_in(&self, written: &str) -> Result<Value, Refused> {
-        parse_exactly(written).map_err(|error| self.value_error(&format!("is not JSON: {error}")))
+    fn parse_json_item(&self, written: &str) -> Result<Value, RefusedValue> {
+        parse_with_exact_numbers(written).map_err(|error| self.value_error(&format!("is not JSON: {error}")))
     }
 }
 

@@ -46,7 +46,7 @@ fn what_is_written_is_read_again() {
         assert_eq!(read, file, "{text}");
         assert_eq!(read.render(), text);
         let crlf = text.replace('\n', "\r\n");
-        assert_eq!(text_of(crlf.as_bytes()).unwrap(), text);
+        assert_eq!(decode_file(crlf.as_bytes()).unwrap(), text);
     }
 }
 
@@ -107,11 +107,11 @@ fn what_is_no_memory_says_why() {
 #[test]
 fn a_name_is_an_id() {
     let id = id::new_id(5, [7; 10]);
-    assert_eq!(id_of(&file_name(&id)), Ok(id.clone()));
+    assert_eq!(parse_file_name(&file_name(&id)), Ok(id.clone()));
     for other in
         ["README.md", "mem_1.md", &id, &file_name(&id.to_lowercase()), &file_name(&id).to_uppercase()]
     {
-        assert!(id_of(other).is_err(), "{other}");
+        assert!(parse_file_name(other).is_err(), "{other}");
     }
-    assert!(text_of(&[0xff]).is_err() && text_of(&vec![b'a'; 70_000]).is_err());
+    assert!(decode_file(&[0xff]).is_err() && decode_file(&vec![b'a'; 70_000]).is_err());
 }

@@ -1,6 +1,6 @@
 //! Merges two texts of a memory with a common ancestor.
 
-use super::{MAX_FILE, MemoryFile};
+use super::{MAX_FILE_BYTES, MemoryFile};
 
 /// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub enum MergeOutcome {
 pub fn merge_versions(base: &str, ours: &str, theirs: &str) -> MergeOutcome {
     match (ours.is_empty(), theirs.is_empty()) {
         // The text that was archived here is the one that the team has.
-        (true, false) if says_same(base, theirs) => return MergeOutcome::Ours,
+        (true, false) if are_equal_memories(base, theirs) => return MergeOutcome::Ours,
         (true, _) => return MergeOutcome::Theirs,
         (false, true) => return if base == ours { MergeOutcome::Theirs } else { MergeOutcome::Ours },
         (false, false) => {}
@@ -28,19 +28,20 @@ pub fn merge_versions(base: &str, ours: &str, theirs: &str) -> MergeOutcome {
     let (Some(ours), Some(theirs)) = (parse_memory(ours), parse_memory(theirs)) else {
         return MergeOutcome::Conflict;
     };
-    if ours.says_same(&theirs) {
+    if ours.equals_except_updated(&theirs) {
         return MergeOutcome::Theirs;
     }
     let Some(base) = parse_memory(base) else { return MergeOutcome::Conflict };
-    if base.says_same(&theirs) {
+    if base.equals_except_updated(&theirs) {
         return MergeOutcome::Ours;
     }
-    if base.says_same(&ours) {
+    if base.equals_except_updated(&ours) {
         return MergeOutcome::Theirs;
     }
     let updated = ours.updated.max(theirs.updated);
     let [base, ours, theirs] = [base, ours, theirs].map(|file| MemoryFile { updated, ..file }.render());
-    let merged = diffy::merge(&base, &ours, &theirs).ok().filter(|merged| merged.len() as u64 <= MAX_FILE);
+    let merged =
+        diffy::merge(&base, &ours, &theirs).ok().filter(|merged| merged.len() as u64 <= MAX_FILE_BYTES);
     // Lines that merge without a conflict may still not be a memory.
     merged
         .as_deref()
@@ -54,8 +55,8 @@ fn parse_memory(text: &str) -> Option<MemoryFile> {
 }
 
 /// Returns whether two texts are memories that are the same, apart from the time of the last update.
-fn says_same(one: &str, other: &str) -> bool {
-    parse_memory(one).zip(parse_memory(other)).is_some_and(|(one, other)| one.says_same(&other))
+fn are_equal_memories(one: &str, other: &str) -> bool {
+    parse_memory(one).zip(parse_memory(other)).is_some_and(|(one, other)| one.equals_except_updated(&other))
 }
 
 #[cfg(test)]

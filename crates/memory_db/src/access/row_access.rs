@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
-use memod_base::types::NotedChange;
+use memod_base::types::MemoryChange;
 use memod_database::DatabaseError;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::access::touched_rows::TouchedRows;
 use crate::access::worktree_scope::WorktreeScope;
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_functions::{DerivedData, RecordFunctions};
+use crate::records::record_functions::{HashAndWords, RecordFunctions};
 
 /// Access to the rows of one snapshot, or of one writing transaction, which sees its own changes.
 pub(crate) struct RowAccess<'a> {
@@ -19,9 +19,9 @@ pub(crate) struct RowAccess<'a> {
     path: &'a Path,
     now_ms: i64,
     /// Memories that this transaction deleted for good.
-    deleted: RefCell<Vec<NotedChange>>,
+    deleted: RefCell<Vec<MemoryChange>>,
     /// The functions that compute data from records; `None` for a database whose files are not kept apart by worktree.
-    pub(crate) forms: Option<RecordFunctions>,
+    pub(crate) functions: Option<RecordFunctions>,
     scope: WorktreeScope,
     /// The rows that the connection has written; `None` if it only reads.
     pub(crate) touched: Option<TouchedRows>,
@@ -43,7 +43,7 @@ impl<'a> RowAccess<'a> {
             path,
             now_ms,
             deleted: RefCell::default(),
-            forms,
+            functions: forms,
             scope,
             reads_files_again: Cell::default(),
         }
@@ -57,8 +57,8 @@ impl<'a> RowAccess<'a> {
 
 impl RowAccess<'_> {
     /// Selects the worktree whose memories are read from now on, by its number; 0 for the whole repository.
-    pub(crate) fn enter_worktree(&self, worktree: i64) {
-        self.scope.set(worktree);
+    pub(crate) fn select_worktree(&self, worktree: i64) {
+        self.scope.set_worktree(worktree);
     }
 
     /// Returns the number of the worktree that is read; 0 for the whole repository.
@@ -75,24 +75,24 @@ impl RowAccess<'_> {
     }
 
     /// Returns whether the files of worktrees must be read again after the commit.
-    pub(crate) fn reads_files_again(&self) -> bool {
+    pub(crate) fn must_reread_files(&self) -> bool {
         self.has_deleted() || self.reads_files_again.get()
     }
 
     /// Makes the files of worktrees be read again after the commit.
-    pub(crate) fn set_reads_files_again(&self) {
+    pub(crate) fn request_file_reread(&self) {
         self.reads_files_again.set(true);
     }
 
     /// Returns the memories that this transaction deleted for good.
-    pub(crate) fn deleted_changes(&self) -> Vec<NotedChange> {
+    pub(crate) fn deleted_changes(&self) -> Vec<MemoryChange> {
         self.deleted.borrow().clone()
     }
 
     /// Records that this transaction deletes memories for good.
-    pub(crate) fn note_deleted(&self, records: &[MemoryRecord], action: &str) {
+    pub(crate) fn record_deletions(&self, records: &[MemoryRecord], action: &str) {
         let ids = records.iter().map(|record| record.id.clone()).collect();
-        self.deleted.borrow_mut().push(NotedChange { action: action.to_owned(), ids });
+        self.deleted.borrow_mut().push(MemoryChange { action: action.to_owned(), ids });
     }
 
     /// Returns the time of the snapshot, unix ms.
@@ -117,8 +117,8 @@ impl RowAccess<'_> {
     }
 
     /// Computes the data that is stored with a record.
-    pub(crate) fn derive_data(&self, record: &MemoryRecord) -> DerivedData {
-        (self.record_functions().derive)(record)
+    pub(crate) fn compute_hash_and_words(&self, record: &MemoryRecord) -> HashAndWords {
+        (self.record_functions().compute_hash_and_words)(record)
     }
 
     /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
@@ -127,7 +127,7 @@ impl RowAccess<'_> {
     }
 
     pub(crate) fn record_functions(&self) -> RecordFunctions {
-        self.forms.expect("a store that has files was given the forms")
+        self.functions.expect("a store that has files was given the forms")
     }
 }
 

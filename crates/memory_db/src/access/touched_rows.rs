@@ -30,13 +30,13 @@ impl TouchedRows {
     }
 
     /// Returns the row numbers, sorted and without duplicates.
-    pub(crate) fn get(&self) -> Vec<i64> {
-        each_once(lock(&self.0).clone())
+    pub(crate) fn row_numbers(&self) -> Vec<i64> {
+        sort_and_dedup(lock(&self.0).clone())
     }
 
     /// Removes the row numbers and returns them, sorted and without duplicates.
     pub(crate) fn take_rows(&self) -> Vec<i64> {
-        each_once(std::mem::take(&mut *lock(&self.0)))
+        sort_and_dedup(std::mem::take(&mut *lock(&self.0)))
     }
 }
 
@@ -66,7 +66,7 @@ impl AddedHistory {
     }
 }
 
-fn each_once(mut rows: Vec<i64>) -> Vec<i64> {
+fn sort_and_dedup(mut rows: Vec<i64>) -> Vec<i64> {
     rows.sort_unstable();
     rows.dedup();
     rows

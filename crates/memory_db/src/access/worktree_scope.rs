@@ -1,8 +1,8 @@
 //! Binds a connection to the worktree of a request.
 //!
 //! Shared memories are files, so each worktree may have different ones. The SQL function `memod_worktree()` returns the number of
-//! the worktree whose memories a connection reads: 0 is the whole repository, [`repository_from`] returns the number for the whole
-//! repository seen from one worktree, and -1 is an unknown worktree.
+//! the worktree whose memories a connection reads: 0 is the whole repository, [`whole_repository_scope`] returns the number for
+//! the whole repository seen from one worktree, and -1 is an unknown worktree.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,7 +14,7 @@ use rusqlite::functions::FunctionFlags;
 /// repository, the condition selects one row of each memory: the version in the worktree from which the repository is seen, if
 /// there is one. Where a private memory is archived, it also selects the version of a file. Private memories and those of the team
 /// are tested first, because they are the most frequent.
-pub(crate) const IS_HERE: &str = "CASE
+pub(crate) const IS_IN_WORKTREE: &str = "CASE
      WHEN m.shared IN (0, 2) AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
      WHEN memod_worktree() = 0 OR memod_worktree() < -1 THEN coalesce(
          m.row = (
@@ -47,13 +47,13 @@ impl WorktreeScope {
     }
 
     /// Sets the number that `memod_worktree()` returns.
-    pub(crate) fn set(&self, worktree: i64) {
+    pub(crate) fn set_worktree(&self, worktree: i64) {
         self.0.store(worktree, Ordering::Relaxed);
     }
 }
 
 /// Returns the scope number for the whole repository seen from a worktree: where several worktrees have versions of a memory, the
 /// version of this worktree is read. Returns 0, the whole repository, if `worktree` is not the number of a worktree.
-pub const fn repository_from(worktree: i64) -> i64 {
+pub const fn whole_repository_scope(worktree: i64) -> i64 {
     if worktree > 0 { -1 - worktree } else { 0 }
 }

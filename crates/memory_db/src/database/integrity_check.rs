@@ -5,7 +5,7 @@ use memod_proto::memory::LinkKind;
 
 use crate::database::open_database::MemoryDb;
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 
 /// The id of a memory whose text does not match its stored hash, and this hash.
 pub(crate) type AlteredText = (String, [u8; 32]);
@@ -78,7 +78,7 @@ impl MemoryDb {
     /// When the database cannot be read.
     pub(crate) fn find_altered_texts(
         &self,
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
     ) -> Result<Vec<AlteredText>, DatabaseError> {
         self.run(|conn| {
             let mut statement = conn.prepare("SELECT id, hash, content FROM memory ORDER BY row")?;
@@ -101,7 +101,7 @@ impl MemoryDb {
     }
 
     /// Returns whether this database has a readable text with the stored hash for a memory whose text was altered elsewhere.
-    pub(crate) fn has_text(&self, altered: &AlteredText, derive: fn(&MemoryRecord) -> DerivedData) -> bool {
+    pub(crate) fn has_text(&self, altered: &AlteredText, derive: fn(&MemoryRecord) -> HashAndWords) -> bool {
         let (id, hash) = altered;
         let read = self.run(|conn| {
             conn.query_row("SELECT content FROM memory WHERE id = ?1", [id], |row| row.get::<_, String>(0))
@@ -113,7 +113,7 @@ impl MemoryDb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DerivedData, MemoryEvent, MemoryRecord, MemoryRows};
+    use crate::{HashAndWords, MemoryEvent, MemoryRecord, MemoryRows};
 
     #[test]
     fn what_does_not_hold_is_said() {
@@ -123,7 +123,7 @@ mod tests {
             for (id, hash) in [("mem_a", [1; 32]), ("mem_b", [2; 32])] {
                 let record =
                     MemoryRecord { id: id.to_owned(), content: id.to_owned(), ..MemoryRecord::default() };
-                let derived = DerivedData { hash, words: Default::default() };
+                let derived = HashAndWords { hash, words: Default::default() };
                 rows.put_memory(&record, &derived, &MemoryEvent::default())?;
             }
             Ok::<_, DatabaseError>(())

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{fs, io};
 
-use memod_base::types::{MachineUptime, NotedChange};
+use memod_base::types::{MachineUptime, MemoryChange};
 use memod_database::{DatabaseError, check_quickly, migrations, open_connection};
 use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::access::row_access::RowAccess;
 use crate::access::touched_rows::{AddedHistory, TouchedRows};
 use crate::access::worktree_scope::WorktreeScope;
-use crate::database::schema::MEMORY;
+use crate::database::schema::MEMORY_SCHEMA;
 use crate::memory_rows::MemoryRows;
 use crate::records::record_functions::RecordFunctions;
 
@@ -31,9 +31,9 @@ pub struct MemoryDb {
     /// Rows of `memory` that were written through this connection.
     pub(crate) touched: TouchedRows,
     /// Rows that the current transaction has added to `history`.
-    pub(crate) added: AddedHistory,
+    pub(crate) added_history: AddedHistory,
     /// Memories that committed transactions have changed; collected only while changes are watched.
-    pub(crate) changes: Vec<NotedChange>,
+    pub(crate) changes: Vec<MemoryChange>,
     /// Whether the next write deletes expired memories instead of archiving them.
     pub(crate) purges_expired: bool,
     /// Reads the uptime of the machine; without it no memory is archived or deleted on expiry.
@@ -41,7 +41,7 @@ pub struct MemoryDb {
     /// The worktree whose memories are read.
     pub(crate) scope: WorktreeScope,
     /// The functions that compute data from records; without them, versions of worktrees are not kept apart.
-    pub(crate) forms: Option<RecordFunctions>,
+    pub(crate) functions: Option<RecordFunctions>,
     /// See [`MemoryStore::file_generation`](crate::MemoryStore::file_generation).
     pub(crate) generation: u64,
 }
@@ -56,11 +56,11 @@ impl MemoryDb {
         path: &Path,
         before_migration: impl FnOnce(&Self, i64) -> Result<(), DatabaseError>,
     ) -> Result<(Self, bool), DatabaseError> {
-        Self::open_with("WAL", path, before_migration)
+        Self::open_with_journal("WAL", path, before_migration)
     }
 
     /// Opens the file like [`Self::open`], with a journal mode of SQLite.
-    fn open_with(
+    fn open_with_journal(
         journal: &str,
         path: &Path,
         before_migration: impl FnOnce(&Self, i64) -> Result<(), DatabaseError>,
@@ -74,21 +74,21 @@ impl MemoryDb {
         })?;
         db.check_quickly()?;
         let version = db.run(migrations::read_version)?;
-        if let Some(versions) = usize::try_from(version).ok().and_then(|version| MEMORY.get(..version))
+        if let Some(versions) = usize::try_from(version).ok().and_then(|version| MEMORY_SCHEMA.get(..version))
             && !versions.is_empty()
         {
             db.run(|conn| migrations::check_tables(conn, versions))?;
         }
-        if (1..MEMORY.len() as i64).contains(&version) {
+        if (1..MEMORY_SCHEMA.len() as i64).contains(&version) {
             before_migration(&db, version)?;
         }
-        migrations::migrate_schema(&mut db.conn, path, MEMORY)?;
-        db.run(|conn| db.touched.watch_writes(conn, &db.added))?;
+        migrations::migrate_schema(&mut db.conn, path, MEMORY_SCHEMA)?;
+        db.run(|conn| db.touched.watch_writes(conn, &db.added_history))?;
         Ok((db, version == 0))
     }
 
     /// Returns whether a file can be read and still has this schema version.
-    pub(crate) fn is_of_schema(path: &Path, version: i64) -> bool {
+    pub(crate) fn has_schema_version(path: &Path, version: i64) -> bool {
         let found = Self::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .and_then(|db| db.run(migrations::read_version));
         found.is_ok_and(|found| found == version)
@@ -107,8 +107,8 @@ impl MemoryDb {
     ///
     /// # Errors
     /// See [`Self::open`].
-    pub(crate) fn open_passing_copy(path: &Path) -> Result<Self, DatabaseError> {
-        Self::open_with("MEMORY", path, |_, _| Ok(())).map(|(db, _)| db)
+    pub(crate) fn open_temporary_copy(path: &Path) -> Result<Self, DatabaseError> {
+        Self::open_with_journal("MEMORY", path, |_, _| Ok(())).map(|(db, _)| db)
     }
 
     /// Opens a file for reading that has the newest schema and that no other process uses.
@@ -133,12 +133,12 @@ impl MemoryDb {
             conn,
             path: path.to_owned(),
             touched: TouchedRows::default(),
-            added: AddedHistory::default(),
+            added_history: AddedHistory::default(),
             changes: Vec::new(),
             purges_expired: false,
             uptime: None,
             scope,
-            forms: None,
+            functions: None,
             generation: next_generation(),
         })
     }
@@ -168,7 +168,13 @@ impl MemoryDb {
         now_ms: i64,
         read: impl FnOnce(&MemoryRows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read(&MemoryRows::new(RowAccess::new(&self.conn, &self.path, now_ms, self.forms, self.scope.clone())))
+        read(&MemoryRows::new(RowAccess::new(
+            &self.conn,
+            &self.path,
+            now_ms,
+            self.functions,
+            self.scope.clone(),
+        )))
     }
 
     /// Calls `write` in one transaction, and returns its result. Memories that have certainly expired are archived or deleted
@@ -205,23 +211,23 @@ impl MemoryDb {
     ) -> Result<T, E> {
         let path = &self.path;
         let to_error = DatabaseError::at_path(path);
-        drop(self.added.take_rows()); // rows of an earlier transaction that was rolled back
+        drop(self.added_history.take_rows()); // rows of an earlier transaction that was rolled back
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(to_error)?;
-        let access = RowAccess::new(&tx, path, now_ms, self.forms, self.scope.clone());
+        let access = RowAccess::new(&tx, path, now_ms, self.functions, self.scope.clone());
         let rows = MemoryRows::new(access.with_touched(&self.touched));
         if let Some(uptime) = self.uptime {
-            let passed = rows.clock().advance_time(&uptime())?;
+            let passed = rows.clock().advance_clock_state(&uptime())?;
             match self.purges_expired {
                 true => rows.deletions().purge_expired(passed)?,
                 false => rows.archive().archive_expired(passed)?,
             }
         }
         let value = write(&rows)?;
-        rows.settlement().settle_own_memories()?;
-        rows.lineage().count_write()?;
-        let (has_deleted, reads_files_again) = (rows.has_deleted(), rows.access.reads_files_again());
-        let added = self.added.take_rows().filter(|_| stays);
-        let changes = added.map(|added| rows.history().noted_changes(&added)).transpose()?;
+        rows.version_visibility().update_shown_versions()?;
+        rows.lineage().increment_writes()?;
+        let (has_deleted, reads_files_again) = (rows.has_deleted(), rows.access.must_reread_files());
+        let added = self.added_history.take_rows().filter(|_| stays);
+        let changes = added.map(|added| rows.history().list_transaction_changes(&added)).transpose()?;
         if stays { tx.commit() } else { tx.rollback() }.map_err(to_error)?;
         self.changes.extend(changes.into_iter().flatten());
         if stays && reads_files_again {
@@ -251,11 +257,11 @@ impl MemoryDb {
         copy.execute_batch("PRAGMA journal_mode = MEMORY").map_err(to_error)?;
         copy_all(&self.conn, &mut copy).map_err(to_error)?;
         copy.close().map_err(|(_, error)| to_error(error))?;
-        forget_log(to).map_err(|error| DatabaseError::from_io(to, error))
+        mark_without_log(to).map_err(|error| DatabaseError::from_io(to, error))
     }
 
     /// Replaces all contents with those of another database, in one transaction.
-    pub(crate) fn replace_by(&mut self, other: &Self) -> Result<(), DatabaseError> {
+    pub(crate) fn replace_contents_by(&mut self, other: &Self) -> Result<(), DatabaseError> {
         copy_all(&other.conn, &mut self.conn).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }
 
@@ -273,7 +279,7 @@ pub(crate) fn next_generation() -> u64 {
 
 /// Marks a closed database as having no write-ahead log, and syncs the file. `PRAGMA journal_mode = DELETE` would do the same, but
 /// open the log first.
-fn forget_log(database: &Path) -> io::Result<()> {
+fn mark_without_log(database: &Path) -> io::Result<()> {
     // Offset of the two format versions, for writers and readers: <https://sqlite.org/fileformat.html>, 1.3.3.
     const VERSIONS: u64 = 18;
     let mut file = fs::File::options().write(true).open(database)?;
@@ -316,7 +322,7 @@ mod tests {
             let looking = scope.spawn(look);
             for number in 0..20 {
                 db.copy_to(&path(number)).unwrap();
-                MemoryDb::open_passing_copy(&path(number)).unwrap();
+                MemoryDb::open_temporary_copy(&path(number)).unwrap();
             }
             is_done.store(true, Ordering::SeqCst);
             looking.join().unwrap()

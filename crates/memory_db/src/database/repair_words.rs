@@ -9,27 +9,31 @@ use crate::database::open_database::MemoryDb;
 use crate::memory_tables::version_rows::put_words;
 use crate::records::memory_record::MemoryRecord;
 use crate::records::record_columns::{COLUMNS, read_record};
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 
 /// Number of memories that are read at a time.
-const STEP: usize = 1_000;
+const BATCH_SIZE: usize = 1_000;
 
 impl MemoryDb {
     /// Removes the words of memories that are gone, and stores the words that other memories lack, in one transaction.
     ///
     /// # Errors
     /// When the database cannot be read or written.
-    pub(crate) fn repair_words(&self, derive: fn(&MemoryRecord) -> DerivedData) -> Result<(), DatabaseError> {
+    pub(crate) fn repair_words(
+        &self,
+        derive: fn(&MemoryRecord) -> HashAndWords,
+    ) -> Result<(), DatabaseError> {
         self.run(|conn| {
-            if list_orphans(conn, 1)?.is_empty() && list_wordless(conn, 1)?.is_empty() {
+            if list_orphan_word_rows(conn, 1)?.is_empty() && list_memories_without_words(conn, 1)?.is_empty()
+            {
                 return Ok(());
             }
             let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-            for row in list_orphans(&tx, i64::MAX)? {
+            for row in list_orphan_word_rows(&tx, i64::MAX)? {
                 tx.execute("DELETE FROM memory_fts WHERE rowid = ?1", [row])?;
             }
             loop {
-                let memories = list_wordless(&tx, STEP)?;
+                let memories = list_memories_without_words(&tx, BATCH_SIZE)?;
                 if memories.is_empty() {
                     return tx.commit();
                 }
@@ -43,7 +47,7 @@ impl MemoryDb {
 
 /// Returns at most `at_most` row numbers of the full-text index that have no memory. A repair by hand or by SQLite leaves such
 /// rows.
-fn list_orphans(conn: &Connection, at_most: i64) -> rusqlite::Result<Vec<i64>> {
+fn list_orphan_word_rows(conn: &Connection, at_most: i64) -> rusqlite::Result<Vec<i64>> {
     conn.prepare_cached(
         "SELECT id FROM memory_fts_docsize WHERE id NOT IN (SELECT row FROM memory) LIMIT ?1",
     )?
@@ -52,7 +56,10 @@ fn list_orphans(conn: &Connection, at_most: i64) -> rusqlite::Result<Vec<i64>> {
 }
 
 /// Returns at most `at_most` memories without words in the full-text index, each with its row number.
-fn list_wordless(conn: &Connection, at_most: usize) -> rusqlite::Result<Vec<(i64, MemoryRecord)>> {
+fn list_memories_without_words(
+    conn: &Connection,
+    at_most: usize,
+) -> rusqlite::Result<Vec<(i64, MemoryRecord)>> {
     conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, m.row FROM memory m
          WHERE NOT EXISTS (SELECT 1 FROM memory_fts_docsize d WHERE d.id = m.row) LIMIT ?1"
@@ -67,13 +74,13 @@ mod tests {
 
     use super::*;
     use crate::MemoryFilter;
-    use crate::database::schema::MEMORY;
+    use crate::database::schema::MEMORY_SCHEMA;
     use memod_database::migrations;
     use memod_database::open_connection;
 
-    fn derive(record: &MemoryRecord) -> DerivedData {
+    fn derive(record: &MemoryRecord) -> HashAndWords {
         let body = format!("{} of-{}", record.content, record.id);
-        DerivedData { hash: [0; 32], words: [String::new(), record.tags.join(" "), body] }
+        HashAndWords { hash: [0; 32], words: [String::new(), record.tags.join(" "), body] }
     }
 
     #[test]
@@ -81,7 +88,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
         let mut old = open_connection(&path, rusqlite::OpenFlags::default()).unwrap();
-        migrations::migrate_schema(&mut old, &path, &MEMORY[..4]).unwrap();
+        migrations::migrate_schema(&mut old, &path, &MEMORY_SCHEMA[..4]).unwrap();
         let fill = "
             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500)
             INSERT INTO memory SELECT n, 'mem_' || n, 'hashed', NULL, 'repo', 'long', NULL, 5, 1.0, 'cli', 'x', n, n,

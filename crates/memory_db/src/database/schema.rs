@@ -3,7 +3,7 @@
 //! Migrations are only ever appended, and a backup is made before a migration. A database of a newer schema is refused unchanged.
 
 /// The SQL of each schema version, oldest first: each string migrates from the version before.
-pub(crate) const MEMORY: &[&str] = &[
+pub(crate) const MEMORY_SCHEMA: &[&str] = &[
     "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

@@ -40,7 +40,7 @@ impl MemoryReader {
         worktree: i64,
         read: impl FnOnce(&MemoryRows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.0.scope.set(worktree);
+        self.0.scope.set_worktree(worktree);
         let to_error = DatabaseError::at_path(&self.0.path);
         let mut snapshot = self.0.conn.unchecked_transaction().map_err(to_error)?;
         // Nothing is written. After a rollback, SQLite would read the schema and prepare each statement again.
@@ -51,7 +51,7 @@ impl MemoryReader {
 
 impl MemoryDb {
     /// Returns the vectors of the rows that were written since the last call.
-    pub(crate) fn changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, DatabaseError> {
+    pub(crate) fn take_changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, DatabaseError> {
         let vectors = self.touched.take_rows().into_iter().map(|row| {
             let row = MemoryRow(row);
             Ok((row, self.read(0, |rows| rows.vectors().living_vector(row, &model.id))?))

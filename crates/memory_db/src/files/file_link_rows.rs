@@ -53,22 +53,25 @@ impl FileLinkRows<'_> {
                     &id,
                     to,
                     *kind,
-                    &MemoryEvent::of_file(self.access.now_ms(), "unlink"),
+                    &MemoryEvent::new_by_file(self.access.now_ms(), "unlink"),
                 )?;
             }
             let mut done: FileLinks = Vec::new();
-            let is_team = self.sharing().is_team(&id)?;
+            let is_team = self.sharing().is_team_memory(&id)?;
             for (kind, to) in links {
                 // A memory of the team is linked only to memories of the team.
-                let is_here =
-                    if is_team { self.sharing().is_team(&to)? } else { self.records().has_memory(&to)? };
+                let is_here = if is_team {
+                    self.sharing().is_team_memory(&to)?
+                } else {
+                    self.records().has_memory(&to)?
+                };
                 if !is_here {
                     continue;
                 }
                 let link =
                     MemoryLink { created: self.access.now_ms(), from: id.clone(), to: to.clone(), kind };
-                if self.links().add_link(&link, &MemoryEvent::of_file(self.access.now_ms(), "link"))?
-                    == LinkOutcome::Ring
+                if self.links().add_link(&link, &MemoryEvent::new_by_file(self.access.now_ms(), "link"))?
+                    == LinkOutcome::Cycle
                 {
                     tracing::warn!(
                         id,
@@ -79,13 +82,17 @@ impl FileLinkRows<'_> {
                 }
                 done.push((kind, to));
             }
-            self.set_linked(&id, &done)?;
+            self.set_applied_links(&id, &done)?;
         }
         Ok(())
     }
 
     /// Records which links of a memory's file were applied.
-    pub(crate) fn set_linked(&self, id: &str, links: &[(LinkKind, String)]) -> Result<(), DatabaseError> {
+    pub(crate) fn set_applied_links(
+        &self,
+        id: &str,
+        links: &[(LinkKind, String)],
+    ) -> Result<(), DatabaseError> {
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE memory SET linked = ?2 WHERE id = ?1")?

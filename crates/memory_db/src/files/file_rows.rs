@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::access::row_access::row_handle;
 use crate::memory_tables::version_rows::VersionRows;
-use crate::records::file_version::{FileColumns, FileHash, FileState, ShownMemories};
+use crate::records::file_version::{FileColumns, FileHash, MemoriesInFile, MemoryFileSnapshot};
 use crate::records::memory_record::FileSide;
 
 /// Why a file in conflict shows no memory: with a private memory of the same id, a person would have to choose between three texts.
@@ -111,7 +111,7 @@ impl FileRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn count_file_troubles(&self) -> Result<[u64; 2], DatabaseError> {
+    pub fn count_conflicted_and_hidden(&self) -> Result<[u64; 2], DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT count(DISTINCT iif(side IN (1, 2), name, NULL)), count(why)
@@ -140,7 +140,7 @@ impl FileRows<'_> {
     }
 
     /// Deletes the rows about a file of the worktree; returns the ids of the memories that the file showed.
-    pub(crate) fn delete_file_row(&self, name: &str) -> Result<Vec<String>, DatabaseError> {
+    pub(crate) fn delete_rows_of_file(&self, name: &str) -> Result<Vec<String>, DatabaseError> {
         self.access.run(|conn| {
             let ids = conn
                 .prepare_cached(
@@ -177,7 +177,7 @@ impl FileRows<'_> {
     }
 
     /// Deletes the rows about the file of a memory in the worktree, not the file itself.
-    pub(crate) fn delete_memory_file(&self, id: &str) -> Result<(), DatabaseError> {
+    pub(crate) fn delete_file_rows_of_memory(&self, id: &str) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 // With `+`, SQLite uses the index on `memory` instead of reading all files of the worktree.
@@ -223,9 +223,9 @@ impl FileRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn fill_in_remarks(&self, files: &[FileState]) -> Result<(), DatabaseError> {
+    pub fn fill_in_remarks(&self, files: &[MemoryFileSnapshot]) -> Result<(), DatabaseError> {
         for file in files {
-            let ShownMemories::Versions(versions) = &file.shown else { continue };
+            let MemoriesInFile::Versions(versions) = &file.memories else { continue };
             for version in versions {
                 self.access.run(|conn| {
                     conn.prepare_cached(
@@ -254,7 +254,7 @@ impl FileRows<'_> {
     }
 
     /// Makes the files that are named after a memory, but show no memory, be read again, because the reason may be gone.
-    pub(crate) fn reread_hidden_file(&self, id: &str) -> Result<(), DatabaseError> {
+    pub(crate) fn request_hidden_file_reread(&self, id: &str) -> Result<(), DatabaseError> {
         let n_hidden = self.access.run(|conn| {
             conn.prepare_cached(
                 "UPDATE memory_file SET hash = zeroblob(32) WHERE name = ?1 || '.md' AND why IS NOT NULL",
@@ -262,14 +262,14 @@ impl FileRows<'_> {
             .execute([id])
         })?;
         if n_hidden > 0 {
-            self.access.set_reads_files_again();
+            self.access.request_file_reread();
         }
         Ok(())
     }
 
     /// Makes the files that show the main row of a memory be read again, because the row now has content from another database.
     /// `file` describes the file of that content.
-    pub(crate) fn reread_files(&self, id: &str, file: &FileColumns) -> Result<(), DatabaseError> {
+    pub(crate) fn request_files_reread(&self, id: &str, file: &FileColumns) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.execute(
                 "UPDATE memory SET version = coalesce(?2, zeroblob(32)), file_links = ?3, linked = NULL, remarks = ?4
@@ -281,7 +281,7 @@ impl FileRows<'_> {
                 [id],
             )
         })?;
-        self.access.set_reads_files_again();
+        self.access.request_file_reread();
         Ok(())
     }
 
@@ -305,8 +305,8 @@ impl FileRows<'_> {
 
     /// Makes the files that show a version row show the main row of the memory, which now has the same content.
     pub(crate) fn point_file_to_main(&self, id: &str, version: i64) -> Result<(), DatabaseError> {
-        let main = self.versions().row_of(id)?;
-        self.versions().copy_version(version, main)?;
+        let main = self.versions().find_row_number(id)?;
+        self.versions().copy_file_columns(version, main)?;
         self.access.run(|conn| {
             conn.execute("UPDATE memory_file SET memory = ?1, side = 0 WHERE memory = ?2", [main, version])
                 .map(drop)

@@ -21,16 +21,16 @@ impl SharingRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_shared(&self, id: &str) -> Result<bool, DatabaseError> {
-        Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_shared))
+    pub fn is_shared_by_file(&self, id: &str) -> Result<bool, DatabaseError> {
+        Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_shared_by_file))
     }
 
     /// Returns whether the team has a memory.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_team(&self, id: &str) -> Result<bool, DatabaseError> {
-        Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_team))
+    pub fn is_team_memory(&self, id: &str) -> Result<bool, DatabaseError> {
+        Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_team_memory))
     }
 
     /// Returns whether this user has stopped sharing a memory, so that no rule shares it again.
@@ -56,7 +56,7 @@ impl SharingRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(crate) fn set_shared(&self, id: &str, shared: Sharing) -> Result<(), DatabaseError> {
+    pub(crate) fn set_sharing(&self, id: &str, shared: Sharing) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE memory SET shared = ?2 WHERE id = ?1")?
                 .execute(params![id, shared as i64])
@@ -65,7 +65,7 @@ impl SharingRows<'_> {
         if shared == Sharing::Repo {
             self.files().end_file_conflicts(id)?;
         }
-        self.files().reread_hidden_file(id)
+        self.files().request_hidden_file_reread(id)
     }
 
     /// Marks a memory as shared through the worktree's file `name`, which the caller then writes.
@@ -73,8 +73,14 @@ impl SharingRows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn share_with_file(&self, id: &str, name: &str) -> Result<(), DatabaseError> {
-        self.set_shared(id, Sharing::Repo)?;
-        self.files().put_file_row(name, FileSide::Whole, Some(self.versions().row_of(id)?), &[0; 32], None)
+        self.set_sharing(id, Sharing::Repo)?;
+        self.files().put_file_row(
+            name,
+            FileSide::Whole,
+            Some(self.versions().find_row_number(id)?),
+            &[0; 32],
+            None,
+        )
     }
 
     /// Records that this user trusts the version of a memory with this hash.
@@ -93,7 +99,7 @@ impl SharingRows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn trust_memory(&self, id: &str) -> Result<(), DatabaseError> {
-        let row_id = self.versions().own_version_id(id)?.unwrap_or_else(|| id.to_owned());
+        let row_id = self.versions().worktree_version_id(id)?.unwrap_or_else(|| id.to_owned());
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE memory SET version = coalesce(version, zeroblob(32)) WHERE id = ?1")?
                 .execute([&row_id])?;
@@ -119,8 +125,8 @@ impl SharingRows<'_> {
         is_trusted: bool,
     ) -> Result<(), DatabaseError> {
         let hash = &version.hash;
-        let row_id = self.versions().own_version_id(id)?.unwrap_or_else(|| id.to_owned());
-        self.versions().set_version(&row_id, version)?;
+        let row_id = self.versions().worktree_version_id(id)?.unwrap_or_else(|| id.to_owned());
+        self.versions().set_file_columns(&row_id, version)?;
         self.access.run(|conn| {
             let sql = "DELETE FROM memory_file WHERE worktree = memod_worktree() AND name = ?1";
             conn.prepare_cached(sql)?.execute([name]).map(drop)
@@ -128,7 +134,7 @@ impl SharingRows<'_> {
         self.files().put_file_row(
             name,
             FileSide::Whole,
-            Some(self.versions().row_of(&row_id)?),
+            Some(self.versions().find_row_number(&row_id)?),
             hash,
             None,
         )?;
@@ -143,7 +149,8 @@ impl SharingRows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn is_only_elsewhere(&self, id: &str) -> Result<bool, DatabaseError> {
-        let is_living = self.versions().main_row(id)?.is_some_and(|main| main.is_shared && !main.is_archived);
+        let is_living =
+            self.versions().main_row(id)?.is_some_and(|main| main.is_shared_by_file && !main.is_archived);
         Ok(is_living && self.records().find_memory(id)?.is_none())
     }
 }

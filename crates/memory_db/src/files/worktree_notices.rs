@@ -10,7 +10,7 @@ use crate::access::row_access::row_handle;
 use crate::settings::meta_rows::MetaRows;
 
 /// The reason in the archive for a memory that no worktree has any more.
-pub(crate) const GONE: &str = "file";
+pub(crate) const FILE_GONE_REASON: &str = "file";
 
 /// Time for which the notice is shown, ms.
 const NOTICE_MS: i64 = 86_400_000;
@@ -39,7 +39,7 @@ impl WorktreeNotices<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn note_gone_worktree(&self, place: &str, ids: &[String]) -> Result<(), DatabaseError> {
+    pub fn record_gone_worktree(&self, place: &str, ids: &[String]) -> Result<(), DatabaseError> {
         let mut gone = self.recently_gone_worktrees()?;
         // A memory that an earlier removed worktree also had is listed only once.
         for other in &mut gone {
@@ -57,7 +57,8 @@ impl WorktreeNotices<'_> {
     pub(crate) fn gone_worktrees_notice(&self) -> Result<Option<String>, DatabaseError> {
         let mut worktrees = Vec::new();
         for GoneWorktree { place, ids, .. } in self.recently_gone_worktrees()? {
-            let n_left = ids.iter().try_fold(0_u64, |n, id| Ok(n + u64::from(self.is_left_by_file(id)?)))?;
+            let n_left =
+                ids.iter().try_fold(0_u64, |n, id| Ok(n + u64::from(self.is_archived_without_file(id)?)))?;
             if n_left > 0 {
                 worktrees.push(format!("{n_left} of {place}"));
             }
@@ -88,10 +89,10 @@ impl WorktreeNotices<'_> {
     }
 
     /// Returns whether a memory is in the archive because no worktree has its file any more.
-    fn is_left_by_file(&self, id: &str) -> Result<bool, DatabaseError> {
+    fn is_archived_without_file(&self, id: &str) -> Result<bool, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND archived_why = ?2")?
-                .exists([id, GONE])
+                .exists([id, FILE_GONE_REASON])
         })
     }
 }

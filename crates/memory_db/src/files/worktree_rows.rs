@@ -28,7 +28,7 @@ impl WorktreeRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn worktree_number(&self, git_dir: &str) -> Result<i64, DatabaseError> {
+    pub fn find_or_add_worktree(&self, git_dir: &str) -> Result<i64, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("INSERT OR IGNORE INTO worktree(git_dir) VALUES(?1)")?.execute([git_dir])?;
             conn.prepare_cached("SELECT id FROM worktree WHERE git_dir = ?1")?
@@ -71,7 +71,7 @@ impl WorktreeRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_without_worktree(&self) -> Result<bool, DatabaseError> {
+    pub fn is_worktree_unselected(&self) -> Result<bool, DatabaseError> {
         Ok(self.access.current_worktree()? < 1)
     }
 

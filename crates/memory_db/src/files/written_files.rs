@@ -27,11 +27,11 @@ pub struct PendingFile {
 }
 
 /// A file of a worktree: the worktree's git dir, relative to the common dir, and the name of the file.
-pub(crate) type FilePlace = (String, String);
+pub(crate) type WorktreeFileKey = (String, String);
 
 /// The stored state of a worktree's memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct KnownFile {
+pub(crate) struct StoredFileState {
     /// Hash of the file's text.
     pub(crate) hash: FileHash,
     /// The number of the row that the file shows, our side in a conflict in git; `None` if the file shows no memory.
@@ -70,7 +70,9 @@ impl WrittenFiles<'_> {
     }
 
     /// Returns the stored state of the memory files of all worktrees.
-    pub(crate) fn list_known_files(&self) -> Result<BTreeMap<FilePlace, KnownFile>, DatabaseError> {
+    pub(crate) fn list_known_files(
+        &self,
+    ) -> Result<BTreeMap<WorktreeFileKey, StoredFileState>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare(
                 // With `min`, SQLite takes the other columns from the row with the least side.
@@ -80,7 +82,7 @@ impl WrittenFiles<'_> {
                  GROUP BY f.worktree, f.name",
             )?
             .query_map([], |row| {
-                let file = KnownFile { hash: row.get(2)?, row: row.get(3)?, theirs: row.get(4)? };
+                let file = StoredFileState { hash: row.get(2)?, row: row.get(3)?, theirs: row.get(4)? };
                 Ok(((row.get(0)?, row.get(1)?), file))
             })?
             .collect()
@@ -88,7 +90,9 @@ impl WrittenFiles<'_> {
     }
 
     /// Returns the hashes that verbs last wrote to files of all worktrees; `None` for a removal.
-    pub(crate) fn list_written_files(&self) -> Result<HashMap<FilePlace, Option<FileHash>>, DatabaseError> {
+    pub(crate) fn list_written_files(
+        &self,
+    ) -> Result<HashMap<WorktreeFileKey, Option<FileHash>>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare(
                 "SELECT w.git_dir, f.name, f.hash FROM written_file f JOIN worktree w ON w.id = f.worktree",
@@ -99,9 +103,9 @@ impl WrittenFiles<'_> {
     }
 
     /// Replaces the records of verbs' last writes, and deletes pending writes. The worktrees must be stored already.
-    pub(crate) fn set_written_files(
+    pub(crate) fn replace_written_files(
         &self,
-        written: &HashMap<FilePlace, Option<FileHash>>,
+        written: &HashMap<WorktreeFileKey, Option<FileHash>>,
     ) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.execute_batch("DELETE FROM written_file; DELETE FROM pending_file")?;
@@ -139,7 +143,7 @@ impl WrittenFiles<'_> {
 
     /// Records that a file of the worktree shows only the row with this number, and has a text with this hash. A conflict in git
     /// ends with our side.
-    pub(crate) fn set_file_text(&self, name: &str, row: i64, hash: &FileHash) -> Result<(), DatabaseError> {
+    pub(crate) fn set_shown_row(&self, name: &str, row: i64, hash: &FileHash) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             // If this user trusts the row's version, the new text is trusted, too: only comments may differ.
             conn.execute(

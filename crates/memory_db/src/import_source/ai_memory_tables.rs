@@ -8,7 +8,7 @@ use super::source_row::{SourceRow, add_origin, parse_tags};
 use super::source_table::{SourceItem, SourceTable};
 
 /// The newest known schema, of ai-memory 0.6.4.
-pub(super) const KNOWN: i64 = 20;
+pub(super) const NEWEST_KNOWN_VERSION: i64 = 20;
 
 const NEEDED: &[&str] =
     &["id", "tier", "namespace", "title", "content", "tags", "priority", "created_at", "updated_at"];
@@ -16,15 +16,22 @@ const NEEDED: &[&str] =
 pub(super) const TABLES: &[SourceTable] = &[
     SourceTable {
         name: "memories",
-        needed: NEEDED,
-        optional: &["confidence", "source", "access_count", "last_accessed_at", "expires_at", "metadata"],
-        may_lack: false,
+        required_columns: NEEDED,
+        optional_columns: &[
+            "confidence",
+            "source",
+            "access_count",
+            "last_accessed_at",
+            "expires_at",
+            "metadata",
+        ],
+        may_be_absent: false,
         read: read_memory,
     },
     SourceTable {
         name: "archived_memories",
-        needed: NEEDED,
-        optional: &[
+        required_columns: NEEDED,
+        optional_columns: &[
             "confidence",
             "source",
             "access_count",
@@ -36,14 +43,14 @@ pub(super) const TABLES: &[SourceTable] = &[
             "original_tier",
             "original_expires_at",
         ],
-        may_lack: true,
+        may_be_absent: true,
         read: read_archived,
     },
     SourceTable {
         name: "memory_links",
-        needed: &["source_id", "target_id", "relation"],
-        optional: &["created_at"],
-        may_lack: true,
+        required_columns: &["source_id", "target_id", "relation"],
+        optional_columns: &["created_at"],
+        may_be_absent: true,
         read: read_link,
     },
 ];

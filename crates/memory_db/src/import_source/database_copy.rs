@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use memod_base::paths::{canonical, create_dir_in, with_suffix};
+use memod_base::paths::{canonicalize_path, create_dir_without_parents, with_suffix};
 use memod_database::{DatabaseError, check_quickly, open_connection};
 use memod_proto::{RpcError, code};
 use rusqlite::config::DbConfig;
@@ -28,33 +28,33 @@ pub(crate) enum CopyPurpose {
     /// To restore a backup.
     Restore,
     /// To merge the memories of another state dir.
-    Unite,
+    MergeOther,
 }
 
 impl CopyPurpose {
-    const ALL: [Self; 3] = [Self::Import, Self::Restore, Self::Unite];
+    const ALL: [Self; 3] = [Self::Import, Self::Restore, Self::MergeOther];
 
     /// Returns the path of the copy.
-    fn copy_in(self, state_dir: &Path) -> PathBuf {
+    fn copy_path_in(self, state_dir: &Path) -> PathBuf {
         let dir = match self {
             Self::Import => "import",
             Self::Restore => "restore",
-            Self::Unite => "elsewhere",
+            Self::MergeOther => "elsewhere",
         };
         state_dir.join(dir).join("copy.db")
     }
 }
 
 /// Removes the copies of databases that a killed daemon left in the state dir.
-pub fn remove_left_copies(state_dir: &Path) {
-    for copy in CopyPurpose::ALL.map(|purpose| purpose.copy_in(state_dir)) {
+pub fn remove_leftover_copies(state_dir: &Path) {
+    for copy in CopyPurpose::ALL.map(|purpose| purpose.copy_path_in(state_dir)) {
         remove_copy(&copy);
     }
 }
 
 /// Removes a copy and its directory.
 fn remove_copy(copy: &Path) {
-    for file in with_companions(copy).into_iter().chain([with_suffix(copy, "-shm")]) {
+    for file in list_database_files(copy).into_iter().chain([with_suffix(copy, "-shm")]) {
         let _ = fs::remove_file(file); // a file that stays is removed with the next copy
     }
     let _ = copy.parent().map(fs::remove_dir);
@@ -126,7 +126,7 @@ impl DatabaseCopy {
         ours: &[&Path],
     ) -> Result<Self, CopyError> {
         let meta = fs::metadata(path).map_err(CopyError::at_path(path))?;
-        let copied = Self { path: path.to_owned(), copy: purpose.copy_in(state_dir) };
+        let copied = Self { path: path.to_owned(), copy: purpose.copy_path_in(state_dir) };
         let dir = copied.copy.parent().unwrap_or(state_dir);
         // Opening and closing our files here would drop SQLite's locks on them.
         if ours.iter().any(|own| is_same_file(own, path)) {
@@ -140,10 +140,10 @@ impl DatabaseCopy {
         if meta.len() > MOST_BYTES {
             return Err(copied.unusable_error(format!("over {} GiB", MOST_BYTES >> 30), "import parts of it"));
         }
-        create_dir_in(dir).map_err(CopyError::at_path(dir))?;
+        create_dir_without_parents(dir).map_err(CopyError::at_path(dir))?;
         for _ in 0..TRIES {
             let before = read_stamps(path);
-            for (from, to) in with_companions(path).into_iter().zip(with_companions(&copied.copy)) {
+            for (from, to) in list_database_files(path).into_iter().zip(list_database_files(&copied.copy)) {
                 let _ = fs::remove_file(&to);
                 if fs::metadata(&from).is_ok_and(|meta| meta.is_file()) {
                     fs::copy(&from, &to).map_err(|error| match error.kind() {
@@ -168,7 +168,7 @@ impl DatabaseCopy {
     pub(super) fn open_tables(&self, tables: &[SourceTable]) -> Result<Connection, CopyError> {
         let conn = self.open_connection().map_err(|error| self.sqlite_error(error))?;
         for table in tables {
-            self.check_table(&conn, table.name, table.needed, table.may_lack)?;
+            self.check_table(&conn, table.name, table.required_columns, table.may_be_absent)?;
         }
         Ok(conn)
     }
@@ -271,7 +271,7 @@ impl DatabaseCopy {
 }
 
 /// Returns the paths of a database, its write-ahead log and its rollback journal.
-fn with_companions(path: &Path) -> Vec<PathBuf> {
+fn list_database_files(path: &Path) -> Vec<PathBuf> {
     [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| with_suffix(path, suffix))).collect()
 }
 
@@ -280,7 +280,7 @@ pub(crate) type FileStamps = Vec<Option<(u64, Option<SystemTime>)>>;
 
 /// Returns the sizes and modification times of the files of a database.
 pub(crate) fn read_stamps(path: &Path) -> FileStamps {
-    with_companions(path)
+    list_database_files(path)
         .iter()
         .map(|path| fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok())))
         .collect()
@@ -302,5 +302,5 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
         use std::os::unix::fs::MetadataExt as _;
         return (one.dev(), one.ino()) == (other.dev(), other.ino());
     }
-    canonical(one).is_ok_and(|one| canonical(other).is_ok_and(|other| one == other))
+    canonicalize_path(one).is_ok_and(|one| canonicalize_path(other).is_ok_and(|other| one == other))
 }

@@ -7,8 +7,8 @@ use super::source_table::{SourceItem, SourceTable};
 
 pub(super) const TABLES: &[SourceTable] = &[SourceTable {
     name: "memories",
-    needed: &["id", "content", "container_tag", "created_at"],
-    optional: &[
+    required_columns: &["id", "content", "container_tag", "created_at"],
+    optional_columns: &[
         "tags",
         "type",
         "updated_at",
@@ -20,12 +20,12 @@ pub(super) const TABLES: &[SourceTable] = &[SourceTable {
         "project_name",
         "git_repo_url",
     ],
-    may_lack: false,
+    may_be_absent: false,
     read: read_memory,
 }];
 
 /// Prefix of the tag of a named container; other containers are projects, named by a hash.
-const NAMED: &str = "memo_container_";
+const NAMED_CONTAINER_PREFIX: &str = "memo_container_";
 
 fn read_memory(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     let id = fields.require_text("id")?;
@@ -54,7 +54,7 @@ fn read_memory(fields: &SourceRow<'_>) -> Result<SourceItem, String> {
     Ok(SourceItem::Memory(Box::new(Draft {
         original: Some(format!("memo:{id}")),
         content: fields.require_text("content")?,
-        container: container.strip_prefix(NAMED).map(str::to_owned),
+        container: container.strip_prefix(NAMED_CONTAINER_PREFIX).map(str::to_owned),
         tags: tags.filter(|_| !is_chunk).map(|tags| super::source_row::parse_tags(&tags)).unwrap_or_default(),
         author: author.filter(|author| !author.trim().is_empty()),
         created: fields.read_time("created_at", 1_000.0)?,

@@ -1,6 +1,6 @@
 //! Reads the memory.db of another repository from a copy, in which an older schema is migrated.
 
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_database::DatabaseError;
 use memod_proto::exchange::{DatabaseResult, Draft};
 
@@ -16,13 +16,13 @@ const TABLES: [(&str, &[&str], bool); 4] =
 ///
 /// # Errors
 /// When the copy is damaged, is not a memory.db, or has a newer schema.
-pub(crate) fn open_memod(copied: &DatabaseCopy) -> Result<MemoryDb, CopyError> {
+pub(crate) fn open_memod_copy(copied: &DatabaseCopy) -> Result<MemoryDb, CopyError> {
     let conn = copied.open_connection().map_err(|error| copied.sqlite_error(error))?;
     for (table, needed, may_lack) in TABLES {
         copied.check_table(&conn, table, needed, may_lack)?;
     }
     drop(conn);
-    MemoryDb::open_passing_copy(copied.copy_path()).map_err(|error| copied.database_error(error))
+    MemoryDb::open_temporary_copy(copied.copy_path()).map_err(|error| copied.database_error(error))
 }
 
 /// Returns a page of the living or the archived memories, after the row number `after`.
@@ -32,7 +32,7 @@ pub(super) fn read_memod_page(
     after: i64,
 ) -> Result<DatabaseResult, DatabaseError> {
     let read: Result<_, DatabaseError> = db.read(0, |rows| {
-        let found = rows.records().list_after(
+        let found = rows.records().list_after_row(
             &MemoryFilter { archived, ..MemoryFilter::default() },
             after,
             PAGE_BYTES,
@@ -61,18 +61,18 @@ fn draft_from_record(row: i64, record: MemoryRecord) -> Draft {
         container: Some(record.container),
         tags: record.tags,
         tier: Some(record.tier),
-        expires_at: record.expires_at.map(rfc3339),
+        expires_at: record.expires_at.map(format_rfc3339),
         priority: Some(i64::from(record.priority)),
         confidence: Some(record.confidence),
         source: Some(record.source),
         author: Some(record.author),
         agent: record.agent,
-        created: Some(rfc3339(record.created)),
-        updated: Some(rfc3339(record.updated)),
-        last_access: record.last_access.map(rfc3339),
+        created: Some(format_rfc3339(record.created)),
+        updated: Some(format_rfc3339(record.updated)),
+        last_access: record.last_access.map(format_rfc3339),
         access_count: record.access_count,
         metadata: record.metadata,
-        archived_at: record.archived_at.map(rfc3339),
+        archived_at: record.archived_at.map(format_rfc3339),
         archived_why: record.archived_why,
         key: record.key,
         anchors: record.anchors,

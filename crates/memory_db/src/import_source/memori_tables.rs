@@ -8,14 +8,14 @@ use super::source_row::{SourceRow, add_origin, parse_tags};
 use super::source_table::{SourceItem, SourceTable};
 
 /// The newest known `user_version`.
-pub(super) const KNOWN: i64 = 3;
+pub(super) const NEWEST_KNOWN_VERSION: i64 = 3;
 
 pub(super) const TABLES: &[SourceTable] = &[SourceTable {
     name: "memories",
-    needed: &["id", "content", "metadata", "created_at", "updated_at"],
+    required_columns: &["id", "content", "metadata", "created_at", "updated_at"],
     // These columns exist since version 2.
-    optional: &["last_accessed", "access_count"],
-    may_lack: false,
+    optional_columns: &["last_accessed", "access_count"],
+    may_be_absent: false,
     read: read_memory,
 }];
 

@@ -3,7 +3,7 @@
 //! SQLite allows values of any type in any column. Each value is read by its actual type, and an invalid row is refused without
 //! affecting other rows. In errors, the name of the column comes first.
 
-use memod_base::types::{parse_exactly, rfc3339};
+use memod_base::types::{format_rfc3339, parse_with_exact_numbers};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ pub(super) fn build_query(conn: &Connection, table: &SourceTable) -> rusqlite::R
         ),
         false => format!("NULL AS {name}"),
     };
-    let values: Vec<_> = table.needed.iter().chain(table.optional).map(value).collect();
+    let values: Vec<_> = table.required_columns.iter().chain(table.optional_columns).map(value).collect();
     let (values, name) = (values.join(", "), table.name);
     Ok(Some(format!("SELECT rowid, {values} FROM {name} WHERE rowid > ?1 ORDER BY rowid")))
 }
@@ -93,7 +93,7 @@ impl<'a> SourceRow<'a> {
     /// NULL, 0 and negative numbers are no time.
     pub(super) fn read_time(&self, name: &str, per_second: f64) -> Result<Option<String>, String> {
         let number = self.read_number(name)?.filter(|number| *number > 0.0);
-        Ok(number.map(|number| rfc3339((number * 1_000.0 / per_second).round() as i64)))
+        Ok(number.map(|number| format_rfc3339((number * 1_000.0 / per_second).round() as i64)))
     }
 
     /// Returns the JSON object in a column; any other value becomes an object with this value under the name of the column.
@@ -101,7 +101,7 @@ impl<'a> SourceRow<'a> {
         let Some(text) = self.read_text(name)?.filter(|text| !text.trim().is_empty()) else {
             return Ok(Map::new());
         };
-        Ok(match parse_exactly(&text) {
+        Ok(match parse_with_exact_numbers(&text) {
             Ok(Value::Object(object)) => object,
             Ok(other) => Map::from_iter([(name.to_owned(), other)]),
             Err(_) => Map::from_iter([(name.to_owned(), Value::from(text))]),

@@ -12,11 +12,11 @@ pub(super) struct SourceTable {
     /// Name of the table.
     pub(super) name: &'static str,
     /// Columns that the table must have.
-    pub(super) needed: &'static [&'static str],
+    pub(super) required_columns: &'static [&'static str],
     /// Columns that only some versions have.
-    pub(super) optional: &'static [&'static str],
+    pub(super) optional_columns: &'static [&'static str],
     /// Whether some versions lack the table.
-    pub(super) may_lack: bool,
+    pub(super) may_be_absent: bool,
     /// Reads a row; the error says which column is invalid, and why.
     pub(super) read: fn(&SourceRow<'_>) -> Result<SourceItem, String>,
 }

@@ -14,13 +14,13 @@ use crate::database::open_database::MemoryDb;
 use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy};
 use crate::memory_rows::MemoryRows;
 use crate::memory_store::backups::BackupReason;
-use crate::memory_store::file_restore_plan::FilePlan;
+use crate::memory_store::file_restore_plan::FileRestorePlan;
 use crate::memory_store::other_databases::store_merged_stamps;
 use crate::memory_store::store_notice::StoreNotice;
 use crate::memory_store::unfinished_backup::UnfinishedBackup;
 use crate::memory_store::{JobError, MemoryStore};
 use crate::records::memory_event::{MemoryEvent, RESTORED, restored_at};
-use crate::records::record_columns::SAVED_COLUMNS;
+use crate::records::record_columns::BASE_COLUMNS;
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum RestoreError {
     Copy(#[from] CopyError),
     /// There is no backup.
     #[error("there is no backup to restore yet")]
-    None,
+    NoBackup,
 }
 
 /// Hashes of memories by id.
@@ -46,23 +46,23 @@ impl MemoryStore {
     ///
     /// # Errors
     /// When the file exists or cannot be written; nothing is left of the backup then.
-    pub fn back_up_to(
+    pub fn make_requested_backup(
         &mut self,
         now_ms: i64,
         path: Option<&Path>,
         is_by_agent: bool,
     ) -> Result<BackupResult, DatabaseError> {
         self.ensure_open(now_ms)?;
-        let (db, _) = self.open.as_ref().expect("it was made ready");
+        let (db, _) = self.open_database.as_ref().expect("it was made ready");
         let path = match path {
             Some(path) => {
                 let unfinished = UnfinishedBackup::begin_backup(self.state_dir(), path, now_ms);
-                write_new(db, path, &unfinished)?;
+                write_new_backup(db, path, &unfinished)?;
                 path.to_owned()
             }
             None => {
                 let label = if is_by_agent { BackupReason::AskedByAgent } else { BackupReason::Asked };
-                self.backups.add_backup(db, now_ms, label)?
+                self.backups.make_backup_and_prune(db, now_ms, label)?
             }
         };
         let bytes = fs::symlink_metadata(&path).map_err(|error| DatabaseError::from_io(&path, error))?.len();
@@ -84,7 +84,7 @@ impl MemoryStore {
         write: impl Fn(&MemoryRows<'_>, &Path) -> Result<T, JobError<R>>,
     ) -> Result<T, JobError<R>> {
         self.ensure_open(now_ms)?;
-        let (db, _) = self.open.as_ref().expect("it was made ready");
+        let (db, _) = self.open_database.as_ref().expect("it was made ready");
         let backup = self.backups.make_backup(db, now_ms, BackupReason::Reset)?;
         let written = self.write(now_ms, |rows| write(rows, &backup));
         match &written {
@@ -108,46 +108,50 @@ impl MemoryStore {
         note: impl FnOnce(&MemoryRows<'_>, &RestoreResult) -> Result<(), DatabaseError>,
     ) -> Result<RestoreResult, RestoreError> {
         self.ensure_open(now_ms)?;
-        let path: PathBuf = match (path, &self.open) {
+        let path: PathBuf = match (path, &self.open_database) {
             (Some(path), _) => path.to_owned(),
             (None, open) => {
                 let present = open.as_ref().map(|(db, _)| db.read_lineage()).transpose()?.unwrap_or_default();
-                self.backups.find_newest(&present).ok_or(RestoreError::None)?
+                self.backups.find_newest(&present).ok_or(RestoreError::NoBackup)?
             }
         };
         let copied = DatabaseCopy::copy_from(&path, self.state_dir(), CopyPurpose::Restore, &[&self.path])?;
-        let mut backup = crate::import_source::open_memod(&copied)?;
-        let (present, _) = self.open.as_mut().expect("it was made ready");
+        let mut backup = crate::import_source::open_memod_copy(&copied)?;
+        let (present, _) = self.open_database.as_mut().expect("it was made ready");
         if present.list_triggers_and_views()? != backup.list_triggers_and_views()? {
             // Triggers would run on all later writes.
             let why = "this backup has triggers or views that are not memod's".to_owned();
             return Err(copied.unusable_error(why, "import only its memories with `memo import`").into());
         }
-        let plan = FilePlan::plan_changes(present, &backup)?;
+        let plan = FileRestorePlan::plan_changes(present, &backup)?;
         let (ours, theirs) = (present.digest_memories()?, backup.digest_memories()?);
         let mut result = compare_digests(&ours, &theirs, &plan);
         (result.path, result.dry_run) = (path.display().to_string(), dry_run);
         if dry_run {
             return Ok(result);
         }
-        result.kept =
-            Some(self.backups.add_backup(present, now_ms, BackupReason::Replaced)?.display().to_string());
-        make_next_version(present, &mut backup, now_ms, |rows| {
+        result.kept = Some(
+            self.backups
+                .make_backup_and_prune(present, now_ms, BackupReason::Replaced)?
+                .display()
+                .to_string(),
+        );
+        make_backup_successor(present, &mut backup, now_ms, |rows| {
             // Other databases have the former versions or deletions; this event makes the restored ones newer.
-            let event = MemoryEvent::of_daemon(now_ms, RESTORED);
+            let event = MemoryEvent::new_by_daemon(now_ms, RESTORED);
             let mut changed = theirs.keys().filter(|id| ours.get(*id) != theirs.get(*id));
-            changed.try_for_each(|id| rows.history().note_change(id, &event))?;
-            plan.record_changes(rows, self.forms.file_text)?;
+            changed.try_for_each(|id| rows.history().record_change(id, &event))?;
+            plan.record_changes(rows, self.functions.render_file)?;
             note(rows, &result)
         })?;
-        present.replace_by(&backup)?;
+        present.replace_contents_by(&backup)?;
         self.is_changed = true;
-        self.note_replaced("restore_backup");
-        self.open = None; // the cached state of the connection is stale
+        self.record_replacement("restore_backup");
+        self.open_database = None; // the cached state of the connection is stale
         self.ensure_open(now_ms)?;
         // Without this backup, a recovery from damage would use an older backup, and undo the restore.
         let _ = self
-            .back_up(now_ms)
+            .back_up_if_changed(now_ms)
             .inspect_err(|error| tracing::warn!(%error, "cannot back up the restored memory.db"));
         Ok(result)
     }
@@ -155,7 +159,7 @@ impl MemoryStore {
 
 /// Makes the copy of a backup the successor of the present database: it gets the present database's lineage, deletions and notices,
 /// and records memories that it lacks as deleted, so that they do not come back from other backups. Then calls `apply` on it.
-fn make_next_version(
+fn make_backup_successor(
     present: &MemoryDb,
     backup: &mut MemoryDb,
     now_ms: i64,
@@ -186,9 +190,9 @@ fn make_next_version(
 }
 
 /// Returns the result of a restore: how the present memories differ from those of a backup, and what `plan` does to files.
-fn compare_digests(present: &MemoryDigests, backup: &MemoryDigests, plan: &FilePlan) -> RestoreResult {
+fn compare_digests(present: &MemoryDigests, backup: &MemoryDigests, plan: &FileRestorePlan) -> RestoreResult {
     let count =
-        |ids: &mut dyn Iterator<Item = &String>| ids.filter(|id| !plan.kept.contains(*id)).count() as u64;
+        |ids: &mut dyn Iterator<Item = &String>| ids.filter(|id| !plan.kept_ids.contains(*id)).count() as u64;
     let only =
         |of: &MemoryDigests, not: &MemoryDigests| count(&mut of.keys().filter(|id| !not.contains_key(*id)));
     let mut differing =
@@ -202,14 +206,14 @@ fn compare_digests(present: &MemoryDigests, backup: &MemoryDigests, plan: &FileP
         differ: count(&mut differing),
         files_written,
         files_removed,
-        files_kept: plan.kept.len() as u64,
-        files_gone: plan.n_gone,
+        files_kept: plan.kept_ids.len() as u64,
+        files_gone: plan.n_removed_outside,
         ..RestoreResult::default()
     }
 }
 
 /// Writes a backup under its `unfinished` name, reads it back, and renames it to `path`. Never replaces a file.
-fn write_new(db: &MemoryDb, path: &Path, unfinished: &UnfinishedBackup) -> Result<(), DatabaseError> {
+fn write_new_backup(db: &MemoryDb, path: &Path, unfinished: &UnfinishedBackup) -> Result<(), DatabaseError> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(DatabaseError::from_io(path, std::io::ErrorKind::AlreadyExists.into()));
     }
@@ -252,7 +256,7 @@ impl MemoryDb {
 
     /// Returns a hash of each memory and its links, by id. Recalls do not change the hash; every other change of the memory does.
     fn digest_memories(&self) -> Result<MemoryDigests, DatabaseError> {
-        let columns = SAVED_COLUMNS
+        let columns = BASE_COLUMNS
             .replace("m.last_access, m.access_count", "NULL, NULL")
             // Recalls change these three; every other change of them also changes `updated`.
             .replace("m.tier, m.expires_at, m.priority", "NULL, NULL, NULL");

@@ -5,21 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use memod_base::paths::create_dir_in;
+use memod_base::paths::create_dir_without_parents;
 use memod_database::DatabaseError;
 use rusqlite::OpenFlags;
 
 use crate::database::integrity_check::AlteredText;
 use crate::database::open_database::MemoryDb;
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 use crate::settings::lineage_rows::Lineage;
 
 /// Number of backups that are kept of each group. Of the daily group, only the last backup of each day counts.
-const KEPT: usize = 7;
+const MAX_KEPT: usize = 7;
 
 /// Maximum number of memories with an altered text that are listed by id.
-const MOST_NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Suffix in the name of a backup that was made before a restore.
 const REPLACED: &str = "-replaced";
@@ -56,7 +56,7 @@ pub(crate) struct BackupFile {
     /// The lineage of the backup; `None` if it cannot be read.
     pub(crate) lineage: Option<Lineage>,
     /// Whether the backup cannot be read at the moment, so that its age is unknown.
-    is_unread: bool,
+    is_unreadable_now: bool,
 }
 
 impl BackupFile {
@@ -65,7 +65,7 @@ impl BackupFile {
         let lineage = MemoryDb::open_unmigrated(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .and_then(|db| db.read_lineage());
         let is_unread = lineage.as_ref().is_err_and(DatabaseError::is_transient);
-        Self { path, name, lineage: lineage.ok(), is_unread }
+        Self { path, name, lineage: lineage.ok(), is_unreadable_now: is_unread }
     }
 
     /// Returns the day in the backup's name, as `20261121`.
@@ -93,12 +93,12 @@ impl BackupDir {
     }
 
     /// Returns whether the directory has a backup.
-    pub(crate) fn is_any(&self) -> bool {
+    pub(crate) fn has_backup(&self) -> bool {
         self.list_names().next().is_some()
     }
 
     /// Returns whether a database has been written and no backup has exactly its lineage.
-    pub(crate) fn lacks_copy_of(&self, db: &MemoryDb) -> Result<bool, DatabaseError> {
+    pub(crate) fn lacks_backup_of(&self, db: &MemoryDb) -> Result<bool, DatabaseError> {
         let lineage = db.read_lineage()?;
         let mut names: Vec<(PathBuf, String)> = self.list_names().collect();
         names.sort_by(|(_, a), (_, b)| b.cmp(a)); // usually the newest backup matches
@@ -133,7 +133,7 @@ impl BackupDir {
     pub(crate) fn describe_altered_texts(
         &self,
         altered: &[AlteredText],
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
     ) -> Vec<String> {
         let copies = if altered.is_empty() { Vec::new() } else { self.list_all() };
         let opened: Vec<(PathBuf, MemoryDb)> = copies
@@ -144,11 +144,11 @@ impl BackupDir {
             })
             .collect();
         let mut described = Vec::new();
-        for text in altered.iter().take(MOST_NAMED) {
+        for text in altered.iter().take(MAX_LISTED) {
             let backup = opened.iter().find(|(_, db)| db.has_text(text, derive));
             described.push(describe_altered_text(&text.0, backup.map(|(path, _)| path)));
         }
-        let n_more = altered.len().saturating_sub(MOST_NAMED);
+        let n_more = altered.len().saturating_sub(MAX_LISTED);
         described.extend((n_more > 0).then(|| format!("{n_more} more memories have altered texts")));
         described
     }
@@ -162,7 +162,7 @@ impl BackupDir {
     }
 
     /// Makes a backup, deletes surplus backups, and returns the path of the new backup.
-    pub(crate) fn add_backup(
+    pub(crate) fn make_backup_and_prune(
         &self,
         db: &MemoryDb,
         now_ms: i64,
@@ -180,7 +180,7 @@ impl BackupDir {
         now_ms: i64,
         label: BackupReason,
     ) -> Result<PathBuf, DatabaseError> {
-        create_dir_in(&self.dir).map_err(|error| DatabaseError::from_io(&self.dir, error))?;
+        create_dir_without_parents(&self.dir).map_err(|error| DatabaseError::from_io(&self.dir, error))?;
         let temporary = self.dir.join("new");
         let _ = fs::remove_file(&temporary); // left by a daemon that was killed here
         db.copy_safely(&temporary).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
@@ -199,7 +199,8 @@ impl BackupDir {
     /// Deletes surplus backups; `made` is the path of the newest backup. A file that cannot be deleted is tried again after the
     /// next backup.
     pub(crate) fn delete_surplus(&self, made: &Path) {
-        let mut read: Vec<BackupFile> = self.list_all().into_iter().filter(|copy| !copy.is_unread).collect();
+        let mut read: Vec<BackupFile> =
+            self.list_all().into_iter().filter(|copy| !copy.is_unreadable_now).collect();
         // The newest backup comes first, because other backups of the same content may have later times in their names.
         read.sort_by_key(|copy| copy.path != made);
         for copy in select_surplus(read) {
@@ -247,7 +248,7 @@ fn select_surplus(backups: Vec<BackupFile>) -> Vec<BackupFile> {
         }
         let n_kept = n_kept.entry(kind).or_default();
         *n_kept += 1;
-        *n_kept <= KEPT
+        *n_kept <= MAX_KEPT
     };
     backups.into_iter().filter(|copy| !is_kept(copy)).collect()
 }
@@ -269,7 +270,7 @@ mod tests {
             names.extend((0..8).map(|n| backup_name(day(0, n * 1_000), label)));
         }
         names.sort_by(|a, b| b.cmp(a));
-        let copy = |name| BackupFile { path: PathBuf::new(), name, lineage: None, is_unread: false };
+        let copy = |name| BackupFile { path: PathBuf::new(), name, lineage: None, is_unreadable_now: false };
         let backups = names.into_iter().map(copy).collect::<Vec<_>>();
         let gone = select_surplus(backups.clone());
         let kept: Vec<_> =

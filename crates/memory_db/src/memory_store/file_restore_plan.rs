@@ -9,35 +9,35 @@ use memod_database::DatabaseError;
 
 use crate::database::open_database::MemoryDb;
 use crate::files::worktree_rows::WorktreeRow;
-use crate::files::written_files::{FilePlace, KnownFile, PendingFile};
+use crate::files::written_files::{PendingFile, StoredFileState, WorktreeFileKey};
 use crate::memory_rows::MemoryRows;
 use crate::records::record_functions::RenderFileText;
 
 /// A file that is to get the state that it has in the backup.
 #[derive(Debug)]
 struct PlannedFileChange {
-    place: FilePlace,
+    place: WorktreeFileKey,
     /// Hash of the file's present text; `None` if there is no file.
     former: Option<[u8; 32]>,
     /// State of the file in the backup; `None` if the file is to be removed.
-    then: Option<KnownFile>,
+    in_backup: Option<StoredFileState>,
 }
 
 /// The changes to files of worktrees when a backup is restored.
 #[derive(Debug, Default)]
-pub(super) struct FilePlan {
+pub(super) struct FileRestorePlan {
     changes: Vec<PlannedFileChange>,
     /// Ids of memories whose files stay, because git or an editor has changed them.
-    pub(super) kept: BTreeSet<String>,
+    pub(super) kept_ids: BTreeSet<String>,
     /// Number of files in the backup that git or an editor has removed.
-    pub(super) n_gone: u64,
+    pub(super) n_removed_outside: u64,
     /// The hashes that verbs last wrote to files, in the present database.
-    written: HashMap<FilePlace, Option<[u8; 32]>>,
+    written: HashMap<WorktreeFileKey, Option<[u8; 32]>>,
     /// The worktrees of the present database.
     worktrees: Vec<WorktreeRow>,
 }
 
-impl FilePlan {
+impl FileRestorePlan {
     /// Compares the present files with those of a backup, and returns the changes to make.
     pub(super) fn plan_changes(present: &MemoryDb, backup: &MemoryDb) -> Result<Self, DatabaseError> {
         let (now, written, worktrees) = present.read(0, |rows| {
@@ -54,7 +54,7 @@ impl FilePlan {
             ))
         })?;
         let mut plan = Self::default();
-        let places: BTreeSet<&FilePlace> = now.keys().chain(then.keys()).collect();
+        let places: BTreeSet<&WorktreeFileKey> = now.keys().chain(then.keys()).collect();
         for place in places.into_iter().filter(|place| is_same_worktree(&worktrees, &former, &place.0)) {
             let (now, then) = (now.get(place).copied(), then.get(place).copied());
             // The row of the file may have been deleted with the memory while the file still exists.
@@ -63,11 +63,15 @@ impl FilePlan {
                 continue;
             }
             if written.get(place) == Some(&hash_now) {
-                plan.changes.push(PlannedFileChange { place: place.clone(), former: hash_now, then });
+                plan.changes.push(PlannedFileChange {
+                    place: place.clone(),
+                    former: hash_now,
+                    in_backup: then,
+                });
             } else if hash_now.is_some() {
-                plan.kept.insert(place.1.trim_end_matches(".md").to_owned());
+                plan.kept_ids.insert(place.1.trim_end_matches(".md").to_owned());
             } else {
-                plan.n_gone += 1;
+                plan.n_removed_outside += 1;
             }
         }
         (plan.written, plan.worktrees) = (written, worktrees);
@@ -76,7 +80,7 @@ impl FilePlan {
 
     /// Returns the numbers of files to write and to remove.
     pub(super) fn count_changes(&self) -> (u64, u64) {
-        let n_written = self.changes.iter().filter(|change| change.then.is_some()).count() as u64;
+        let n_written = self.changes.iter().filter(|change| change.in_backup.is_some()).count() as u64;
         (n_written, self.changes.len() as u64 - n_written)
     }
 
@@ -88,17 +92,17 @@ impl FilePlan {
         text: RenderFileText,
     ) -> Result<(), DatabaseError> {
         for worktree in &self.worktrees {
-            rows.enter_worktree(rows.worktrees().worktree_number(&worktree.git_dir)?);
+            rows.select_worktree(rows.worktrees().find_or_add_worktree(&worktree.git_dir)?);
             if let (Some(root), Some(made_ns)) = (&worktree.root, worktree.made_ns) {
                 rows.worktrees().set_worktree_location(root, made_ns)?;
             }
         }
-        rows.written_files().set_written_files(&self.written)?;
+        rows.written_files().replace_written_files(&self.written)?;
         for change in &self.changes {
-            rows.enter_worktree(rows.worktrees().worktree_number(&change.place.0)?);
+            rows.select_worktree(rows.worktrees().find_or_add_worktree(&change.place.0)?);
             change.record_change(rows, text)?;
         }
-        rows.enter_worktree(0);
+        rows.select_worktree(0);
         rows.files().delete_unshown_rows()
     }
 }
@@ -116,7 +120,7 @@ impl PlannedFileChange {
     fn record_change(&self, rows: &MemoryRows<'_>, text: RenderFileText) -> Result<(), DatabaseError> {
         let name = self.place.1.clone();
         let mut new = None;
-        if let Some((file, row)) = self.then.and_then(|file| Some((file, file.row?))) {
+        if let Some((file, row)) = self.in_backup.and_then(|file| Some((file, file.row?))) {
             let ours = rows.versions().read_file_memory(row)?;
             let theirs = file.theirs.map(|row| rows.versions().read_file_memory(row)).transpose()?;
             let conflict = theirs.and_then(|theirs| text(&ours, Some(&theirs)));
@@ -126,7 +130,7 @@ impl PlannedFileChange {
             if is_conflict {
                 rows.written_files().set_conflict_hash(&name, &hash)?;
             } else if hash != file.hash {
-                rows.written_files().set_file_text(&name, row, &hash)?;
+                rows.written_files().set_shown_row(&name, row, &hash)?;
             }
             new = Some((text, hash));
         }

@@ -11,7 +11,7 @@ use memod_database::DatabaseError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileSignature {
     /// Device and inode of the file; zeros on Windows.
-    pub(super) file: (u64, u64),
+    pub(super) device_and_inode: (u64, u64),
     bytes: u64,
     modified: Option<SystemTime>,
 }
@@ -22,7 +22,7 @@ impl FileSignature {
     /// # Errors
     /// When the file cannot be examined at the moment.
     pub(super) fn read_from(path: &Path) -> Result<Option<Self>, DatabaseError> {
-        let meta = paths::if_readable(fs::symlink_metadata(path));
+        let meta = paths::none_if_unreadable(fs::symlink_metadata(path));
         let Some(meta) = meta.map_err(|error| DatabaseError::from_io(path, error))? else {
             return Ok(None);
         };
@@ -30,6 +30,6 @@ impl FileSignature {
         let file = (std::os::unix::fs::MetadataExt::dev(&meta), std::os::unix::fs::MetadataExt::ino(&meta));
         #[cfg(not(unix))]
         let file = (0, 0);
-        Ok(Some(Self { file, bytes: meta.len(), modified: meta.modified().ok() }))
+        Ok(Some(Self { device_and_inode: file, bytes: meta.len(), modified: meta.modified().ok() }))
     }
 }

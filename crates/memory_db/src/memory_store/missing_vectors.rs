@@ -16,9 +16,13 @@ impl MemoryStore {
     ///
     /// # Errors
     /// When the vectors cannot be stored.
-    pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
-        let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
-        let rows = db.read(now_ms, |rows| rows.vectors().list_vectorless(&self.model.id, self.model.step))?;
+    pub fn compute_missing_vectors(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
+        let Some((db, _)) = self.open_database.as_mut().filter(|_| self.lacks_vectors) else {
+            return Ok(false);
+        };
+        let rows = db.read(now_ms, |rows| {
+            rows.vectors().list_rows_without_vector(&self.model.id, self.model.batch_size)
+        })?;
         self.lacks_vectors = !rows.is_empty();
         if rows.is_empty() || !db.write(now_ms, |all| all.vectors().embed_missing(&rows, &self.model))? {
             return Ok(false);
@@ -32,16 +36,16 @@ impl MemoryStore {
     /// # Errors
     /// When the vectors cannot be read; the next call then returns all vectors.
     pub fn vector_changes(&mut self) -> Result<Option<VectorChanges>, DatabaseError> {
-        let Some((db, _)) = &self.open else { return Ok(None) };
-        if !std::mem::replace(&mut self.is_opened, true) {
-            let changes = db.changed_vectors(&self.model)?;
-            self.is_opened = false;
+        let Some((db, _)) = &self.open_database else { return Ok(None) };
+        if !std::mem::replace(&mut self.sends_all_vectors, true) {
+            let changes = db.take_changed_vectors(&self.model)?;
+            self.sends_all_vectors = false;
             return Ok(Some(changes));
         }
-        db.changed_vectors(&self.model)?; // clears the list of changed rows, because all vectors are read next
+        db.take_changed_vectors(&self.model)?; // clears the list of changed rows, because all vectors are read next
         let vectors = db.read(0, |rows| rows.vectors().living_vectors(&self.model.id))?;
         let reader = MemoryReader::open(&self.path)?;
-        self.is_opened = false;
+        self.sends_all_vectors = false;
         Ok(Some(VectorChanges::All(Box::new(reader), self.model.id.clone(), vectors)))
     }
 }

@@ -15,7 +15,7 @@ pub enum ModelPreparation {
     /// The model is in use already, or its vectors cannot be computed now.
     Idle,
     /// Some vectors were computed; there may be more to do.
-    Some,
+    InProgress,
     /// Searches use another model now.
     Switched,
 }
@@ -47,13 +47,14 @@ impl MemoryStore {
         if self.next_model.as_ref().is_none_or(|next| next.id != chosen) {
             self.next_model = Some(Arc::new((self.make_model)(chosen)));
         }
-        let (Some((db, _)), Some(next)) = (self.open.as_mut(), self.next_model.clone()) else {
+        let (Some((db, _)), Some(next)) = (self.open_database.as_mut(), self.next_model.clone()) else {
             return Ok(ModelPreparation::Idle);
         };
-        let rows = db.read(now_ms, |rows| rows.vectors().list_vectorless(&next.id, next.step))?;
+        let rows =
+            db.read(now_ms, |rows| rows.vectors().list_rows_without_vector(&next.id, next.batch_size))?;
         if !rows.is_empty() {
             let is_made = db.write(now_ms, |all| all.vectors().embed_missing(&rows, &next))?;
-            return Ok(if is_made { ModelPreparation::Some } else { ModelPreparation::Idle });
+            return Ok(if is_made { ModelPreparation::InProgress } else { ModelPreparation::Idle });
         }
         let is_default = next.id == self.default_model;
         db.write(now_ms, |rows| {
@@ -62,10 +63,10 @@ impl MemoryStore {
             } else {
                 rows.meta().set_meta(MODEL, &next.id)?;
             }
-            rows.vectors().delete_other_vectors(&next.id)
+            rows.vectors().delete_vectors_of_other_models(&next.id)
         })?;
         (self.model, self.next_model) = (next, None);
-        (self.is_opened, self.lacks_vectors) = (true, true);
+        (self.sends_all_vectors, self.lacks_vectors) = (true, true);
         Ok(ModelPreparation::Switched)
     }
 }

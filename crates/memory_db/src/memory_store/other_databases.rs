@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::{NOT_TAKEN, OtherState, is_same_dir};
+use memod_base::paths::{NOT_MERGED_NOTICE, OtherStateDir, is_same_dir};
 use memod_database::DatabaseError;
 use rusqlite::OpenFlags;
 
 use crate::database::open_database::MemoryDb;
-use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy, FileStamps, open_memod, read_stamps};
+use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy, FileStamps, open_memod_copy, read_stamps};
 use crate::memory_store::MemoryStore;
 use crate::memory_store::backups::BackupDir;
 use crate::memory_store::file_signature::FileSignature;
@@ -26,18 +26,18 @@ use crate::settings::lineage_rows::Lineage;
 use crate::settings::meta_rows::MetaRows;
 
 /// The key in `meta` of the signatures of merged databases.
-const SEEN: &str = "elsewhere";
+const MERGED_STAMPS_KEY: &str = "elsewhere";
 
 /// Signatures of the files of other databases.
 type SeenStamps = BTreeMap<PathBuf, FileStamps>;
 
 /// Another state dir that may have memories of this repository.
-pub(super) struct OtherStateDir {
+pub(super) struct MergeSource {
     dir: PathBuf,
     /// The directory at which the paths of its anchors begin, relative to the top of the worktree.
-    below: PathBuf,
+    anchor_dir: PathBuf,
     /// Signatures of the files of its database when they were merged.
-    seen: Option<FileStamps>,
+    stamps_when_merged: Option<FileStamps>,
     /// Why its memories were not merged, or only those of a backup.
     trouble: Option<String>,
 }
@@ -60,32 +60,42 @@ struct OtherDatabase {
     _copied: Option<DatabaseCopy>,
 }
 
-impl OtherStateDir {
+impl MergeSource {
     fn database_path(&self) -> PathBuf {
         self.dir.join("memory.db")
     }
 
     /// Returns whether the state dir has a memory.db, its log or a backup.
     fn has_database(&self) -> bool {
-        self.database_path().exists() || has_log(&self.database_path()) || BackupDir::new(&self.dir).is_any()
+        self.database_path().exists()
+            || has_log(&self.database_path())
+            || BackupDir::new(&self.dir).has_backup()
     }
 }
 
 impl MemoryStore {
     /// Merges memories from these state dirs from now on.
-    pub fn set_other_state_dirs(&mut self, states: &[OtherState]) {
-        let place =
-            |OtherState { dir, below }: OtherState| OtherStateDir { dir, below, seen: None, trouble: None };
-        self.elsewhere = states.iter().cloned().map(place).collect();
+    pub fn set_other_state_dirs(&mut self, states: &[OtherStateDir]) {
+        let place = |OtherStateDir { dir, dir_in_worktree: anchor_dir }: OtherStateDir| MergeSource {
+            dir,
+            anchor_dir,
+            stamps_when_merged: None,
+            trouble: None,
+        };
+        self.other_state_dirs = states.iter().cloned().map(place).collect();
     }
 
     /// Returns the databases in other state dirs that have memories of this repository.
     pub fn list_databases_elsewhere(&self) -> Vec<PathBuf> {
-        self.elsewhere.iter().filter(|place| place.has_database()).map(OtherStateDir::database_path).collect()
+        self.other_state_dirs
+            .iter()
+            .filter(|place| place.has_database())
+            .map(MergeSource::database_path)
+            .collect()
     }
 
     /// Describes where the databases of this repository are; `None` if there is only one.
-    pub fn describe_places(&self) -> Option<String> {
+    pub fn describe_databases(&self) -> Option<String> {
         let others: Vec<String> =
             self.list_databases_elsewhere().iter().map(|path| path.display().to_string()).collect();
         let path = self.path.display();
@@ -94,31 +104,31 @@ impl MemoryStore {
     }
 
     /// Returns the problems with merging the databases of other state dirs.
-    pub(super) fn list_troubles(&self) -> impl Iterator<Item = &str> {
-        self.elsewhere.iter().filter_map(|place| place.trouble.as_deref())
+    pub(super) fn list_merge_problems(&self) -> impl Iterator<Item = &str> {
+        self.other_state_dirs.iter().filter_map(|place| place.trouble.as_deref())
     }
 
     /// Merges the databases in other state dirs that have changed since the last call. Failures are reported with every answer.
     pub(super) fn merge_other_databases(&mut self, now_ms: i64) {
-        for number in 0..self.elsewhere.len() {
-            let place = &self.elsewhere[number];
+        for number in 0..self.other_state_dirs.len() {
+            let place = &self.other_state_dirs[number];
             let now = read_stamps(&place.database_path());
             let is_ours = is_same_dir(self.state_dir(), &place.dir);
-            if place.seen.as_ref() == Some(&now) || is_ours {
+            if place.stamps_when_merged.as_ref() == Some(&now) || is_ours {
                 continue;
             }
-            let (dir, below, is_there) = (place.dir.clone(), place.below.clone(), place.has_database());
+            let (dir, below, is_there) = (place.dir.clone(), place.anchor_dir.clone(), place.has_database());
             let merged = if is_there { self.merge_state_dir((&dir, &below), &now, now_ms) } else { Ok(None) };
             let (seen, trouble) = match merged {
                 Ok(trouble) => (Some(now), trouble),
-                Err(why) => (None, Some(describe_not_taken(&dir, &why))),
+                Err(why) => (None, Some(describe_unmerged(&dir, &why))),
             };
-            let place = &mut self.elsewhere[number];
+            let place = &mut self.other_state_dirs[number];
             if let Some(trouble) = trouble.as_ref().filter(|trouble| place.trouble.as_ref() != Some(trouble))
             {
                 tracing::error!("{trouble}");
             }
-            (place.seen, place.trouble) = (seen, trouble);
+            (place.stamps_when_merged, place.trouble) = (seen, trouble);
         }
     }
 
@@ -134,13 +144,13 @@ impl MemoryStore {
         now_ms: i64,
     ) -> Result<Option<String>, DatabaseError> {
         let path = dir.join("memory.db");
-        if self.open.as_ref().is_some_and(|(db, _)| db.merged_stamps().get(&path) == Some(now)) {
+        if self.open_database.as_ref().is_some_and(|(db, _)| db.merged_stamps().get(&path) == Some(now)) {
             return Ok(None);
         }
         let (source, trouble) = match self.open_other(&path) {
             Ok(source) => (source, None),
             Err(why) => {
-                let trouble = describe_not_taken(&path, &why);
+                let trouble = describe_unmerged(&path, &why);
                 let Some(copy) = self.open_backup_of(dir) else { return Ok(Some(trouble)) };
                 let used = format!("{trouble}; a backup of it is used instead, {}", copy.path.display());
                 (copy, (path.exists() || has_log(&path)).then_some(used))
@@ -153,11 +163,11 @@ impl MemoryStore {
 
     /// Opens a copy of a database in another state dir.
     fn open_other(&self, path: &Path) -> Result<OtherDatabase, OtherDatabaseError> {
-        let copied = DatabaseCopy::copy_from(path, self.state_dir(), CopyPurpose::Unite, &[&self.path])?;
+        let copied = DatabaseCopy::copy_from(path, self.state_dir(), CopyPurpose::MergeOther, &[&self.path])?;
         // The lineage is read before the migration, because migrating an older schema gives a new id each time.
         let lineage = MemoryDb::open_unmigrated(copied.copy_path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?
             .read_lineage()?;
-        let db = open_memod(&copied)?;
+        let db = open_memod_copy(&copied)?;
         db.check_readable()?;
         Ok(OtherDatabase { path: path.to_owned(), lineage, db, _copied: Some(copied) })
     }
@@ -180,24 +190,28 @@ impl MemoryStore {
         now_ms: i64,
     ) -> Result<(), DatabaseError> {
         let old = self.recent_notice(now_ms).cloned();
-        let Some((db, _)) = &mut self.open else { return Ok(()) };
+        let Some((db, _)) = &mut self.open_database else { return Ok(()) };
         let mut lineage = db.read_lineage()?;
         let is_held = lineage.includes_database(&source.lineage) && db.includes_each_memory(&source.db)?;
         let mut contents = if is_held { DatabaseContents::default() } else { source.db.read_contents()? };
         let sharing = if is_held { None } else { source.db.read_saved_sharing()? };
-        contents.begin_anchors_at(below);
+        contents.prefix_anchor_paths(below);
         lineage.include_database(&source.lineage);
         let is_new = db.n_memories()? == 0;
         let all_seen: SeenStamps = db.merged_stamps().into_iter().chain(seen).collect();
         let notice = db.write(now_ms, |rows| {
             if is_new {
-                source.db.read(now_ms, |other| rows.clock().copy_elapsed_time(&other.clock()))?;
+                source.db.read(now_ms, |other| rows.clock().copy_clock_state(&other.clock()))?;
             }
-            let merged = DatabaseMerge::new(rows).merge_contents(&contents, "unite", self.forms.derive)?;
+            let merged = DatabaseMerge::new(rows).merge_contents(
+                &contents,
+                "unite",
+                self.functions.compute_hash_and_words,
+            )?;
             sharing.iter().try_for_each(|sharing| SharingRestore::new(rows).apply_saved_trust(sharing))?;
             rows.lineage().set_lineage(&lineage)?;
             store_merged_stamps(&rows.meta(), &all_seen)?;
-            let Some(notice) = merge_notice(merged, &source.path, old.as_ref(), now_ms) else {
+            let Some(notice) = build_merge_notice(merged, &source.path, old.as_ref(), now_ms) else {
                 return Ok(None);
             };
             notice.store_in(rows)?;
@@ -208,7 +222,9 @@ impl MemoryStore {
             self.notice = Some(notice);
         }
         (self.is_changed, self.lacks_vectors) = (self.is_changed || !is_held, true);
-        if let (Some((_, mark)), Ok(Some(now))) = (&mut self.open, FileSignature::read_from(&self.path)) {
+        if let (Some((_, mark)), Ok(Some(now))) =
+            (&mut self.open_database, FileSignature::read_from(&self.path))
+        {
             *mark = now;
         }
         remove_database(&self.path.with_extension("db.copy"));
@@ -219,7 +235,7 @@ impl MemoryStore {
 impl MemoryDb {
     /// Returns the signatures that the files of other databases had when they were merged completely.
     pub(super) fn merged_stamps(&self) -> SeenStamps {
-        let json = self.read(0, |rows| rows.meta().read_meta(SEEN)).ok().flatten();
+        let json = self.read(0, |rows| rows.meta().read_meta(MERGED_STAMPS_KEY)).ok().flatten();
         json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
     }
 }
@@ -227,18 +243,18 @@ impl MemoryDb {
 /// Stores the signatures of merged databases.
 pub(super) fn store_merged_stamps(meta: &MetaRows<'_>, seen: &SeenStamps) -> Result<(), DatabaseError> {
     match serde_json::to_string(seen) {
-        Ok(json) => meta.set_meta(SEEN, &json),
+        Ok(json) => meta.set_meta(MERGED_STAMPS_KEY, &json),
         Err(_) => Ok(()), // a database at a path that is not UTF-8 is compared each time
     }
 }
 
-/// Builds the notice about memories that were not merged; `memo uninstall` recognises it by [`NOT_TAKEN`].
-fn describe_not_taken(place: &Path, why: &impl Display) -> String {
-    format!("memories of this repository in {} {NOT_TAKEN}: {why}", place.display())
+/// Builds the notice about memories that were not merged; `memo uninstall` recognises it by [`NOT_MERGED_NOTICE`].
+fn describe_unmerged(place: &Path, why: &impl Display) -> String {
+    format!("memories of this repository in {} {NOT_MERGED_NOTICE}: {why}", place.display())
 }
 
 /// Returns the notice `old`, if there is one, with the merge added; `None` if the merge changed nothing.
-fn merge_notice(
+fn build_merge_notice(
     merged: MergeCounts,
     path: &Path,
     old: Option<&StoreNotice>,
@@ -257,6 +273,6 @@ fn merge_notice(
     Some(match old {
         // The other database may be written often; the notice names it once.
         Some(old) if old.text.contains(&from) => StoreNotice { at_ms: now_ms, ..old.clone() },
-        old => StoreNotice::continued_from(old, now_ms, &message),
+        old => StoreNotice::with_added_event(old, now_ms, &message),
     })
 }

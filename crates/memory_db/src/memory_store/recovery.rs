@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use memod_base::paths::{NOT_OURS, with_suffix};
+use memod_base::paths::{NOT_OUR_DIR_MESSAGE, with_suffix};
 use memod_database::DatabaseError;
 use rusqlite::OpenFlags;
 
@@ -12,7 +12,7 @@ use crate::memory_store::MemoryStore;
 use crate::memory_store::backups::BackupFile;
 use crate::memory_store::store_notice::StoreNotice;
 use crate::merging::database_contents::DatabaseContents;
-use crate::merging::if_readable::if_readable;
+use crate::merging::if_readable::none_if_unreadable;
 use crate::merging::merge_contents::DatabaseMerge;
 use crate::merging::saved_sharing::SharingRestore;
 use crate::records::memory_event::MemoryEvent;
@@ -27,20 +27,20 @@ impl MemoryStore {
     /// # Errors
     /// When the file cannot be written, or the state dir was replaced by something that is no directory.
     pub(super) fn write_back(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
-        let new = self.new_path();
+        let new = self.prepare_rebuild_path();
         if let Some(dir) = self.path.parent()
             && fs::symlink_metadata(dir).is_ok_and(|meta| !meta.is_dir())
         {
-            return Err(DatabaseError::from_io(dir, io::Error::other(NOT_OURS)));
+            return Err(DatabaseError::from_io(dir, io::Error::other(NOT_OUR_DIR_MESSAGE)));
         }
-        let (db, _) = self.open.as_ref().expect("only called while it is open");
+        let (db, _) = self.open_database.as_ref().expect("only called while it is open");
         match db.copy_to(&new) {
             Err(DatabaseError::Corrupt { source, .. }) => {
                 return self.restore_from_backups(now_ms, &format!("is damaged ({source})"));
             }
             copied => copied?,
         }
-        self.open = None;
+        self.open_database = None;
         let db = MemoryDb::open_copy(&new)?;
         let n_memories = db.n_memories()?;
         let kept_file = describe_kept(self.path.exists().then(|| self.aside_path(now_ms)));
@@ -62,10 +62,11 @@ impl MemoryStore {
     /// When the damaged file or a backup cannot be read at the moment, because it may have unique content, or when the disk is
     /// full. Nothing has changed then, and the next job tries again.
     pub(super) fn restore_from_backups(&mut self, now_ms: i64, why: &str) -> Result<(), DatabaseError> {
-        self.open = None;
+        self.open_database = None;
         let mut new = self.merge_backups(now_ms)?;
-        revive_log(&self.path);
-        let damaged = if_readable(MemoryDb::open_unmigrated(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE))?;
+        make_log_readable(&self.path);
+        let damaged =
+            none_if_unreadable(MemoryDb::open_unmigrated(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE))?;
         let mut saved = match &damaged {
             Some(damaged) => damaged.read_contents()?,
             None if self.path.exists() => DatabaseContents::new_unreadable(),
@@ -75,22 +76,26 @@ impl MemoryStore {
         if let Some(sharing) = &sharing {
             saved.set_sharing(sharing);
         }
-        let last = damaged.map(|damaged| if_readable(damaged.read_lineage())).transpose()?.flatten();
+        let last = damaged.map(|damaged| none_if_unreadable(damaged.read_lineage())).transpose()?.flatten();
         let n_saved = new.db.write(now_ms, |rows| {
             let (merged, derive) = (
-                DatabaseMerge::new(rows).merge_contents(&saved, SALVAGE, self.forms.derive)?,
-                self.forms.derive,
+                DatabaseMerge::new(rows).merge_contents(
+                    &saved,
+                    SALVAGE,
+                    self.functions.compute_hash_and_words,
+                )?,
+                self.functions.compute_hash_and_words,
             );
             if let Some(sharing) = &sharing {
                 SharingRestore::new(rows).apply_saved_sharing(
                     sharing,
                     saved.all_ids(),
                     derive,
-                    &MemoryEvent::of_daemon(now_ms, SALVAGE),
+                    &MemoryEvent::new_by_daemon(now_ms, SALVAGE),
                 )?;
             }
             let mut lineage = new.lineage.clone();
-            last.iter().for_each(|last| lineage.continue_count(last));
+            last.iter().for_each(|last| lineage.raise_writes_to(last));
             rows.lineage().begin_lineage(&lineage)?;
             Ok::<_, DatabaseError>(merged.n_put)
         })?;
@@ -111,7 +116,7 @@ impl MemoryStore {
 
     /// Builds a database from the newest usable backup, and adds the memories that only other backups have.
     fn merge_backups(&self, now_ms: i64) -> Result<RebuiltDatabase, DatabaseError> {
-        let (new, other) = (self.new_path(), self.path.with_extension("db.copy"));
+        let (new, other) = (self.prepare_rebuild_path(), self.path.with_extension("db.copy"));
         let (mut copies, mut bad) = (self.backups.list_all().into_iter(), Vec::new());
         let mut newest = None;
         for copy in copies.by_ref() {
@@ -130,9 +135,9 @@ impl MemoryStore {
             return Ok(RebuiltDatabase {
                 db,
                 lineage: Lineage::default(),
-                from: None,
-                more: Vec::new(),
-                bad,
+                newest_backup: None,
+                other_backups: Vec::new(),
+                unusable_backups: bad,
             });
         };
         let from = Some((copy, db.n_memories()?));
@@ -147,7 +152,11 @@ impl MemoryStore {
                 Ok((original, copied)) => {
                     let contents = copied.read_contents()?;
                     let merged = db.write(now_ms, |rows| {
-                        DatabaseMerge::new(rows).merge_contents(&contents, "unite", self.forms.derive)
+                        DatabaseMerge::new(rows).merge_contents(
+                            &contents,
+                            "unite",
+                            self.functions.compute_hash_and_words,
+                        )
                     })?;
                     lineage.include_database(&original.read_lineage()?);
                     held.push(original);
@@ -158,7 +167,7 @@ impl MemoryStore {
             }
         }
         remove_database(&other);
-        Ok(RebuiltDatabase { db, lineage, from, more, bad })
+        Ok(RebuiltDatabase { db, lineage, newest_backup: from, other_backups: more, unusable_backups: bad })
     }
 
     /// Stores the notice in a rebuilt database, closes it, and renames its file to the name of a finished database. If the daemon
@@ -184,9 +193,9 @@ impl MemoryStore {
     pub(super) fn install_finished(&mut self, now_ms: i64) -> Result<(), DatabaseError> {
         self.move_aside(now_ms)?;
         rename_if_there(&self.finished_path(), &self.path)?;
-        self.note_replaced("salvage");
+        self.record_replacement("salvage");
         self.install_database(MemoryDb::open_copy(&self.path)?)?;
-        self.is_compared = true; // the database was built from the backups, so no backup is due until something is written
+        self.are_backups_compared = true; // the database was built from the backups, so no backup is due until something is written
         Ok(())
     }
 
@@ -196,7 +205,7 @@ impl MemoryStore {
     }
 
     /// Returns the path for building the next database, after removing what a killed daemon left there.
-    fn new_path(&self) -> PathBuf {
+    fn prepare_rebuild_path(&self) -> PathBuf {
         let new = self.path.with_extension("db.new");
         remove_database(&new); // left by a daemon that was killed during a recovery
         new
@@ -226,31 +235,31 @@ struct RebuiltDatabase {
     /// The lineage that includes all of its sources.
     lineage: Lineage,
     /// The newest backup, and its number of memories; `None` if no backup is usable.
-    from: Option<(BackupFile, u64)>,
+    newest_backup: Option<(BackupFile, u64)>,
     /// Other backups, each with the number of memories that were missing or older without it.
-    more: Vec<(BackupFile, u64)>,
+    other_backups: Vec<(BackupFile, u64)>,
     /// Names of unusable backups, each with the reason.
-    bad: Vec<String>,
+    unusable_backups: Vec<String>,
 }
 
 impl RebuiltDatabase {
     /// Describes where the memories come from. `n_saved` memories were recovered from the damaged file; `knows_deleted` tells
     /// whether all deletions are known.
     fn describe_sources(&self, n_saved: u64, knows_deleted: bool) -> String {
-        let mut sources = match &self.from {
+        let mut sources = match &self.newest_backup {
             Some((copy, n)) => format!("{n} memories are restored from {}", copy.path.display()),
             None => "there is no usable backup".to_owned(),
         };
-        for (copy, n) in &self.more {
+        for (copy, n) in &self.other_backups {
             sources += &format!("; {n} more or newer ones from {}", copy.path.display());
         }
-        if !self.bad.is_empty() {
-            sources += &format!("; backups that are not usable: {}", self.bad.join(", "));
+        if !self.unusable_backups.is_empty() {
+            sources += &format!("; backups that are not usable: {}", self.unusable_backups.join(", "));
         }
         if n_saved > 0 {
             sources += &format!("; {n_saved} newer ones were saved from the damaged file");
         }
-        if self.from.is_some() && !knows_deleted {
+        if self.newest_backup.is_some() && !knows_deleted {
             sources += "; memories that were purged or changed after that copy may have their old state";
         }
         sources
@@ -310,7 +319,7 @@ pub(super) fn has_log(path: &Path) -> bool {
 
 /// Makes the log of an absent or empty database readable, by writing an empty page to the database file: SQLite would delete the
 /// log of a database without pages. The pages in the log take precedence over the file.
-fn revive_log(path: &Path) {
+fn make_log_readable(path: &Path) {
     const PAGE: usize = 4_096;
     let is_empty = match fs::symlink_metadata(path) {
         Ok(meta) => meta.len() == 0,

@@ -33,7 +33,7 @@ impl StoreNotice {
     }
 
     /// Returns a notice about an event, which begins with the notice `old` if there is one.
-    pub(super) fn continued_from(old: Option<&Self>, at_ms: i64, message: &str) -> Self {
+    pub(super) fn with_added_event(old: Option<&Self>, at_ms: i64, message: &str) -> Self {
         match old {
             Some(Self { text, details, .. }) => {
                 Self::new(at_ms, &format!("{text}; {message}"), &format!("{details}; {message}"))

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use memod_base::paths::create_dir_in;
+use memod_base::paths::create_dir_without_parents;
 
 /// Ending of the name of an unfinished backup.
 const ENDING: &str = "part";
@@ -16,18 +16,18 @@ pub(super) struct UnfinishedBackup {
     /// The temporary name.
     path: PathBuf,
     /// The file that records the temporary name.
-    record: PathBuf,
+    record_file: PathBuf,
 }
 
 impl UnfinishedBackup {
     /// Records that the backup at `backup` is about to be written, under a unique temporary name.
     pub(super) fn begin_backup(state_dir: &Path, backup: &Path, now_ms: i64) -> Self {
         let path = backup.with_added_extension(format!("{}-{now_ms}.{ENDING}", std::process::id()));
-        let record = record_in(state_dir);
-        let _ = record.parent().map(create_dir_in);
+        let record = record_path(state_dir);
+        let _ = record.parent().map(create_dir_without_parents);
         // May fail: a full disk is a reason for a backup to another disk.
         let _ = fs::write(&record, path.to_string_lossy().as_bytes());
-        Self { path, record }
+        Self { path, record_file: record }
     }
 
     /// Returns the temporary path of the backup.
@@ -39,13 +39,13 @@ impl UnfinishedBackup {
 impl Drop for UnfinishedBackup {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path); // the finished backup has another name
-        let _ = fs::remove_file(&self.record);
+        let _ = fs::remove_file(&self.record_file);
     }
 }
 
 /// Removes the unfinished backup that a killed daemon left outside the state dir.
-pub fn remove_unfinished(state_dir: &Path) {
-    let record = record_in(state_dir);
+pub fn remove_unfinished_backup(state_dir: &Path) {
+    let record = record_path(state_dir);
     let Ok(written) = fs::read_to_string(&record) else { return };
     let path = Path::new(&written);
     if !path.is_absolute() || path.extension().is_none_or(|ending| ending != ENDING) {
@@ -64,6 +64,6 @@ pub fn remove_unfinished(state_dir: &Path) {
 }
 
 /// Returns the path of the file that records the unfinished backup.
-fn record_in(state_dir: &Path) -> PathBuf {
+fn record_path(state_dir: &Path) -> PathBuf {
     state_dir.join("backups").join("unfinished")
 }

@@ -14,7 +14,7 @@ impl MemoryStore {
         let happened = (!texts.is_empty()).then(|| {
             format!("{}; `memo doctor` shows details, `memo doctor --ack` ends this notice", texts.join("; "))
         });
-        let all_texts = happened.into_iter().chain(self.list_troubles().map(str::to_owned));
+        let all_texts = happened.into_iter().chain(self.list_merge_problems().map(str::to_owned));
         Some(all_texts.collect::<Vec<_>>().join("; ")).filter(|all_texts| !all_texts.is_empty())
     }
 
@@ -27,7 +27,7 @@ impl MemoryStore {
 
     /// Returns the problems with other state dirs that persist; `None` if there are none.
     pub fn describe_problems(&self) -> Option<String> {
-        Some(self.list_troubles().collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+        Some(self.list_merge_problems().collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
     }
 
     /// Ends the notice about recent events, and returns the events; `None` if there are none.
@@ -38,7 +38,7 @@ impl MemoryStore {
         self.open_now(now_ms)?; // opening may cause an event
         let Some(event) = self.event_details(now_ms) else { return Ok(None) };
         let at_ms = self.recent_notice(now_ms).map(|notice| notice.at_ms);
-        let written = self.run(now_ms, |db| {
+        let written = self.run_with_recovery(now_ms, |db| {
             Ok(db.write(now_ms, |rows| {
                 rows.worktree_notices().acknowledge_gone_worktrees()?;
                 at_ms.map_or(Ok(()), |at_ms| rows.meta().set_meta(ACKNOWLEDGED, &at_ms.to_string()))
@@ -53,7 +53,7 @@ impl MemoryStore {
 
     /// Returns the notice about removed worktrees, if there is one.
     pub(super) fn find_gone_worktrees_notice(&self, now_ms: i64) -> Option<String> {
-        let (db, _) = self.open.as_ref()?;
+        let (db, _) = self.open_database.as_ref()?;
         db.read(now_ms, |rows: &MemoryRows<'_>| rows.worktree_notices().gone_worktrees_notice())
             .ok()
             .flatten()

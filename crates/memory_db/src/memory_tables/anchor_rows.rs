@@ -48,7 +48,7 @@ impl AnchorRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn anchors_of(&self, rows: &[MemoryRow]) -> Result<Vec<AnchoredMemory>, DatabaseError> {
+    pub fn find_anchors(&self, rows: &[MemoryRow]) -> Result<Vec<AnchoredMemory>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord)

@@ -4,7 +4,7 @@ use memod_database::DatabaseError;
 use rusqlite::{ToSql, params};
 
 use crate::access::row_access::row_handle;
-use crate::memory_tables::note_event::note_event;
+use crate::memory_tables::note_event::record_event;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
 
@@ -15,7 +15,7 @@ row_handle! {
 
 impl ArchiveRows<'_> {
     /// Archives memories for the reason `why`, or restores them if `why` is `None`, and records `event` in their histories.
-    pub(crate) fn set_archived(
+    pub(crate) fn archive_or_restore(
         &self,
         records: &[MemoryRecord],
         why: Option<&str>,
@@ -29,7 +29,7 @@ impl ArchiveRows<'_> {
             )?;
             for record in records {
                 let row = set.query_row(params![record.id, why, event.at], |row| row.get(0))?;
-                note_event(conn, row, event)?;
+                record_event(conn, row, event)?;
             }
             Ok(())
         })
@@ -42,7 +42,7 @@ impl ArchiveRows<'_> {
 
     /// Archives memories that have expired by the clock and have the same text as a living memory, because only one unarchived
     /// memory may have a text.
-    pub(crate) fn archive_expired_twins(
+    pub(crate) fn archive_expired_duplicates(
         &self,
         record: &MemoryRecord,
         hash: &[u8; 32],
@@ -84,8 +84,8 @@ impl ArchiveRows<'_> {
             let hash = self.access.run(|conn| {
                 conn.query_row("SELECT hash FROM memory WHERE id = ?1", [&record.id], |row| row.get(0))
             })?;
-            self.archive_expired_twins(record, &hash)?;
+            self.archive_expired_duplicates(record, &hash)?;
         }
-        self.set_archived(records, None, event)
+        self.archive_or_restore(records, None, event)
     }
 }

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use memod_base::types::NotedChange;
+use memod_base::types::MemoryChange;
 use memod_database::DatabaseError;
 use rusqlite::Connection;
 use serde_json::json;
 
 use crate::access::row_access::row_handle;
-use crate::memory_tables::note_event::note_event;
+use crate::memory_tables::note_event::record_event;
 use crate::memory_tables::version_rows::VersionRows;
-use crate::records::memory_event::{FROM_FILE, MemoryEvent};
+use crate::records::memory_event::{FILE_SOURCE, MemoryEvent};
 use crate::records::memory_record::MemoryRecord;
 use crate::records::record_columns::parse_object;
 
@@ -51,11 +51,11 @@ impl HistoryRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(crate) fn put_history(&self, id: &str, events: &[MemoryEvent]) -> Result<(), DatabaseError> {
+    pub(crate) fn replace_history(&self, id: &str, events: &[MemoryEvent]) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             let row: i64 = conn.query_row("SELECT row FROM memory WHERE id = ?1", [id], |row| row.get(0))?;
             conn.execute("DELETE FROM history WHERE memory = ?1", [row])?;
-            events.iter().try_for_each(|event| note_event(conn, row, event))
+            events.iter().try_for_each(|event| record_event(conn, row, event))
         })
     }
 
@@ -63,9 +63,9 @@ impl HistoryRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn note_change(&self, id: &str, event: &MemoryEvent) -> Result<(), DatabaseError> {
-        let row = self.versions().row_of(id)?;
-        self.access.run(|conn| note_event(conn, row, event))
+    pub fn record_change(&self, id: &str, event: &MemoryEvent) -> Result<(), DatabaseError> {
+        let row = self.versions().find_row_number(id)?;
+        self.access.run(|conn| record_event(conn, row, event))
     }
 
     /// Returns the number of the last change of any memory, for [`Self::list_changed_since`].
@@ -97,7 +97,7 @@ impl HistoryRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(crate) fn noted_changes(&self, added: &[i64]) -> Result<Vec<NotedChange>, DatabaseError> {
+    pub(crate) fn list_transaction_changes(&self, added: &[i64]) -> Result<Vec<MemoryChange>, DatabaseError> {
         let mut changes = self.access.deleted_changes();
         changes.retain(|change| !change.ids.is_empty());
         if added.is_empty() {
@@ -116,7 +116,7 @@ impl HistoryRows<'_> {
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (action, id) in found {
             let place = *places.entry(action.clone()).or_insert_with(|| {
-                changes.push(NotedChange { action, ids: Vec::new() });
+                changes.push(MemoryChange { action, ids: Vec::new() });
                 changes.len() - 1
             });
             changes[place].ids.push(id);
@@ -134,18 +134,18 @@ impl HistoryRows<'_> {
     ) -> Result<bool, DatabaseError> {
         let is_gone = known.shared && known.archived_why.as_deref() == Some("file");
         let history = self.list_history(&known.id)?;
-        Ok(known.updated > updated && !is_gone || last_change(&history) > at)
+        Ok(known.updated > updated && !is_gone || last_change_ms(&history) > at)
     }
 }
 
 /// Returns the time when a memory was last changed, unix ms, other than by a missing file, a recall, or a merge of databases; 0 if
 /// never.
-pub(crate) fn last_change(history: &[MemoryEvent]) -> i64 {
+pub(crate) fn last_change_ms(history: &[MemoryEvent]) -> i64 {
     history.iter().filter(|change| is_real_change(change)).map(|change| change.at).max().unwrap_or_default()
 }
 
 /// Returns whether an event is a change other than by a missing file, a recall, or a merge of databases.
 fn is_real_change(change: &MemoryEvent) -> bool {
-    let is_missing_file = change.source == FROM_FILE && change.action == "forget";
+    let is_missing_file = change.source == FILE_SOURCE && change.action == "forget";
     !is_missing_file && !["recall", "unite"].contains(&change.action.as_str())
 }

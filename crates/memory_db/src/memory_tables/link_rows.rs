@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_database::DatabaseError;
 use memod_proto::exchange::LinkDraft;
 use memod_proto::memory::LinkKind;
@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
 use crate::access::row_access::row_handle;
-use crate::memory_tables::note_event::note_event;
+use crate::memory_tables::note_event::record_event;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
@@ -36,7 +36,7 @@ pub struct MemoryLink {
 impl From<MemoryLink> for LinkDraft {
     fn from(link: MemoryLink) -> Self {
         let MemoryLink { created, from, to, kind } = link;
-        let (kind, created) = (kind.as_str().to_owned(), Some(rfc3339(created)));
+        let (kind, created) = (kind.as_str().to_owned(), Some(format_rfc3339(created)));
         Self { line: 0, source: from, target: to, kind, created }
     }
 }
@@ -50,7 +50,7 @@ pub enum LinkOutcome {
     Known,
     /// The link was refused, because it would close a cycle: a memory would be linked to itself, or supersede or be derived from
     /// itself through other links.
-    Ring,
+    Cycle,
 }
 
 impl LinkRows<'_> {
@@ -111,7 +111,7 @@ impl LinkRows<'_> {
     pub fn add_link(&self, link: &MemoryLink, event: &MemoryEvent) -> Result<LinkOutcome, DatabaseError> {
         let linked = self.put_link(link)?;
         if linked == LinkOutcome::New {
-            self.note_ends(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
+            self.record_link_change(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
         }
         Ok(linked)
     }
@@ -128,7 +128,7 @@ impl LinkRows<'_> {
     fn put_link(&self, link: &MemoryLink) -> Result<LinkOutcome, DatabaseError> {
         let is_mutual = link.kind.is_mutual();
         if link.from == link.to || !is_mutual && self.has_link_chain(&link.to, &link.from, link.kind)? {
-            return Ok(LinkOutcome::Ring);
+            return Ok(LinkOutcome::Cycle);
         }
         let n_new = self.access.run(|conn| {
             conn.prepare_cached(
@@ -168,12 +168,12 @@ impl LinkRows<'_> {
             )?
             .execute([&link.from, &link.to, kind.as_str()])
         })?;
-        self.note_ends(&link, [&link.from, &link.to], event, |other| json!([other, null]))?;
+        self.record_link_change(&link, [&link.from, &link.to], event, |other| json!([other, null]))?;
         Ok(true)
     }
 
     /// Records in the histories of linked memories that their links to memories that are about to be deleted are removed.
-    pub(crate) fn note_removed_links(
+    pub(crate) fn record_removed_links(
         &self,
         records: &[MemoryRecord],
         event: &MemoryEvent,
@@ -185,7 +185,7 @@ impl LinkRows<'_> {
                 let remaining_end =
                     [&link.from, &link.to].into_iter().find(|end| !ids.contains(end.as_str()));
                 if let Some(end) = remaining_end {
-                    self.note_ends(&link, [end], &event, |other| json!([other, null]))?;
+                    self.record_link_change(&link, [end], &event, |other| json!([other, null]))?;
                 }
             }
         }
@@ -194,7 +194,7 @@ impl LinkRows<'_> {
 
     /// Records a change of a link in the histories of the memories `ends`. `change` makes the `[before, after]` from the id of the
     /// other memory.
-    fn note_ends<const N: usize>(
+    fn record_link_change<const N: usize>(
         &self,
         link: &MemoryLink,
         ends: [&String; N],
@@ -210,7 +210,7 @@ impl LinkRows<'_> {
             let event = MemoryEvent { fields, ..event.clone() };
             self.access.run(|conn| {
                 let row = conn.query_row("SELECT row FROM memory WHERE id = ?1", [end], |row| row.get(0))?;
-                note_event(conn, row, &event)
+                record_event(conn, row, &event)
             })?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use memod_proto::memory::{MemoryScope, Traits};
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
-use crate::access::worktree_scope::IS_HERE;
+use crate::access::worktree_scope::IS_IN_WORKTREE;
 use crate::records::sharing::Sharing;
 
 /// Condition on `memory m`: it is living; `?1` is the present time.
@@ -62,7 +62,8 @@ impl MemoryFilter {
             false => (LIVING.to_owned(), "m.created"),
             true => (format!("NOT ({LIVING})"), "coalesce(m.archived_at, m.expires_at)"),
         };
-        condition += &format!(" AND {IS_HERE} AND {}", if self.followed { "true" } else { IS_NO_COPY });
+        condition +=
+            &format!(" AND {IS_IN_WORKTREE} AND {}", if self.followed { "true" } else { IS_NO_COPY });
         let mut and = |sql: &str, value: Sql| {
             values.push(value);
             condition += &format!(" AND {}", sql.replace("?n", &format!("?{}", values.len())));

@@ -11,7 +11,7 @@ pub(crate) const BESIDE: &str = "beside";
 
 /// Adds an event to the history of a memory; `row` is the number of the memory's main row or of a version row. For a shared memory
 /// the event names the worktree, unless there is only one or the change applies to all worktrees.
-pub(crate) fn note_event(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
+pub(crate) fn record_event(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
     conn.prepare_cached(&format!(
         "INSERT INTO history(memory, at, action, author, source, fields)
          SELECT main, ?2, ?3, ?4, ?5, iif(

@@ -7,7 +7,7 @@ use memod_proto::memory::MemorySort;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use crate::access::row_access::row_handle;
-use crate::access::worktree_scope::IS_HERE;
+use crate::access::worktree_scope::IS_IN_WORKTREE;
 use crate::memory_tables::memory_filter::{IS_NO_COPY, MemoryFilter};
 use crate::records::memory_record::MemoryRecord;
 use crate::records::record_columns::{COLUMNS, order_clause, read_record};
@@ -27,7 +27,7 @@ impl RecordRows<'_> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m
-                 WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_HERE}
+                 WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_IN_WORKTREE}
                  ORDER BY m.archived_at IS NOT NULL, 24 LIMIT 1"
             ))?
             .query_row([id], read_record)
@@ -47,7 +47,7 @@ impl RecordRows<'_> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!(
                 // '~' sorts after every character of an id.
-                "SELECT {COLUMNS} FROM memory m WHERE m.id >= ?1 AND m.id < ?1 || '~' AND {IS_HERE} ORDER BY m.id, 24 LIMIT ?2"
+                "SELECT {COLUMNS} FROM memory m WHERE m.id >= ?1 AND m.id < ?1 || '~' AND {IS_IN_WORKTREE} ORDER BY m.id, 24 LIMIT ?2"
             ))?
             .query_map(params![beginning, at_most as i64], read_record)?
             .collect()
@@ -59,7 +59,7 @@ impl RecordRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn find_same_text(
+    pub fn find_memory_with_text(
         &self,
         of: &MemoryRecord,
         hash: &[u8; 32],
@@ -67,7 +67,7 @@ impl RecordRows<'_> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND coalesce(m.key, '') = ?4
-                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE} AND {IS_NO_COPY}
+                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_IN_WORKTREE} AND {IS_NO_COPY}
                  AND coalesce(m.main, m.row) IS NOT (SELECT row FROM memory WHERE id = ?5)
                  ORDER BY m.row LIMIT 1"
             ))?
@@ -113,7 +113,11 @@ impl RecordRows<'_> {
     }
 
     /// Returns whether another living, private memory in the container of this record has the same text and the same import key.
-    pub(crate) fn has_twin(&self, record: &MemoryRecord, hash: &[u8; 32]) -> Result<bool, DatabaseError> {
+    pub(crate) fn has_duplicate(
+        &self,
+        record: &MemoryRecord,
+        hash: &[u8; 32],
+    ) -> Result<bool, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM memory WHERE container = ?1 AND hash = ?2 AND coalesce(key, '') = ?3
@@ -179,7 +183,7 @@ impl RecordRows<'_> {
         self.access.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT m.row FROM memory m
-                 WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_HERE} ORDER BY m.row LIMIT 1"
+                 WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_IN_WORKTREE} ORDER BY m.row LIMIT 1"
             ))?
                 .query_row([id], |row| row.get(0).map(MemoryRow))
                 .optional()
@@ -211,7 +215,7 @@ impl RecordRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn list_after(
+    pub fn list_after_row(
         &self,
         filter: &MemoryFilter,
         after: i64,

@@ -5,7 +5,7 @@ use memod_proto::memory::Tally;
 use rusqlite::params_from_iter;
 
 use crate::access::row_access::row_handle;
-use crate::access::worktree_scope::IS_HERE;
+use crate::access::worktree_scope::IS_IN_WORKTREE;
 use crate::memory_tables::memory_filter::{IS_NO_COPY, MemoryFilter};
 
 /// SQL for the main row of `memory m`, by which memories are counted: both sides of a conflict are one memory.
@@ -98,7 +98,7 @@ impl TallyRows<'_> {
         let (links, links_archived) = self.count_links()?;
         self.access.run(|conn| {
             let content_bytes = conn.query_row(
-                &format!("SELECT coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE} AND {IS_NO_COPY}"),
+                &format!("SELECT coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_IN_WORKTREE} AND {IS_NO_COPY}"),
                 [],
                 |row| row.get(0),
             )?;

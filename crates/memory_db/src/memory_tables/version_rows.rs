@@ -9,12 +9,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::access::row_access::row_handle;
 use crate::memory_tables::archive_rows::ArchiveRows;
-use crate::memory_tables::note_event::{note_event, to_json};
+use crate::memory_tables::note_event::{record_event, to_json};
 use crate::memory_tables::record_rows::RecordRows;
 use crate::records::file_version::{FileHash, FileMemory, FileVersion, version_id};
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 use crate::records::sharing::Sharing;
 
 row_handle! {
@@ -27,11 +27,11 @@ pub(crate) struct MainRow {
     /// Number of the row.
     pub(crate) row: i64,
     /// Whether the memory is shared through a file.
-    pub(crate) is_shared: bool,
+    pub(crate) is_shared_by_file: bool,
     /// Whether this user has stopped sharing the memory, with files or with the team.
     pub(crate) is_unshared: bool,
     /// Whether the team has the memory.
-    pub(crate) is_team: bool,
+    pub(crate) is_team_memory: bool,
     /// Hash of the file, or of the team's text, that the row equals.
     pub(crate) version: Option<FileHash>,
     /// Whether the memory is archived.
@@ -40,13 +40,13 @@ pub(crate) struct MainRow {
 
 impl MainRow {
     /// Returns whether the memory is private.
-    pub(crate) fn is_own(&self) -> bool {
-        !self.is_shared && !self.is_team
+    pub(crate) fn is_private(&self) -> bool {
+        !self.is_shared_by_file && !self.is_team_memory
     }
 
     /// Returns whether the memory is private and archived.
-    pub(crate) fn is_archived_own(&self) -> bool {
-        self.is_own() && self.is_archived
+    pub(crate) fn is_archived_private(&self) -> bool {
+        self.is_private() && self.is_archived
     }
 }
 
@@ -61,9 +61,9 @@ impl VersionRows<'_> {
                 let (shared, version, is_archived): (i64, _, _) = (row.get(1)?, row.get(2)?, row.get(3)?);
                 Ok(MainRow {
                     row: row.get(0)?,
-                    is_shared: shared == Sharing::Repo as i64,
+                    is_shared_by_file: shared == Sharing::Repo as i64,
                     is_unshared: shared == Sharing::Never as i64,
-                    is_team: shared == Sharing::Team as i64,
+                    is_team_memory: shared == Sharing::Team as i64,
                     version,
                     is_archived,
                 })
@@ -73,7 +73,7 @@ impl VersionRows<'_> {
     }
 
     /// Returns the number of the row with an id: the main row of a memory, or a version row.
-    pub(crate) fn row_of(&self, row_id: &str) -> Result<i64, DatabaseError> {
+    pub(crate) fn find_row_number(&self, row_id: &str) -> Result<i64, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?.query_row([row_id], |row| row.get(0))
         })
@@ -81,15 +81,15 @@ impl VersionRows<'_> {
 
     /// Stores a memory with its tags, anchors and words in the row with the id `row_id`: the main row, or a worktree's version row.
     /// Adds `event` to the history of the memory.
-    pub(crate) fn put_at(
+    pub(crate) fn store_record_at(
         &self,
         row_id: &str,
         record: &MemoryRecord,
-        derived: &DerivedData,
+        derived: &HashAndWords,
         event: Option<&MemoryEvent>,
     ) -> Result<(), DatabaseError> {
         if record.archived_at.is_none() && !record.shared && !record.team {
-            self.archive().archive_expired_twins(record, &derived.hash)?;
+            self.archive().archive_expired_duplicates(record, &derived.hash)?;
         }
         self.access.run(|conn| {
             let row = put_row(conn, row_id, record, &derived.hash)?;
@@ -98,13 +98,13 @@ impl VersionRows<'_> {
             record.tags.iter().try_for_each(|name| tag.execute(params![row, name]).map(drop))?;
             put_anchors(conn, row, &record.anchors)?;
             put_words(conn, row, &derived.words)?;
-            event.map_or(Ok(()), |event| note_event(conn, row, event))
+            event.map_or(Ok(()), |event| record_event(conn, row, event))
         })
     }
 
     /// Returns the id in this worktree's version row of a memory; `None` if the worktree's file shows the main row, or no file
     /// shows the memory.
-    pub(crate) fn own_version_id(&self, id: &str) -> Result<Option<String>, DatabaseError> {
+    pub(crate) fn worktree_version_id(&self, id: &str) -> Result<Option<String>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 // Usually a memory has no version rows; in this order of tables, no file row is read then.
@@ -117,7 +117,7 @@ impl VersionRows<'_> {
     }
 
     /// Copies the columns about the file from one row to another, both given by their numbers.
-    pub(crate) fn copy_version(&self, from: i64, to: i64) -> Result<(), DatabaseError> {
+    pub(crate) fn copy_file_columns(&self, from: i64, to: i64) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 "UPDATE memory SET (version, file_links, remarks) =
@@ -131,7 +131,7 @@ impl VersionRows<'_> {
 
     /// Gives the other worktrees that show the main row of a memory version rows of their own, before the main row changes.
     pub(crate) fn copy_for_other_worktrees(&self, id: &str) -> Result<(), DatabaseError> {
-        let (Some(main), Some(forms)) = (self.main_row(id)?, self.access.forms) else { return Ok(()) };
+        let (Some(main), Some(forms)) = (self.main_row(id)?, self.access.functions) else { return Ok(()) };
         let others: Vec<(i64, i64)> = self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT worktree, side FROM memory_file WHERE memory = ?1 AND worktree != memod_worktree()",
@@ -142,8 +142,8 @@ impl VersionRows<'_> {
         for (worktree, side) in others {
             let known = self.records().record_at(id)?;
             let row_id = version_id(id, worktree, FileSide::Whole);
-            self.put_at(&row_id, &known, &(forms.derive)(&known), None)?;
-            self.copy_version(main.row, self.row_of(&row_id)?)?;
+            self.store_record_at(&row_id, &known, &(forms.compute_hash_and_words)(&known), None)?;
+            self.copy_file_columns(main.row, self.find_row_number(&row_id)?)?;
             self.access.run(|conn| {
                 conn.prepare_cached(
                     "UPDATE memory_file SET memory = (SELECT row FROM memory WHERE id = ?1)
@@ -181,7 +181,7 @@ impl VersionRows<'_> {
     }
 
     /// Stores the columns about the file in the row with an id: the hash, the links and the remarks of `version`.
-    pub(crate) fn set_version(&self, row_id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
+    pub(crate) fn set_file_columns(&self, row_id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
         let FileVersion { hash, links, remarks, .. } = version;
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
         self.access.run(|conn| {
@@ -199,8 +199,8 @@ impl VersionRows<'_> {
         event: Option<&MemoryEvent>,
     ) -> Result<(), DatabaseError> {
         let record = MemoryRecord { shared: true, key: None, expires_at: None, ..record.clone() };
-        self.put_at(row_id, &record, &self.access.derive_data(&record), event)?;
-        self.set_version(row_id, version)
+        self.store_record_at(row_id, &record, &self.access.compute_hash_and_words(&record), event)?;
+        self.set_file_columns(row_id, version)
     }
 
     /// Returns the content of the file that shows the row with this number, or showed it last.
@@ -217,9 +217,9 @@ impl VersionRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn file_memory_of(&self, id: &str) -> Result<FileMemory, DatabaseError> {
-        let row_id = self.own_version_id(id)?.unwrap_or_else(|| id.to_owned());
-        self.read_file_memory(self.row_of(&row_id)?)
+    pub fn read_worktree_file_memory(&self, id: &str) -> Result<FileMemory, DatabaseError> {
+        let row_id = self.worktree_version_id(id)?.unwrap_or_else(|| id.to_owned());
+        self.read_file_memory(self.find_row_number(&row_id)?)
     }
 
     /// Returns whether two records are equal in the fields that a file or the team stores, ignoring the form of line ends.

@@ -7,12 +7,12 @@ use memod_database::{DatabaseError, corruption_error};
 
 use crate::database::open_database::MemoryDb;
 use crate::memory_tables::link_rows::MemoryLink;
-use crate::merging::if_readable::if_readable;
+use crate::merging::if_readable::none_if_unreadable;
 use crate::merging::saved_sharing::SavedSharing;
 use crate::records::file_version::FileColumns;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_columns::{SAVED_COLUMNS, read_record};
+use crate::records::record_columns::{BASE_COLUMNS, read_record};
 use crate::records::sharing::Sharing;
 
 /// A memory with its history and its links.
@@ -25,40 +25,40 @@ pub(crate) type DeletedMemory = (String, i64, i64);
 #[derive(Default)]
 pub(crate) struct DatabaseContents {
     /// The memories that could be read.
-    pub(crate) saved: Vec<SavedMemory>,
+    pub(crate) memories: Vec<SavedMemory>,
     /// The memories that were deleted for good.
     pub(crate) deleted: Vec<DeletedMemory>,
     /// Ids of memories that are certainly private, if the sharing was read.
-    pub(crate) alone: HashSet<String>,
+    pub(crate) private_ids: HashSet<String>,
     /// Ids of memories that this user has stopped sharing.
-    pub(crate) taken_out: HashSet<String>,
+    pub(crate) unshared_ids: HashSet<String>,
     /// The memories that are shared through files, by id.
-    pub(crate) in_files: HashMap<String, FileColumns>,
+    pub(crate) file_columns: HashMap<String, FileColumns>,
     /// Whether all contents could be read.
     pub(crate) is_whole: bool,
     /// Names of the parts that could not be read, or not for all memories.
-    unread: BTreeSet<&'static str>,
+    unreadable_parts: BTreeSet<&'static str>,
 }
 
 impl DatabaseContents {
     /// Returns the ids of all memories that the database has or has deleted.
     pub(crate) fn all_ids(&self) -> impl Iterator<Item = &str> {
         let deleted = self.deleted.iter().map(|(id, ..)| &**id);
-        self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
+        self.memories.iter().map(|(record, ..)| &*record.id).chain(deleted)
     }
 
     /// Returns the contents of a completely unreadable file.
     pub(crate) fn new_unreadable() -> Self {
-        Self { unread: BTreeSet::from(["memories"]), ..Self::default() }
+        Self { unreadable_parts: BTreeSet::from(["memories"]), ..Self::default() }
     }
 
     /// Describes the content that is lost unless a backup has it, as a part of a sentence; `None` if everything could be read.
     pub(crate) fn describe_loss(&self) -> Option<String> {
-        if self.unread.is_empty() {
+        if self.unreadable_parts.is_empty() {
             return None;
         }
-        let unread: Vec<&str> = self.unread.iter().copied().collect();
-        Some(match self.saved.is_empty() {
+        let unread: Vec<&str> = self.unreadable_parts.iter().copied().collect();
+        Some(match self.memories.is_empty() {
             true => {
                 "no part of the damaged file could be read: content newer than the backups is lost".to_owned()
             }
@@ -70,22 +70,22 @@ impl DatabaseContents {
     }
 
     /// Prefixes the paths of anchors, which are relative to the directory `below` of the worktree, with this directory.
-    pub(crate) fn begin_anchors_at(&mut self, below: &Path) {
+    pub(crate) fn prefix_anchor_paths(&mut self, below: &Path) {
         let dirs: Vec<_> = below.iter().map(|dir| dir.to_string_lossy()).collect();
         if dirs.is_empty() {
             return;
         }
-        for anchor in self.saved.iter_mut().flat_map(|(record, ..)| &mut record.anchors) {
+        for anchor in self.memories.iter_mut().flat_map(|(record, ..)| &mut record.anchors) {
             anchor.path = format!("{}/{}", dirs.join("/"), anchor.path);
         }
     }
 
     /// Records which memories the team has, and which are private.
     pub(crate) fn set_sharing(&mut self, sharing: &SavedSharing) {
-        for (record, ..) in &mut self.saved {
-            record.team = sharing.is_team(&record.id);
+        for (record, ..) in &mut self.memories {
+            record.team = sharing.is_team_memory(&record.id);
             if sharing.is_private(&record.id) {
-                self.alone.insert(record.id.clone());
+                self.private_ids.insert(record.id.clone());
             }
         }
     }
@@ -106,9 +106,9 @@ impl MemoryDb {
     /// When a read fails for a reason other than damage, so that more may be readable another time.
     pub(crate) fn read_contents(&self) -> Result<DatabaseContents, DatabaseError> {
         let mut found: Vec<MemoryRecord> = Vec::new();
-        let (own_columns, _) = SAVED_COLUMNS.split_once("(SELECT").unwrap_or_default();
-        let (with_tags, _) = SAVED_COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
-        let column_sets = [SAVED_COLUMNS, &format!("{with_tags}'[]'"), &format!("{own_columns}'[]', '[]'")];
+        let (own_columns, _) = BASE_COLUMNS.split_once("(SELECT").unwrap_or_default();
+        let (with_tags, _) = BASE_COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
+        let column_sets = [BASE_COLUMNS, &format!("{with_tags}'[]'"), &format!("{own_columns}'[]', '[]'")];
         let without_agent = column_sets.map(|columns| columns.replace("m.agent", "NULL"));
         let without_key = without_agent.clone().map(|columns| columns.replace("m.key", "NULL"));
         let older = [without_agent, without_key].concat();
@@ -119,7 +119,7 @@ impl MemoryDb {
                 let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
                 found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
                 if is_all {
-                    is_whole = columns == SAVED_COLUMNS;
+                    is_whole = columns == BASE_COLUMNS;
                     unread.clear();
                     unread.extend(columns.contains("'[]'").then_some("tags and anchors"));
                     break 'reading;
@@ -127,26 +127,26 @@ impl MemoryDb {
             }
         }
         let mut save = |record: MemoryRecord| {
-            let history = if_readable(self.read(0, |rows| rows.history().list_history(&record.id)))?;
-            let links = if_readable(self.read(0, |rows| rows.links().list_links(&record.id)))?;
+            let history = none_if_unreadable(self.read(0, |rows| rows.history().list_history(&record.id)))?;
+            let links = none_if_unreadable(self.read(0, |rows| rows.links().list_links(&record.id)))?;
             unread.extend(history.is_none().then_some("histories"));
             unread.extend(links.is_none().then_some("links"));
             Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
         };
-        let deleted = if_readable(self.list_deleted())?;
-        let taken_out = if_readable(self.list_taken_out())?.unwrap_or_default();
-        let in_files = if_readable(self.list_in_files())?.unwrap_or_default();
+        let deleted = none_if_unreadable(self.list_deleted())?;
+        let taken_out = none_if_unreadable(self.list_unshared_ids())?.unwrap_or_default();
+        let in_files = none_if_unreadable(self.list_file_columns())?.unwrap_or_default();
         let saved = found.into_iter().map(&mut save).collect::<Result<_, DatabaseError>>()?;
         unread.extend(deleted.is_none().then_some("removals"));
         is_whole &= unread.is_empty();
         Ok(DatabaseContents {
-            saved,
+            memories: saved,
             deleted: deleted.unwrap_or_default(),
-            alone: HashSet::new(),
-            taken_out,
-            in_files,
+            private_ids: HashSet::new(),
+            unshared_ids: taken_out,
+            file_columns: in_files,
             is_whole,
-            unread,
+            unreadable_parts: unread,
         })
     }
 
@@ -155,7 +155,7 @@ impl MemoryDb {
     /// # Errors
     /// When a memory cannot be read.
     pub(crate) fn check_readable(&self) -> Result<(), DatabaseError> {
-        match self.scan_rows(SAVED_COLUMNS, "ASC")? {
+        match self.scan_rows(BASE_COLUMNS, "ASC")? {
             (_, true) => Ok(()),
             (records, _) => {
                 let message = format!("not all memories can be read, only {}", records.len());
@@ -184,11 +184,11 @@ impl MemoryDb {
             }
             Ok(())
         });
-        Ok((records, if_readable(ended)?.is_some() && is_all))
+        Ok((records, none_if_unreadable(ended)?.is_some() && is_all))
     }
 
     /// Returns the ids of memories that this user has stopped sharing.
-    fn list_taken_out(&self) -> Result<HashSet<String>, DatabaseError> {
+    fn list_unshared_ids(&self) -> Result<HashSet<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare("SELECT id FROM memory WHERE shared = ?1 AND main IS NULL")?
                 .query_map([Sharing::Never as i64], |row| row.get(0))?
@@ -197,7 +197,7 @@ impl MemoryDb {
     }
 
     /// Returns the file columns of memories that are shared through files, by id.
-    fn list_in_files(&self) -> Result<HashMap<String, FileColumns>, DatabaseError> {
+    fn list_file_columns(&self) -> Result<HashMap<String, FileColumns>, DatabaseError> {
         self.run(|conn| {
             conn.prepare(
                 "SELECT id, version, file_links, remarks FROM memory WHERE shared = ?1 AND main IS NULL",

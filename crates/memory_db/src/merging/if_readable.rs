@@ -6,7 +6,7 @@ use memod_database::DatabaseError;
 ///
 /// # Errors
 /// When the value may be readable another time.
-pub(crate) fn if_readable<T>(read: Result<T, DatabaseError>) -> Result<Option<T>, DatabaseError> {
+pub(crate) fn none_if_unreadable<T>(read: Result<T, DatabaseError>) -> Result<Option<T>, DatabaseError> {
     match read {
         Err(error) if error.is_transient() => Err(error),
         read => Ok(read.ok()),

@@ -10,13 +10,13 @@ use rusqlite::params;
 use serde_json::Value;
 
 use crate::memory_rows::MemoryRows;
-use crate::memory_tables::history_rows::last_change;
+use crate::memory_tables::history_rows::last_change_ms;
 use crate::memory_tables::link_rows::MemoryLink;
 use crate::merging::database_contents::DatabaseContents;
 use crate::records::file_version::FileColumns;
 use crate::records::memory_event::{MemoryEvent, restored_at};
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 use crate::records::sharing::Sharing;
 
 /// The result of merging another database.
@@ -49,40 +49,40 @@ impl DatabaseMerge<'_> {
         &self,
         other: &DatabaseContents,
         action: &str,
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
     ) -> Result<MergeCounts, DatabaseError> {
         let worktree = self.rows.current_worktree()?;
-        self.rows.enter_worktree(0);
-        let merged = self.merge_all(other, action, derive);
-        self.rows.enter_worktree(worktree);
+        self.rows.select_worktree(0);
+        let merged = self.merge_in_repository_scope(other, action, derive);
+        self.rows.select_worktree(worktree);
         merged
     }
 
     /// Merges the contents; the whole repository must be selected.
-    fn merge_all(
+    fn merge_in_repository_scope(
         &self,
         other: &DatabaseContents,
         action: &str,
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
     ) -> Result<MergeCounts, DatabaseError> {
         let mut merged = MergeCounts::default();
-        let event = MemoryEvent::of_daemon(self.rows.now_ms(), action);
+        let event = MemoryEvent::new_by_daemon(self.rows.now_ms(), action);
         self.adopt_new_ids(other)?;
-        let links = self.list_newer_links(other)?;
-        self.merge_deleted(other, &event, &mut merged)?;
+        let links = self.list_link_changes(other)?;
+        self.merge_deletions(other, &event, &mut merged)?;
         let mut newer = Vec::new();
-        for (record, history, _) in &other.saved {
+        for (record, history, _) in &other.memories {
             if record.team && self.rows.versions().main_row(&record.id)?.is_some() {
-                self.rows.sharing().set_shared(&record.id, Sharing::Team)?;
+                self.rows.sharing().set_sharing(&record.id, Sharing::Team)?;
             }
             let known = self.rows.records().find_memory(&record.id)?;
             let is_out = known.as_ref().is_some_and(|known| known.shared)
-                && other.taken_out.contains(&record.id)
+                && other.unshared_ids.contains(&record.id)
                 && self.is_unshared_since(&record.id, history)?;
             let known_history = self.rows.history().list_history(&record.id)?;
-            let age = age_of(record, history);
-            let is_older = |known: &MemoryRecord| age_of(known, &known_history) < age;
-            let file_there = other.in_files.get(&record.id);
+            let age = version_recency(record, history);
+            let is_older = |known: &MemoryRecord| version_recency(known, &known_history) < age;
+            let file_there = other.file_columns.get(&record.id);
             // The memory was forgotten here, so it has no file, and was restored in the other database without a file.
             let is_back = match &known {
                 Some(known)
@@ -90,21 +90,24 @@ impl DatabaseMerge<'_> {
                 {
                     file_there.is_none()
                         && is_older(known)
-                        && !self.rows.files().is_shown_by_file(self.rows.versions().row_of(&record.id)?)?
+                        && !self
+                            .rows
+                            .files()
+                            .is_shown_by_file(self.rows.versions().find_row_number(&record.id)?)?
                 }
                 _ => false,
             };
             if is_out || is_back {
                 // The memory becomes private; versions in files stay beside it.
-                self.rows.own_memories().keep_private(&record.id, derive, &event)?;
+                self.rows.private_memories().make_private(&record.id, derive, &event)?;
             }
             let is_newer = match &known {
                 // Reading the worktree may have archived the memory since, because its file is gone.
                 Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
                 Some(_) if is_back => true,
-                Some(known) if known.shared && !is_out && !other.alone.contains(&known.id) => {
+                Some(known) if known.shared && !is_out && !other.private_ids.contains(&known.id) => {
                     if let Some(file) = file_there.filter(|_| is_older(known)) {
-                        self.put_unread_version(known, (record, file), &derive(record), &event)?;
+                        self.store_until_reread(known, (record, file), &derive(record), &event)?;
                         self.merge_history(&record.id, history, Some(&event))?;
                         merged.n_put += 1;
                         continue;
@@ -116,7 +119,7 @@ impl DatabaseMerge<'_> {
                     .rows
                     .deletions()
                     .find_deletion(&record.id)?
-                    .is_none_or(|(updated, at)| updated < record.updated || at < last_change(history)),
+                    .is_none_or(|(updated, at)| updated < record.updated || at < last_change_ms(history)),
             };
             if is_newer {
                 newer.push((record, history.as_slice()));
@@ -125,7 +128,7 @@ impl DatabaseMerge<'_> {
             }
         }
         merged.n_put += newer.len() as u64;
-        self.put_all_newer(newer, derive, &event)?;
+        self.store_newer_versions(newer, derive, &event)?;
         for (link, is_there) in links {
             match is_there {
                 true => self.rows.links().put_saved_link(&link)?,
@@ -137,7 +140,7 @@ impl DatabaseMerge<'_> {
 
     /// Gives private memories the new ids that the other database has given them, because a file has the former id.
     fn adopt_new_ids(&self, other: &DatabaseContents) -> Result<(), DatabaseError> {
-        for (record, history, _) in &other.saved {
+        for (record, history, _) in &other.memories {
             if self.rows.versions().main_row(&record.id)?.is_some()
                 || self.rows.deletions().find_deletion(&record.id)?.is_some()
             {
@@ -146,10 +149,10 @@ impl DatabaseMerge<'_> {
             for change in history {
                 let ids = change.fields.get("id").and_then(|ids| ids.as_array()).map(Vec::as_slice);
                 if let Some([Value::String(from), Value::String(to)]) = ids
-                    && self.rows.versions().main_row(from)?.is_some_and(|main| main.is_own())
+                    && self.rows.versions().main_row(from)?.is_some_and(|main| main.is_private())
                     && self.rows.versions().main_row(to)?.is_none()
                 {
-                    self.rows.own_memories().change_own_id(from, to, change)?;
+                    self.rows.private_memories().change_private_id(from, to, change)?;
                 }
             }
         }
@@ -158,11 +161,11 @@ impl DatabaseMerge<'_> {
 
     /// Stores a newer version of a memory that is shared through files, which counts until its files are read again. If no file is
     /// left then, the memory is archived.
-    fn put_unread_version(
+    fn store_until_reread(
         &self,
         known: &MemoryRecord,
         (newer, file): (&MemoryRecord, &FileColumns),
-        derived: &DerivedData,
+        derived: &HashAndWords,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         let archived = if newer.archived_at.is_some() { newer } else { known };
@@ -174,12 +177,12 @@ impl DatabaseMerge<'_> {
             key: None,
             ..newer.clone()
         };
-        self.rows.versions().put_at(&record.id, &record, derived, Some(event))?;
-        self.rows.files().reread_files(&record.id, file)
+        self.rows.versions().store_record_at(&record.id, &record, derived, Some(event))?;
+        self.rows.files().request_files_reread(&record.id, file)
     }
 
     /// Deletes the memories that the other database has deleted, unless they were changed here later.
-    fn merge_deleted(
+    fn merge_deletions(
         &self,
         other: &DatabaseContents,
         event: &MemoryEvent,
@@ -191,7 +194,10 @@ impl DatabaseMerge<'_> {
                 Some(known) if self.rows.history().has_changed_since(&known, *updated, *at)? => {}
                 Some(known)
                     if known.shared
-                        && self.rows.files().is_shown_by_file(self.rows.versions().row_of(id)?)? =>
+                        && self
+                            .rows
+                            .files()
+                            .is_shown_by_file(self.rows.versions().find_row_number(id)?)? =>
                 {
                     // The memory is deleted once its files are gone.
                     self.rows.deletions().record_deletion(id, *updated, *at)?;
@@ -209,10 +215,10 @@ impl DatabaseMerge<'_> {
 
     /// Stores missing and newer versions with their histories. All former versions are archived first, because a text may have
     /// moved from one memory to another.
-    fn put_all_newer(
+    fn store_newer_versions(
         &self,
         mut newer: Vec<(&MemoryRecord, &[MemoryEvent])>,
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         for (record, _) in &newer {
@@ -223,22 +229,25 @@ impl DatabaseMerge<'_> {
         }
         newer.sort_by_key(|(record, _)| (record.archived_at.is_none(), record.created));
         for (record, history) in newer {
-            self.put_newer(record, &derive(record), event)?;
+            self.store_newer_version(record, &derive(record), event)?;
             self.merge_history(&record.id, history, Some(event))?;
         }
         Ok(())
     }
 
     /// Stores a missing or newer version. Archives it if another living memory has the same text.
-    fn put_newer(
+    fn store_newer_version(
         &self,
         record: &MemoryRecord,
-        derived: &DerivedData,
+        derived: &HashAndWords,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         let mut record = record.clone();
-        let is_team = record.team || self.rows.sharing().is_team(&record.id)?; // others may have the same text
-        if record.archived_at.is_none() && !is_team && self.rows.records().has_twin(&record, &derived.hash)? {
+        let is_team = record.team || self.rows.sharing().is_team_memory(&record.id)?; // others may have the same text
+        if record.archived_at.is_none()
+            && !is_team
+            && self.rows.records().has_duplicate(&record, &derived.hash)?
+        {
             (record.archived_at, record.archived_why) =
                 (Some(self.rows.now_ms()), Some("forgotten".to_owned()));
         }
@@ -263,14 +272,14 @@ impl DatabaseMerge<'_> {
         all.extend(new);
         all.sort_by_key(|change| change.at);
         all.extend(event.cloned());
-        self.rows.history().put_history(id, &all)
+        self.rows.history().replace_history(id, &all)
     }
 
     /// Returns the links that differ between the databases, and whether each should exist. The database with more recorded changes
     /// of a link decides.
-    fn list_newer_links(&self, other: &DatabaseContents) -> Result<Vec<(MemoryLink, bool)>, DatabaseError> {
+    fn list_link_changes(&self, other: &DatabaseContents) -> Result<Vec<(MemoryLink, bool)>, DatabaseError> {
         let mut links = Vec::new();
-        for (record, history, theirs) in &other.saved {
+        for (record, history, theirs) in &other.memories {
             let ours = self.rows.links().list_links(&record.id)?;
             if ours == *theirs {
                 continue;
@@ -300,17 +309,17 @@ impl DatabaseMerge<'_> {
 
 /// Returns the time of the last change of a version, and the time of its last recall, unix ms. Of two versions, the one with the
 /// larger value is newer.
-fn age_of(record: &MemoryRecord, history: &[MemoryEvent]) -> (i64, Option<i64>) {
+fn version_recency(record: &MemoryRecord, history: &[MemoryEvent]) -> (i64, Option<i64>) {
     (record.updated.max(restored_at(history)), record.last_access)
 }
 
 /// Returns whether a link is among `links`.
 fn has_link(links: &[MemoryLink], link: &MemoryLink) -> bool {
-    links.iter().any(|other| is_same(link, other))
+    links.iter().any(|other| is_same_link(link, other))
 }
 
 /// Returns whether two links are the same; a mutual link may be stored in either direction.
-fn is_same(one: &MemoryLink, other: &MemoryLink) -> bool {
+fn is_same_link(one: &MemoryLink, other: &MemoryLink) -> bool {
     let is_turned = one.kind.is_mutual() && one.from == other.to && one.to == other.from;
     one.kind == other.kind && (one.from == other.from && one.to == other.to || is_turned)
 }

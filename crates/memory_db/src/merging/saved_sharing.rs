@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::database::open_database::MemoryDb;
 use crate::memory_rows::MemoryRows;
-use crate::merging::if_readable::if_readable;
+use crate::merging::if_readable::none_if_unreadable;
 use crate::records::file_version::FileHash;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 use crate::records::sharing::Sharing;
 
 /// A row of `team_memory` without its id: text, hash, updated, base, theirs, why.
@@ -29,11 +29,11 @@ type OutboxCells = (i64, Option<FileHash>, String);
 #[derive(Default)]
 pub(crate) struct SavedSharing {
     /// The sharing of each readable memory, by id.
-    shares: HashMap<String, SavedMemorySharing>,
+    sharing_by_id: HashMap<String, SavedMemorySharing>,
     /// The team's rows; `None` if some cannot be read.
     team: Option<SavedTeamRows>,
     /// The cursor into the team's changes.
-    place: Option<Value>,
+    team_cursor: Option<Value>,
 }
 
 /// The sharing of one memory, as the damaged database has it.
@@ -59,12 +59,12 @@ struct SavedTeamRows {
 impl SavedSharing {
     /// Returns whether a memory is certainly private.
     pub(crate) fn is_private(&self, id: &str) -> bool {
-        self.shares.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
+        self.sharing_by_id.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
     }
 
     /// Returns whether the team has a memory.
-    pub(crate) fn is_team(&self, id: &str) -> bool {
-        self.shares.get(id).is_some_and(|shared| shared.sharing == Some(Sharing::Team))
+    pub(crate) fn is_team_memory(&self, id: &str) -> bool {
+        self.sharing_by_id.get(id).is_some_and(|shared| shared.sharing == Some(Sharing::Team))
     }
 }
 
@@ -75,13 +75,13 @@ impl MemoryDb {
     /// When a read fails for a reason other than damage, so that more may be readable another time.
     pub(crate) fn read_saved_sharing(&self) -> Result<Option<SavedSharing>, DatabaseError> {
         let sql = "SELECT 1 FROM pragma_table_info('team_memory')";
-        match if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? {
+        match none_if_unreadable(self.run(|conn| conn.prepare(sql)?.exists([])))? {
             Some(true) => {}
             Some(false) => return Ok(None),
             None => return Ok(Some(SavedSharing::default())),
         }
         let sql = "SELECT 1 FROM pragma_table_info('memory') WHERE name = 'remarks'";
-        let has_remarks = if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? == Some(true);
+        let has_remarks = none_if_unreadable(self.run(|conn| conn.prepare(sql)?.exists([])))? == Some(true);
         let remarks = if has_remarks { "m.remarks" } else { "NULL" };
         let mut shares = HashMap::new();
         for order in ["ASC", "DESC"] {
@@ -98,22 +98,22 @@ impl MemoryDb {
                 }
                 Ok(())
             });
-            if if_readable(read)?.is_some() {
+            if none_if_unreadable(read)?.is_some() {
                 break;
             }
         }
         // Where the trust cannot be read, this user must confirm the versions again.
-        for id in if_readable(self.list_trusted())?.unwrap_or_default() {
+        for id in none_if_unreadable(self.list_trusted())?.unwrap_or_default() {
             shares.entry(id).and_modify(|shared| shared.is_trusted = true);
         }
-        let team = if_readable(self.read_saved_team())?;
+        let team = none_if_unreadable(self.read_saved_team())?;
         let place = self.read(0, |rows| {
             Ok::<_, DatabaseError>(
                 rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()),
             )
         });
-        let place = if_readable(place)?.flatten();
-        Ok(Some(SavedSharing { shares, team, place }))
+        let place = none_if_unreadable(place)?.flatten();
+        Ok(Some(SavedSharing { sharing_by_id: shares, team, team_cursor: place }))
     }
 
     /// Returns the ids of memories whose present version this user trusts.
@@ -173,14 +173,14 @@ impl SharingRestore<'_> {
         &self,
         saved: &SavedSharing,
         ids: impl Iterator<Item = &'a str>,
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         for id in ids {
             let main = self.rows.versions().main_row(id)?;
-            let shared = saved.shares.get(id);
+            let shared = saved.sharing_by_id.get(id);
             let sharing = shared.and_then(|shared| shared.sharing);
-            let is_team = main.as_ref().is_some_and(|main| main.is_team);
+            let is_team = main.as_ref().is_some_and(|main| main.is_team_memory);
             let is_archived = main.as_ref().is_some_and(|main| main.is_archived);
             if let Some(SavedMemorySharing { remarks: Some(remarks), file_links, .. }) = shared {
                 self.rows.versions().set_remarks(id, remarks, file_links.as_ref())?; // the file may be gone
@@ -194,22 +194,22 @@ impl SharingRestore<'_> {
                 // The queued changes of this memory are unknown.
                 (_, Some(_)) if is_team && !self.equals_team_row(id)? => {
                     self.rows.team_versions().delete_team_row(id)?;
-                    self.rows.own_memories().keep_private(id, derive, event)?;
+                    self.rows.private_memories().make_private(id, derive, event)?;
                     continue;
                 }
-                (_, Some(main)) if shared.is_none() && !main.is_shared => {
-                    self.rows.own_memories().keep_private(id, derive, event)?;
+                (_, Some(main)) if shared.is_none() && !main.is_shared_by_file => {
+                    self.rows.private_memories().make_private(id, derive, event)?;
                 }
                 _ => {}
             }
             match (sharing, shared) {
-                (None, Some(_)) if is_team => self.rows.own_memories().keep_private(id, derive, event)?,
-                (Some(Sharing::Never), _) => self.rows.own_memories().keep_private(id, derive, event)?,
+                (None, Some(_)) if is_team => self.rows.private_memories().make_private(id, derive, event)?,
+                (Some(Sharing::Never), _) => self.rows.private_memories().make_private(id, derive, event)?,
                 // Other memories with a file become shared when the file is read; an archived one has no file.
                 (Some(Sharing::Repo), _)
                     if is_team || is_archived || self.rows.sharing().is_unshared(id)? =>
                 {
-                    self.rows.sharing().set_shared(id, Sharing::Repo)?;
+                    self.rows.sharing().set_sharing(id, Sharing::Repo)?;
                 }
                 (Some(Sharing::Team), Some(shared)) => self.put_saved_version(id, shared)?,
                 _ => {}
@@ -217,12 +217,12 @@ impl SharingRestore<'_> {
         }
         // A memory that cannot be read and that the team has archived was forgotten or withdrawn.
         for (id, (text, ..)) in saved.team.iter().flat_map(|team| &team.memories) {
-            let is_read = saved.shares.contains_key(id);
+            let is_read = saved.sharing_by_id.contains_key(id);
             if let Some(team) = saved.team.as_ref().filter(|_| !is_read && text.is_empty())
-                && self.rows.sharing().is_team(id)?
+                && self.rows.sharing().is_team_memory(id)?
             {
                 self.put_saved_team_row(team, id)?;
-                self.rows.own_memories().keep_private(id, derive, event)?;
+                self.rows.private_memories().make_private(id, derive, event)?;
             }
         }
         self.apply_saved_trust(saved)?;
@@ -231,7 +231,7 @@ impl SharingRestore<'_> {
 
     /// Records that this user trusts the versions of files that the other database records as trusted.
     pub(crate) fn apply_saved_trust(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
-        for (id, shared) in saved.shares.iter().filter(|(_, shared)| shared.is_trusted) {
+        for (id, shared) in saved.sharing_by_id.iter().filter(|(_, shared)| shared.is_trusted) {
             if let (Some(Sharing::Repo), Some(version)) = (shared.sharing, &shared.version) {
                 self.rows.sharing().trust_version(id, version)?;
             }
@@ -245,7 +245,7 @@ impl SharingRestore<'_> {
         let known = self.rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok());
         let is_known = known.is_some();
         let Some(Value::Object(mut place)) =
-            known.or_else(|| saved.place.clone().filter(|_| saved.team.is_some()))
+            known.or_else(|| saved.team_cursor.clone().filter(|_| saved.team.is_some()))
         else {
             return Ok(());
         };

@@ -7,7 +7,7 @@ use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::{FileSide, MemoryRecord};
 
 /// The key of remarks in the fields of a change.
-const FIELD: &str = "remarks";
+const REMARKS_FIELD: &str = "remarks";
 
 /// The columns of `memory` that describe the memory's file.
 pub(crate) struct FileColumns {
@@ -39,26 +39,26 @@ pub struct FileVersion {
 
 /// The memories that a file shows.
 #[derive(Clone, Debug)]
-pub enum ShownMemories {
+pub enum MemoriesInFile {
     /// One memory, or the two sides of a conflict.
     Versions(Vec<FileVersion>),
     /// No memory, for this reason.
-    Nothing(String),
+    NoneBecause(String),
 }
 
 /// A memory file that was read.
 #[derive(Clone, Debug)]
-pub struct FileState {
+pub struct MemoryFileSnapshot {
     /// Name of the file.
     pub name: String,
     /// blake3 of the file's text with LF.
     pub hash: FileHash,
     /// The memories that the file shows.
-    pub shown: ShownMemories,
+    pub memories: MemoriesInFile,
     /// The event of a change to a known memory; `None` where its author is unknown.
     pub event: Option<MemoryEvent>,
     /// Time when the file's present text was committed, or first read before a commit, unix ms; `None` if unknown.
-    pub edited: Option<i64>,
+    pub edited_ms: Option<i64>,
 }
 
 /// The links in a file: kind, and id of the other memory.
@@ -85,6 +85,6 @@ pub(crate) fn add_remarks(fields: &mut Map<String, Value>, before: Option<String
     if let Some((before, after)) = before.zip(after)
         && before != after
     {
-        fields.insert(FIELD.to_owned(), json!([before, after]));
+        fields.insert(REMARKS_FIELD.to_owned(), json!([before, after]));
     }
 }

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 pub(crate) const RESTORED: &str = "restore_backup";
 
 /// The source of changes that come from memory files.
-pub const FROM_FILE: &str = "repo";
+pub const FILE_SOURCE: &str = "repo";
 
 /// The source of changes that come from the team.
-pub const FROM_TEAM: &str = "team";
+pub const TEAM_SOURCE: &str = "team";
 
 /// One row of `history`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,14 +24,14 @@ pub struct MemoryEvent {
 
 impl MemoryEvent {
     /// Returns an event that the daemon causes, without fields.
-    pub(crate) fn of_daemon(at: i64, action: &str) -> Self {
+    pub(crate) fn new_by_daemon(at: i64, action: &str) -> Self {
         let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }
     }
 
     /// Returns an event that a memory file causes, with the daemon as author and without fields.
-    pub(crate) fn of_file(at: i64, action: &str) -> Self {
-        Self { source: FROM_FILE.to_owned(), ..Self::of_daemon(at, action) }
+    pub(crate) fn new_by_file(at: i64, action: &str) -> Self {
+        Self { source: FILE_SOURCE.to_owned(), ..Self::new_by_daemon(at, action) }
     }
 }
 

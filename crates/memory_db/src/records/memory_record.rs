@@ -53,12 +53,12 @@ pub enum FileSide {
     /// The other side of a conflict.
     Theirs,
     /// A file that is not shown, because its content equals the private memory with the same id.
-    Same,
+    EqualToPrivate,
 }
 
 impl FileSide {
     /// All sides, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Whole, Self::Ours, Self::Theirs, Self::Same];
+    pub const ALL: [Self; 4] = [Self::Whole, Self::Ours, Self::Theirs, Self::EqualToPrivate];
 
     /// Returns the side with a number; [`Self::Whole`] if there is no such side.
     pub(crate) fn from_number(number: Option<i64>) -> Self {
@@ -70,7 +70,7 @@ impl FileSide {
 impl MemoryRecord {
     /// Returns whether others have the memory, too, through a file or the team. Such a memory does not expire, and recalls do not
     /// change it.
-    pub fn is_shared(&self) -> bool {
+    pub fn is_shared_or_team(&self) -> bool {
         self.shared || self.team
     }
 

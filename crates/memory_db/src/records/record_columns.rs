@@ -26,7 +26,7 @@ macro_rules! columns {
 }
 
 /// The columns of a memory itself, which a database of an older schema has, too.
-pub(crate) const SAVED_COLUMNS: &str = columns!("m.last_access", "m.access_count", "");
+pub(crate) const BASE_COLUMNS: &str = columns!("m.last_access", "m.access_count", "");
 
 /// The columns of a memory and of its file in the worktree. Recalls are read from the main row.
 pub(crate) const COLUMNS: &str = columns!(
@@ -46,8 +46,8 @@ pub(crate) const COLUMNS: &str = columns!(
      m.repository"
 );
 
-/// Number of [`SAVED_COLUMNS`].
-const N_SAVED: usize = 21;
+/// Number of [`BASE_COLUMNS`].
+const N_BASE_COLUMNS: usize = 21;
 
 /// Parses the column of anchors in [`COLUMNS`]; returns none if it is not valid JSON.
 pub(crate) fn parse_anchors(json: &str) -> Vec<Anchor> {
@@ -63,12 +63,12 @@ pub(crate) fn order_clause(sort: MemorySort) -> &'static str {
     }
 }
 
-/// Reads a row of [`COLUMNS`] or [`SAVED_COLUMNS`].
+/// Reads a row of [`COLUMNS`] or [`BASE_COLUMNS`].
 pub(crate) fn read_record(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
     let tier: String = row.get(4)?;
     let tags: String = row.get(19)?;
-    // A row of `SAVED_COLUMNS` has only the first columns.
-    let has_state = row.as_ref().column_count() > N_SAVED;
+    // A row of `BASE_COLUMNS` has only the first columns.
+    let has_state = row.as_ref().column_count() > N_BASE_COLUMNS;
     let state = |column: usize| if has_state { row.get::<_, Option<i64>>(column) } else { Ok(None) };
     let id: String = row.get(0)?;
     Ok(MemoryRecord {
@@ -94,11 +94,12 @@ pub(crate) fn read_record(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
         agent: row.get(18)?,
         tags: serde_json::from_str(&tags).unwrap_or_default(),
         anchors: parse_anchors(&row.get::<_, String>(20)?),
-        shared: state(N_SAVED)? == Some(Sharing::Repo as i64),
-        team: state(N_SAVED)?.is_some_and(|n| n == Sharing::Team as i64 || n == Sharing::Followed as i64),
-        is_unconfirmed: state(N_SAVED + 1)? == Some(1),
-        side: FileSide::from_number(state(N_SAVED + 2)?),
-        repository: if has_state { row.get(N_SAVED + 3)? } else { None },
+        shared: state(N_BASE_COLUMNS)? == Some(Sharing::Repo as i64),
+        team: state(N_BASE_COLUMNS)?
+            .is_some_and(|n| n == Sharing::Team as i64 || n == Sharing::Followed as i64),
+        is_unconfirmed: state(N_BASE_COLUMNS + 1)? == Some(1),
+        side: FileSide::from_number(state(N_BASE_COLUMNS + 2)?),
+        repository: if has_state { row.get(N_BASE_COLUMNS + 3)? } else { None },
     })
 }
 

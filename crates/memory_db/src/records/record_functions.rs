@@ -13,18 +13,18 @@ pub(crate) type RenderFileText = fn(&FileMemory, Option<&FileMemory>) -> Option<
 #[derive(Clone, Copy)]
 pub struct RecordFunctions {
     /// Computes the derived data of a record.
-    pub derive: fn(&MemoryRecord) -> DerivedData,
+    pub compute_hash_and_words: fn(&MemoryRecord) -> HashAndWords,
     /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
     pub differences: fn(&MemoryRecord, &MemoryRecord) -> Map<String, Value>,
     /// Makes the id of a memory from a time, unix ms, and random bytes.
     pub new_id: fn(i64, [u8; 10]) -> String,
     /// Renders the file of a memory.
-    pub file_text: RenderFileText,
+    pub render_file: RenderFileText,
 }
 
 /// Data that is computed from a record and stored with it.
 #[derive(Clone, Debug)]
-pub struct DerivedData {
+pub struct HashAndWords {
     /// blake3 of the normalised content.
     pub hash: [u8; 32],
     /// Full-text words of title, tags and content, in this order.

@@ -79,12 +79,12 @@ impl SearchRows<'_> {
     /// others.
     fn without_common_words(&self, expression: &Expression) -> Result<Option<Expression>, DatabaseError> {
         let Expression::Any(parts) = expression else { return Ok(None) };
-        let n_memories = self.words().estimate_count()?;
+        let n_memories = self.words().estimate_memory_count()?;
         let mut rarer = Vec::new();
         for part in parts {
             let is_common = match part {
                 Expression::Phrase(Phrase { tokens, is_prefix: false }) if !tokens.contains(' ') => {
-                    2 * self.words().count_with_term(tokens)? > n_memories
+                    2 * self.words().count_memories_with_term(tokens)? > n_memories
                 }
                 _ => false,
             };

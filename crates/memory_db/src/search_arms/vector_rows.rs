@@ -13,7 +13,7 @@ use crate::access::touched_rows::TouchedRows;
 use crate::memory_tables::version_rows::VersionRows;
 
 /// Number of memories that a fast model embeds at a time.
-pub const EMBED_STEP: usize = 256;
+pub const FAST_MODEL_BATCH: usize = 256;
 
 row_handle! {
     /// Vectors of memories.
@@ -28,9 +28,9 @@ pub struct VectorModel {
     /// which it fails. Returns `None` if the model fails on every text.
     pub embed: Box<EmbedTexts>,
     /// Like `embed`, but returns `None` instead of waiting until the model is loaded.
-    pub embed_now: Box<EmbedTexts>,
+    pub embed_if_loaded: Box<EmbedTexts>,
     /// Number of memories that are embedded at a time.
-    pub step: usize,
+    pub batch_size: usize,
 }
 
 /// Makes the model with an identity. An unknown model computes no vectors.
@@ -45,16 +45,16 @@ type EmbedTexts = dyn Fn(&[TitleAndContent]) -> Option<Vec<Option<Vec<i8>>>> + S
 impl VectorRows<'_> {
     /// Computes the vectors that the written memories lack; returns whether it did. The write waits for the vectors, so a slow
     /// model leaves many of them for later.
-    pub(crate) fn embed_touched(
+    pub(crate) fn embed_written_memories(
         &self,
         touched: &TouchedRows,
         model: &VectorModel,
     ) -> Result<bool, DatabaseError> {
-        let rows = touched.get();
-        if model.step < EMBED_STEP && rows.len() > model.step {
+        let rows = touched.row_numbers();
+        if model.batch_size < FAST_MODEL_BATCH && rows.len() > model.batch_size {
             return Ok(false);
         }
-        self.embed_rows(&rows, model, &model.embed_now)
+        self.embed_rows(&rows, model, &model.embed_if_loaded)
     }
 
     /// Computes the vectors that the memories in these rows lack; returns whether the model could be used.
@@ -69,7 +69,7 @@ impl VectorRows<'_> {
         model: &VectorModel,
         embed: &EmbedTexts,
     ) -> Result<bool, DatabaseError> {
-        for rows in rows.chunks(model.step) {
+        for rows in rows.chunks(model.batch_size) {
             let (rows, fields): (Vec<i64>, Vec<_>) =
                 self.list_unembedded(rows, &model.id)?.into_iter().unzip();
             if rows.is_empty() {
@@ -125,7 +125,7 @@ impl VectorRows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn put_vector(&self, id: &str, model: &str, values: &[i8]) -> Result<(), DatabaseError> {
-        let row_id = self.versions().own_version_id(id)?.unwrap_or_else(|| id.to_owned());
+        let row_id = self.versions().worktree_version_id(id)?.unwrap_or_else(|| id.to_owned());
         self.access.run(|conn| {
             conn.prepare_cached(
                 "INSERT OR REPLACE INTO memory_vector(memory, model, vec) SELECT row, ?2, ?3 FROM memory WHERE id = ?1",
@@ -136,12 +136,16 @@ impl VectorRows<'_> {
     }
 
     /// Deletes the vectors of all models except `model`.
-    pub(crate) fn delete_other_vectors(&self, model: &str) -> Result<(), DatabaseError> {
+    pub(crate) fn delete_vectors_of_other_models(&self, model: &str) -> Result<(), DatabaseError> {
         self.access.run(|conn| conn.execute("DELETE FROM memory_vector WHERE model != ?1", [model]).map(drop))
     }
 
     /// Returns the row numbers of at most `at_most` living memories that have no vector of a model.
-    pub(crate) fn list_vectorless(&self, model: &str, at_most: usize) -> Result<Vec<i64>, DatabaseError> {
+    pub(crate) fn list_rows_without_vector(
+        &self,
+        model: &str,
+        at_most: usize,
+    ) -> Result<Vec<i64>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT m.row FROM memory m LEFT JOIN memory_vector v ON v.memory = m.row AND v.model = ?1

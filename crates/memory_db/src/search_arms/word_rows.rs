@@ -19,7 +19,7 @@ impl WordRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn count_with_term(&self, term: &str) -> Result<u64, DatabaseError> {
+    pub fn count_memories_with_term(&self, term: &str) -> Result<u64, DatabaseError> {
         self.access.run(|conn| {
             conn.execute_batch(VOCABULARY)?;
             let mut statement = conn.prepare("SELECT doc FROM temp.memory_vocab WHERE term = ?1")?;
@@ -32,7 +32,7 @@ impl WordRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn estimate_count(&self) -> Result<u64, DatabaseError> {
+    pub fn estimate_memory_count(&self) -> Result<u64, DatabaseError> {
         self.access.run(|conn| {
             let last: Option<u64> = conn.query_row("SELECT max(row) FROM memory", [], |row| row.get(0))?;
             Ok(last.unwrap_or(0))
@@ -43,7 +43,7 @@ impl WordRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_term(&self, visit: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
+    pub fn visit_terms(&self, visit: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.execute_batch(VOCABULARY)?;
             let mut statement = conn.prepare("SELECT term FROM temp.memory_vocab")?;

@@ -18,7 +18,7 @@ const SLACK_MS: i64 = 60_000;
 const TRUST_MS: i64 = 86_400_000;
 
 /// The key in `meta` of the state of the clock.
-const TIME: &str = "time";
+const CLOCK_KEY: &str = "time";
 
 row_handle! {
     /// The time that has certainly passed.
@@ -27,7 +27,7 @@ row_handle! {
 
 /// The state of the clock at the last reading; times are unix ms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ElapsedTime {
+pub(crate) struct ClockState {
     /// The time that has certainly come.
     passed: i64,
     /// The time of the clock.
@@ -42,7 +42,7 @@ pub(crate) struct ElapsedTime {
     claimed_for: i64,
 }
 
-impl ElapsedTime {
+impl ClockState {
     /// Returns the state at the first reading; `passed` is a time that has certainly come.
     fn new(passed: i64, clock: i64, uptime: &MachineUptime) -> Self {
         let (boot, uptime) = (uptime.boot.clone(), uptime.ms);
@@ -77,10 +77,10 @@ impl ClockRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(crate) fn advance_time(&self, uptime: &MachineUptime) -> Result<i64, DatabaseError> {
-        let now = self.read_elapsed_time(uptime)?;
+    pub(crate) fn advance_clock_state(&self, uptime: &MachineUptime) -> Result<i64, DatabaseError> {
+        let now = self.compute_clock_state(uptime)?;
         let json = serde_json::to_string(&now).expect("plain strings and numbers serialize");
-        self.meta().set_meta(TIME, &json)?;
+        self.meta().set_meta(CLOCK_KEY, &json)?;
         Ok(now.passed)
     }
 
@@ -89,7 +89,7 @@ impl ClockRows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub(crate) fn has_expired_memory(&self, uptime: &MachineUptime) -> Result<bool, DatabaseError> {
-        let passed = self.read_elapsed_time(uptime)?.passed;
+        let passed = self.compute_clock_state(uptime)?.passed;
         self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM memory WHERE archived_at IS NULL AND expires_at <= ?1)",
@@ -102,21 +102,23 @@ impl ClockRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(crate) fn copy_elapsed_time(&self, other: &Self) -> Result<(), DatabaseError> {
-        match other.meta().read_meta(TIME)? {
-            Some(time) => self.meta().set_meta(TIME, &time),
-            None => self.access.run(|conn| conn.execute("DELETE FROM meta WHERE key = ?1", [TIME]).map(drop)),
+    pub(crate) fn copy_clock_state(&self, other: &Self) -> Result<(), DatabaseError> {
+        match other.meta().read_meta(CLOCK_KEY)? {
+            Some(time) => self.meta().set_meta(CLOCK_KEY, &time),
+            None => {
+                self.access.run(|conn| conn.execute("DELETE FROM meta WHERE key = ?1", [CLOCK_KEY]).map(drop))
+            }
         }
     }
 
     /// Returns the state of the clock now, which is not stored.
-    fn read_elapsed_time(&self, uptime: &MachineUptime) -> Result<ElapsedTime, DatabaseError> {
+    fn compute_clock_state(&self, uptime: &MachineUptime) -> Result<ClockState, DatabaseError> {
         let known =
-            self.meta().read_meta(TIME)?.and_then(|json| serde_json::from_str::<ElapsedTime>(&json).ok());
+            self.meta().read_meta(CLOCK_KEY)?.and_then(|json| serde_json::from_str::<ClockState>(&json).ok());
         Ok(match known {
             Some(known) => known.advance_to(self.access.now_ms(), uptime),
             // An older schema has no state; only its latest write is known.
-            None => ElapsedTime::new(
+            None => ClockState::new(
                 self.last_written()?.unwrap_or(self.access.now_ms()),
                 self.access.now_ms(),
                 uptime,
@@ -140,13 +142,13 @@ mod tests {
     /// Processes readings `(boot, hours of uptime, hours on the clock)`; returns the hours that have passed.
     fn check(looks: &[(&str, i64, i64)], expected: &[i64]) {
         let uptime = |boot: &str, hours| MachineUptime { boot: boot.to_owned(), ms: hours * HOUR };
-        let mut time: Option<ElapsedTime> = None;
+        let mut time: Option<ClockState> = None;
         let passed: Vec<i64> = looks
             .iter()
             .map(|&(boot, up, clock)| {
                 let next = match time.take() {
                     Some(time) => time.advance_to(clock * HOUR, &uptime(boot, up)),
-                    None => ElapsedTime::new(clock * HOUR, clock * HOUR, &uptime(boot, up)),
+                    None => ClockState::new(clock * HOUR, clock * HOUR, &uptime(boot, up)),
                 };
                 time.insert(next).passed / HOUR
             })

@@ -24,7 +24,7 @@ pub(crate) struct Lineage {
     /// Number of writes; at least that of each included database.
     writes: u64,
     /// Number of writes up to which each other database is included, by id.
-    holds: BTreeMap<String, u64>,
+    included: BTreeMap<String, u64>,
 }
 
 impl Lineage {
@@ -35,7 +35,7 @@ impl Lineage {
         match meta_value(conn, "lineage")? {
             Some(id) => {
                 let writes = meta_value(conn, "writes")?.and_then(|text| text.parse().ok());
-                Ok(Self { id, writes: writes.unwrap_or_default(), holds })
+                Ok(Self { id, writes: writes.unwrap_or_default(), included: holds })
             }
             None => Ok(Self { writes: count_rows_ever(conn)?, ..Self::default() }),
         }
@@ -48,21 +48,21 @@ impl Lineage {
 
     /// Returns whether the other database is recorded as included completely.
     pub(crate) fn includes_database(&self, other: &Self) -> bool {
-        self.holds.get(&other.id).is_some_and(|writes| *writes >= other.writes)
+        self.included.get(&other.id).is_some_and(|writes| *writes >= other.writes)
     }
 
     /// Records that the other database is included completely.
     pub(crate) fn include_database(&mut self, other: &Self) {
         let itself = [(&other.id, &other.writes)].into_iter().filter(|(id, _)| !id.is_empty());
-        for (id, writes) in other.holds.iter().chain(itself).filter(|(id, _)| **id != self.id) {
-            let known = self.holds.entry(id.clone()).or_default();
+        for (id, writes) in other.included.iter().chain(itself).filter(|(id, _)| **id != self.id) {
+            let known = self.included.entry(id.clone()).or_default();
             *known = (*known).max(*writes);
         }
-        self.continue_count(other);
+        self.raise_writes_to(other);
     }
 
     /// Raises the number of writes to at least that of the other database, which may not be included completely.
-    pub(crate) fn continue_count(&mut self, other: &Self) {
+    pub(crate) fn raise_writes_to(&mut self, other: &Self) {
         self.writes = self.writes.max(other.writes);
     }
 }
@@ -83,14 +83,14 @@ impl LineageRows<'_> {
 
     /// Stores the lineage of this database.
     pub(crate) fn set_lineage(&self, lineage: &Lineage) -> Result<(), DatabaseError> {
-        let holds = serde_json::to_string(&lineage.holds).expect("an object of JSON has string keys");
+        let holds = serde_json::to_string(&lineage.included).expect("an object of JSON has string keys");
         self.meta().set_meta("lineage", &lineage.id)?;
         self.meta().set_meta("writes", &lineage.writes.to_string())?;
         self.meta().set_meta("holds", &holds)
     }
 
     /// Increments the number of writes, within the transaction that writes.
-    pub(crate) fn count_write(&self) -> Result<(), DatabaseError> {
+    pub(crate) fn increment_writes(&self) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'writes'")?
                 .execute([])

@@ -11,7 +11,7 @@ use crate::memory_tables::history_rows::HistoryRows;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::version_rows::VersionRows;
 use crate::records::file_version::{add_remarks, version_id};
-use crate::records::memory_event::{FROM_FILE, MemoryEvent};
+use crate::records::memory_event::{FILE_SOURCE, MemoryEvent};
 use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
 
 row_handle! {
@@ -42,7 +42,7 @@ impl ConflictRows<'_> {
 
     /// Records the other side of a conflict in git in the history of `ours`, before the file is removed. Does nothing if `ours` is
     /// in no such conflict.
-    pub(crate) fn note_conflict(
+    pub(crate) fn record_their_side_of_file(
         &self,
         ours: &MemoryRecord,
         event: &MemoryEvent,
@@ -54,28 +54,28 @@ impl ConflictRows<'_> {
         };
         let mut fields =
             self.access.diff_records(&with_local_fields(ours, &self.records().record_at(&row_id)?), ours);
-        let own = self.versions().own_version_id(&ours.id)?.unwrap_or_else(|| ours.id.clone());
+        let own = self.versions().worktree_version_id(&ours.id)?.unwrap_or_else(|| ours.id.clone());
         add_remarks(&mut fields, self.versions().remarks_at(&row_id)?, self.versions().remarks_at(&own)?);
-        self.history().note_change(&ours.id, &MemoryEvent { fields, ..event.clone() })
+        self.history().record_change(&ours.id, &MemoryEvent { fields, ..event.clone() })
     }
 
     /// Records the other side of a conflict whose file in the worktree is gone in the history of the memory with this id: a
     /// conflict in git, or with a private memory.
-    pub(crate) fn note_conflict_of_gone(&self, id: &str) -> Result<(), DatabaseError> {
+    pub(crate) fn record_their_side_of_gone_file(&self, id: &str) -> Result<(), DatabaseError> {
         // No verb has removed the memory from the worktree, so the action is `update`.
         let event = MemoryEvent {
-            source: FROM_FILE.to_owned(),
-            ..MemoryEvent::of_daemon(self.access.now_ms(), "update")
+            source: FILE_SOURCE.to_owned(),
+            ..MemoryEvent::new_by_daemon(self.access.now_ms(), "update")
         };
-        if self.versions().main_row(id)?.is_some_and(|main| main.is_own()) {
-            return self.note_file_version(id, event);
+        if self.versions().main_row(id)?.is_some_and(|main| main.is_private()) {
+            return self.record_file_version(id, event);
         }
         let ours = if self.find_their_row_id(id)?.is_some() { self.records().find_memory(id)? } else { None };
-        ours.map_or(Ok(()), |ours| self.note_conflict(&ours, &event))
+        ours.map_or(Ok(()), |ours| self.record_their_side_of_file(&ours, &event))
     }
 
     /// Records the version of the worktree's file in the history of a private memory, living or archived.
-    fn note_file_version(&self, id: &str, event: MemoryEvent) -> Result<(), DatabaseError> {
+    fn record_file_version(&self, id: &str, event: MemoryEvent) -> Result<(), DatabaseError> {
         let row_id = version_id(id, self.access.current_worktree()?, FileSide::Whole);
         let Some(theirs) = self.records().find_record_at(&row_id)? else { return Ok(()) };
         let own = self.records().record_at(id)?;
@@ -89,7 +89,7 @@ impl ConflictRows<'_> {
         if fields.is_empty() {
             Ok(())
         } else {
-            self.history().note_change(id, &MemoryEvent { fields, ..event })
+            self.history().record_change(id, &MemoryEvent { fields, ..event })
         }
     }
 
@@ -97,7 +97,7 @@ impl ConflictRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn note_their_side(
+    pub fn record_their_side(
         &self,
         theirs: Option<&MemoryRecord>,
         outcome: &MemoryRecord,
@@ -106,7 +106,7 @@ impl ConflictRows<'_> {
         let fields =
             theirs.map(|theirs| self.access.diff_records(&with_local_fields(outcome, theirs), outcome));
         self.history()
-            .note_change(&outcome.id, &MemoryEvent { fields: fields.unwrap_or_default(), ..event.clone() })
+            .record_change(&outcome.id, &MemoryEvent { fields: fields.unwrap_or_default(), ..event.clone() })
     }
 
     /// Returns whether the worktree or the team has a different version of a private memory, so that both are shown.
@@ -114,7 +114,7 @@ impl ConflictRows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn has_other_version(&self, id: &str) -> Result<bool, DatabaseError> {
-        Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_own())
+        Ok(self.versions().main_row(id)?.is_some_and(|main| main.is_private())
             && self.records().record_at(id)?.side == FileSide::Ours)
     }
 }

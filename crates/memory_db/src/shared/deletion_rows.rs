@@ -12,7 +12,7 @@ use crate::records::memory_event::{MemoryEvent, restored_at};
 use crate::records::memory_record::{FileSide, MemoryRecord};
 use crate::records::record_columns::{COLUMNS, read_record};
 use crate::settings::answer_rows::AnswerRows;
-use crate::shared::own_rows::OwnRows;
+use crate::shared::own_rows::PrivateMemoryRows;
 
 row_handle! {
     /// Memories that are deleted for good.
@@ -21,7 +21,7 @@ row_handle! {
         archive: ArchiveRows,
         history: HistoryRows,
         links: LinkRows,
-        own_memories: OwnRows,
+        own_memories: PrivateMemoryRows,
     }
 }
 
@@ -50,8 +50,10 @@ impl DeletionRows<'_> {
         records: &[MemoryRecord],
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
-        let (conflicting, others): (Vec<MemoryRecord>, Vec<MemoryRecord>) =
-            records.iter().cloned().partition(|record| record.side == FileSide::Ours && !record.is_shared());
+        let (conflicting, others): (Vec<MemoryRecord>, Vec<MemoryRecord>) = records
+            .iter()
+            .cloned()
+            .partition(|record| record.side == FileSide::Ours && !record.is_shared_or_team());
         self.delete_rows(&others, event)?;
         self.delete_keeping_files(&conflicting, event)?;
         self.answers().forget_answers()
@@ -73,8 +75,8 @@ impl DeletionRows<'_> {
 
     /// Deletes the rows, version rows and words of memories, and records it in the histories of linked memories.
     fn delete_rows(&self, records: &[MemoryRecord], event: &MemoryEvent) -> Result<(), DatabaseError> {
-        self.links().note_removed_links(records, event)?;
-        self.access.note_deleted(records, &event.action);
+        self.links().record_removed_links(records, event)?;
+        self.access.record_deletions(records, &event.action);
         let restored = |record: &MemoryRecord| {
             Ok::<_, DatabaseError>(restored_at(&self.history().list_history(&record.id)?))
         };
@@ -116,7 +118,7 @@ impl DeletionRows<'_> {
             .collect()
         })?;
         if !expired.is_empty() {
-            self.delete_keeping_files(&expired, &MemoryEvent::of_daemon(self.access.now_ms(), "expire"))?;
+            self.delete_keeping_files(&expired, &MemoryEvent::new_by_daemon(self.access.now_ms(), "expire"))?;
             let ids = Value::from(expired.into_iter().map(|record| record.id).collect::<Vec<_>>());
             self.access.run(|conn| {
                 conn.execute(

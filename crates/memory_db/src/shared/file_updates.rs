@@ -11,7 +11,9 @@ use crate::files::file_rows::{FileRows, OWN_AND_TWO_SIDES};
 use crate::files::written_files::WrittenFiles;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::version_rows::VersionRows;
-use crate::records::file_version::{FileState, FileVersion, ShownMemories, add_remarks, version_id};
+use crate::records::file_version::{
+    FileVersion, MemoriesInFile, MemoryFileSnapshot, add_remarks, version_id,
+};
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
 use crate::shared::conflict_rows::ConflictRows;
@@ -38,14 +40,18 @@ row_handle! {
 }
 
 /// A worktree's former version of a memory, and the remarks of its file; `None` if the remarks are unknown.
-type SeenRecord = (MemoryRecord, Option<String>);
+type FormerVersion = (MemoryRecord, Option<String>);
 
 impl FileUpdates<'_> {
     /// Applies the changed files `changed` of the worktree, and the removal of the files with the names `gone`.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn apply_files(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), DatabaseError> {
+    pub fn apply_files(
+        &self,
+        changed: &[MemoryFileSnapshot],
+        gone: &BTreeSet<String>,
+    ) -> Result<(), DatabaseError> {
         self.apply_file_states(changed, gone)?;
         self.file_links().update_file_links()?;
         self.files().delete_unshown_rows()
@@ -55,9 +61,9 @@ impl FileUpdates<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn apply_files_unlinked(
+    pub fn apply_files_without_links(
         &self,
-        changed: &[FileState],
+        changed: &[MemoryFileSnapshot],
         gone: &BTreeSet<String>,
     ) -> Result<(), DatabaseError> {
         self.apply_file_states(changed, gone)?;
@@ -65,22 +71,26 @@ impl FileUpdates<'_> {
     }
 
     /// Stores the versions in changed files, and records which rows each file shows.
-    fn apply_file_states(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), DatabaseError> {
+    fn apply_file_states(
+        &self,
+        changed: &[MemoryFileSnapshot],
+        gone: &BTreeSet<String>,
+    ) -> Result<(), DatabaseError> {
         let mut touched = Vec::new();
         for name in gone {
             self.written_files().forget_written_file(name, None)?;
-            self.conflicts().note_conflict_of_gone(name.trim_end_matches(".md"))?;
-            touched.extend(self.files().delete_file_row(name)?);
+            self.conflicts().record_their_side_of_gone_file(name.trim_end_matches(".md"))?;
+            touched.extend(self.files().delete_rows_of_file(name)?);
         }
         for file in changed {
             self.written_files().forget_written_file(&file.name, Some(&file.hash))?;
             let before = self.find_former_version(file)?;
-            touched.extend(self.files().delete_file_row(&file.name)?);
-            match &file.shown {
-                ShownMemories::Nothing(why) => {
+            touched.extend(self.files().delete_rows_of_file(&file.name)?);
+            match &file.memories {
+                MemoriesInFile::NoneBecause(why) => {
                     self.files().put_file_row(&file.name, FileSide::Whole, None, &file.hash, Some(why))?;
                 }
-                ShownMemories::Versions(versions) => {
+                MemoriesInFile::Versions(versions) => {
                     if let Some(why) = self.hiding_reason(versions)? {
                         self.files().put_file_row(
                             &file.name,
@@ -92,7 +102,7 @@ impl FileUpdates<'_> {
                         continue;
                     }
                     for version in versions {
-                        let row = self.take_version(version, before.as_ref(), file)?;
+                        let row = self.store_version(version, before.as_ref(), file)?;
                         self.files().put_file_row(&file.name, version.side, Some(row), &file.hash, None)?;
                         touched.push(version.record.id.clone());
                     }
@@ -101,35 +111,35 @@ impl FileUpdates<'_> {
         }
         touched.sort();
         touched.dedup();
-        touched.iter().try_for_each(|id| self.shared().settle_shared(id))
+        touched.iter().try_for_each(|id| self.shared().reconcile_shared_memory(id))
     }
 
     /// Returns why a file with readable versions shows no memory; `None` if it shows its memories.
     fn hiding_reason(&self, versions: &[FileVersion]) -> Result<Option<&'static str>, DatabaseError> {
         let Some(first) = versions.first() else { return Ok(None) };
         Ok(match self.versions().main_row(&first.record.id)? {
-            Some(main) if main.is_team => Some(TEAM_HAS_IT),
-            Some(main) if main.is_own() && versions.len() > 1 => Some(OWN_AND_TWO_SIDES),
+            Some(main) if main.is_team_memory => Some(TEAM_HAS_IT),
+            Some(main) if main.is_private() && versions.len() > 1 => Some(OWN_AND_TWO_SIDES),
             _ => None,
         })
     }
 
     /// Returns the worktree's former version of a file's memory, with the remarks; `None` if there was none.
-    fn find_former_version(&self, file: &FileState) -> Result<Option<SeenRecord>, DatabaseError> {
-        let ShownMemories::Versions(versions) = &file.shown else { return Ok(None) };
+    fn find_former_version(&self, file: &MemoryFileSnapshot) -> Result<Option<FormerVersion>, DatabaseError> {
+        let MemoriesInFile::Versions(versions) = &file.memories else { return Ok(None) };
         let Some(id) = versions.first().map(|version| &*version.record.id) else { return Ok(None) };
-        let row_id = self.versions().own_version_id(id)?;
+        let row_id = self.versions().worktree_version_id(id)?;
         let Some(record) = self.records().find_memory(id)? else { return Ok(None) };
         Ok(Some((record, self.versions().remarks_at(row_id.as_deref().unwrap_or(id))?)))
     }
 
     /// Stores a version of a file, unless a row has this version already; returns the number of the row. `before` is the worktree's
     /// former version.
-    pub(crate) fn take_version(
+    pub(crate) fn store_version(
         &self,
         version: &FileVersion,
-        before: Option<&SeenRecord>,
-        file: &FileState,
+        before: Option<&FormerVersion>,
+        file: &MemoryFileSnapshot,
     ) -> Result<i64, DatabaseError> {
         let FileVersion { side, hash, record, .. } = version;
         // Times of a clock that was ahead are limited to now.
@@ -143,11 +153,11 @@ impl FileUpdates<'_> {
                 version,
                 Some(&self.file_event("add", &record.author)),
             )?;
-            return self.versions().row_of(&record.id);
+            return self.versions().find_row_number(&record.id);
         };
         // The file names the author who added the memory, not the one who changed it.
         let event = file.event.clone().unwrap_or_else(|| self.file_event("update", UNKNOWN_EDITOR));
-        if main.is_own() {
+        if main.is_private() {
             return self.put_beside_own_memory(record, version, event);
         }
         if main.version.as_ref() == Some(hash) && *side != FileSide::Theirs {
@@ -188,12 +198,12 @@ impl FileUpdates<'_> {
         }
         let event = MemoryEvent { fields, ..event };
         self.versions().put_version_row(&at, &new, version, is_noted.then_some(&event))?;
-        self.versions().row_of(&at)
+        self.versions().find_row_number(&at)
     }
 
     /// Returns an event that a file of the worktree causes, without fields.
     fn file_event(&self, action: &str, author: &str) -> MemoryEvent {
-        MemoryEvent { author: author.to_owned(), ..MemoryEvent::of_file(self.access.now_ms(), action) }
+        MemoryEvent { author: author.to_owned(), ..MemoryEvent::new_by_file(self.access.now_ms(), action) }
     }
 
     /// Stores a file's version beside the private memory with the same id; returns the number of its row. If the file had a
@@ -213,15 +223,15 @@ impl FileUpdates<'_> {
         }
         let event = (!fields.is_empty()).then_some(MemoryEvent { fields, ..change });
         self.versions().put_version_row(&row_id, record, version, event.as_ref())?;
-        self.versions().row_of(&row_id)
+        self.versions().find_row_number(&row_id)
     }
 }
 
 /// Returns the time of the last change of a file's memory, unix ms: the time in the file, or, if an editor has left that line
 /// unchanged, the time when the text was committed, or first read before a commit.
-fn edit_time(record: &MemoryRecord, known: &MemoryRecord, file: &FileState, now_ms: i64) -> i64 {
+fn edit_time(record: &MemoryRecord, known: &MemoryRecord, file: &MemoryFileSnapshot, now_ms: i64) -> i64 {
     match record.updated > known.updated {
         true => record.updated,
-        false => file.edited.unwrap_or_default().min(now_ms),
+        false => file.edited_ms.unwrap_or_default().min(now_ms),
     }
 }

@@ -19,34 +19,34 @@ use crate::memory_tables::history_rows::HistoryRows;
 use crate::memory_tables::note_event::BESIDE;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::version_rows::{MainRow, VersionRows};
-use crate::records::memory_event::{FROM_FILE, MemoryEvent};
+use crate::records::memory_event::{FILE_SOURCE, MemoryEvent};
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_functions::DerivedData;
+use crate::records::record_functions::HashAndWords;
 use crate::records::sharing::Sharing;
-use crate::team_exchange::team_versions::TeamVersions;
+use crate::team_exchange::team_versions::TeamVersionTables;
 
 row_handle! {
     /// Private memories whose ids files or the team have, too.
-    pub struct OwnRows {
+    pub struct PrivateMemoryRows {
         records: RecordRows,
         archive: ArchiveRows,
         versions: VersionRows,
         history: HistoryRows,
         files: FileRows,
         sharing: SharingRows,
-        team_versions: TeamVersions,
+        team_versions: TeamVersionTables,
         file_links: FileLinkRows,
     }
 }
 
-impl OwnRows<'_> {
+impl PrivateMemoryRows<'_> {
     /// Detaches the versions of files from private memories that are about to be deleted. Returns the ids of these memories, each
     /// with the number of the row that is to get the id.
     pub(crate) fn detach_files(&self, records: &[MemoryRecord]) -> Result<Vec<(String, i64)>, DatabaseError> {
         let mut heirs = Vec::new();
         for record in records {
-            self.files().reread_hidden_file(&record.id)?;
-            if let Some(main) = self.versions().main_row(&record.id)?.filter(MainRow::is_own)
+            self.files().request_hidden_file_reread(&record.id)?;
+            if let Some(main) = self.versions().main_row(&record.id)?.filter(MainRow::is_private)
                 && let Some(heir) = self.detach_versions(main.row)?
             {
                 heirs.push((record.id.clone(), heir));
@@ -88,11 +88,11 @@ impl OwnRows<'_> {
             return self.file_links().update_file_links();
         }
         let event = MemoryEvent {
-            source: FROM_FILE.to_owned(),
+            source: FILE_SOURCE.to_owned(),
             author: self.records().record_at(id)?.author,
-            ..MemoryEvent::of_daemon(self.access.now_ms(), "add")
+            ..MemoryEvent::new_by_daemon(self.access.now_ms(), "add")
         };
-        self.history().note_change(id, &event)?;
+        self.history().record_change(id, &event)?;
         self.file_links().update_file_links()
     }
 
@@ -101,19 +101,24 @@ impl OwnRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn change_own_id(&self, id: &str, new_id: &str, event: &MemoryEvent) -> Result<(), DatabaseError> {
-        let row = self.versions().row_of(id)?;
+    pub fn change_private_id(
+        &self,
+        id: &str,
+        new_id: &str,
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        let row = self.versions().find_row_number(id)?;
         self.team_versions().hide_team_side(id)?;
         let heir = self.detach_versions(row)?;
         self.access.run(|conn| {
             conn.execute("UPDATE memory SET id = ?2, updated = updated + 1 WHERE id = ?1", [id, new_id])
         })?;
         let fields = Map::from_iter([("id".to_owned(), json!([id, new_id]))]);
-        self.history().note_change(new_id, &MemoryEvent { fields, ..event.clone() })?;
+        self.history().record_change(new_id, &MemoryEvent { fields, ..event.clone() })?;
         if let Some(heir) = heir {
             self.inherit_id(id, heir)?;
         }
-        self.files().reread_hidden_file(id)
+        self.files().request_hidden_file_reread(id)
     }
 
     /// Gives an archived private memory a new id if a file of the worktree has a different memory under the same id. Returns the
@@ -121,14 +126,14 @@ impl OwnRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn separate_from_archived(
+    pub fn give_archived_new_id(
         &self,
         id: &str,
         event: &MemoryEvent,
     ) -> Result<Option<String>, DatabaseError> {
         let (Some(_), Some(version)) = (
-            self.versions().main_row(id)?.filter(MainRow::is_archived_own),
-            self.versions().own_version_id(id)?,
+            self.versions().main_row(id)?.filter(MainRow::is_archived_private),
+            self.versions().worktree_version_id(id)?,
         ) else {
             return Ok(None);
         };
@@ -139,7 +144,7 @@ impl OwnRows<'_> {
         let new_id =
             (self.access.record_functions().new_id)(self.access.now_ms(), self.access.random_bytes()?);
         let event = MemoryEvent { action: "part".to_owned(), ..event.clone() };
-        self.change_own_id(id, &new_id, &event)?;
+        self.change_private_id(id, &new_id, &event)?;
         Ok(Some(new_id))
     }
 
@@ -153,10 +158,10 @@ impl OwnRows<'_> {
     }
 
     /// Makes a memory private, so that no rule shares it. Archives the memory if another living memory has its text.
-    pub(crate) fn keep_private(
+    pub(crate) fn make_private(
         &self,
         id: &str,
-        derive: fn(&MemoryRecord) -> DerivedData,
+        derive: fn(&MemoryRecord) -> HashAndWords,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         self.team_versions().end_conflict(id)?;
@@ -164,11 +169,11 @@ impl OwnRows<'_> {
         let record = self.records().record_at(id)?;
         let hash = derive(&record).hash;
         if record.archived_at.is_none() {
-            self.archive().archive_expired_twins(&record, &hash)?;
+            self.archive().archive_expired_duplicates(&record, &hash)?;
         }
-        if record.archived_at.is_none() && self.records().has_twin(&record, &hash)? {
-            self.archive().set_archived(&[record], Some("forgotten"), event)?;
+        if record.archived_at.is_none() && self.records().has_duplicate(&record, &hash)? {
+            self.archive().archive_or_restore(&[record], Some("forgotten"), event)?;
         }
-        self.sharing().set_shared(id, Sharing::Never)
+        self.sharing().set_sharing(id, Sharing::Never)
     }
 }

@@ -10,35 +10,35 @@ use crate::files::sharing_rows::SharingRows;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::version_rows::{MainRow, VersionRows};
 use crate::records::file_version::version_id;
-use crate::records::memory_event::FROM_FILE;
+use crate::records::memory_event::FILE_SOURCE;
 use crate::records::memory_record::{FileSide, MemoryRecord, with_local_fields};
 use crate::records::sharing::Sharing;
-use crate::shared::own_rows::OwnRows;
+use crate::shared::own_rows::PrivateMemoryRows;
 use crate::shared::shared_rows::SharedRows;
-use crate::team_exchange::team_versions::TeamVersions;
+use crate::team_exchange::team_versions::TeamVersionTables;
 
 row_handle! {
     /// Decides which versions of private memories are shown.
-    pub struct OwnSettlement {
+    pub struct VersionVisibility {
         records: RecordRows,
         versions: VersionRows,
         files: FileRows,
         sharing: SharingRows,
-        team_versions: TeamVersions,
-        own_memories: OwnRows,
+        team_versions: TeamVersionTables,
+        own_memories: PrivateMemoryRows,
         shared: SharedRows,
     }
 }
 
-impl OwnSettlement<'_> {
+impl VersionVisibility<'_> {
     /// Decides which rows are shown for each private memory that the transaction has written, or whose versions it has written.
     /// Called at the end of each transaction.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn settle_own_memories(&self) -> Result<(), DatabaseError> {
-        let (Some(_), Some(touched)) = (self.access.forms, &self.access.touched) else { return Ok(()) };
-        let rows = json!(touched.get()).to_string();
+    pub fn update_shown_versions(&self) -> Result<(), DatabaseError> {
+        let (Some(_), Some(touched)) = (self.access.functions, &self.access.touched) else { return Ok(()) };
+        let rows = json!(touched.row_numbers()).to_string();
         let ids: Vec<String> = self.access.run(|conn| {
             conn.prepare_cached(
                 "SELECT m.id FROM json_each(?1) w CROSS JOIN memory v ON v.row = w.value
@@ -50,12 +50,12 @@ impl OwnSettlement<'_> {
             .query_map([rows], |row| row.get(0))?
             .collect()
         })?;
-        ids.iter().try_for_each(|id| self.settle_own_memory(id))
+        ids.iter().try_for_each(|id| self.update_shown_version(id))
     }
 
     /// Decides which rows are shown for the memory with this id, if the memory is private.
-    fn settle_own_memory(&self, id: &str) -> Result<(), DatabaseError> {
-        let Some(main) = self.versions().main_row(id)?.filter(MainRow::is_own) else { return Ok(()) };
+    fn update_shown_version(&self, id: &str) -> Result<(), DatabaseError> {
+        let Some(main) = self.versions().main_row(id)?.filter(MainRow::is_private) else { return Ok(()) };
         let own = self.records().record_at(id)?;
         self.files().hide_conflicted_files(main.row)?;
         let theirs = self.team_versions().find_team_side(id)?;
@@ -69,7 +69,7 @@ impl OwnSettlement<'_> {
             }
             let side = match (main.is_archived, is_same) {
                 (true, _) => FileSide::Whole,
-                (false, true) => FileSide::Same,
+                (false, true) => FileSide::EqualToPrivate,
                 (false, false) => FileSide::Theirs,
             };
             self.access.run(|conn| {
@@ -93,13 +93,13 @@ impl OwnSettlement<'_> {
             key: None,
             ..with_local_fields(own, &self.records().record_at(row_id)?)
         };
-        self.sharing().set_shared(id, Sharing::Repo)?;
-        self.versions().put_at(id, &adopted, &self.access.derive_data(&adopted), None)?;
+        self.sharing().set_sharing(id, Sharing::Repo)?;
+        self.versions().store_record_at(id, &adopted, &self.access.compute_hash_and_words(&adopted), None)?;
         self.files().point_file_to_main(id, version)?;
-        if own.source != FROM_FILE {
+        if own.source != FILE_SOURCE {
             self.sharing().trust_memory(id)?;
         }
-        self.shared().settle_shared(id)?;
+        self.shared().reconcile_shared_memory(id)?;
         self.files().delete_unshown_rows()
     }
 
@@ -110,8 +110,8 @@ impl OwnSettlement<'_> {
     /// When the database cannot be written.
     pub fn share_conflicting(&self, id: &str) -> Result<(), DatabaseError> {
         let version = version_id(id, self.access.current_worktree()?, FileSide::Whole);
-        self.sharing().set_shared(id, Sharing::Repo)?;
-        self.files().point_file_to_main(id, self.versions().row_of(&version)?)?;
+        self.sharing().set_sharing(id, Sharing::Repo)?;
+        self.files().point_file_to_main(id, self.versions().find_row_number(&version)?)?;
         // Without `version`, the row does not count as the content of the file.
         self.access
             .run(|conn| conn.execute("UPDATE memory SET version = NULL WHERE id = ?1", [id]).map(drop))?;

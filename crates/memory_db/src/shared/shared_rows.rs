@@ -12,18 +12,18 @@ use serde_json::Map;
 use crate::access::row_access::row_handle;
 use crate::files::file_rows::FileRows;
 use crate::files::sharing_rows::SharingRows;
-use crate::files::worktree_notices::GONE;
+use crate::files::worktree_notices::FILE_GONE_REASON;
 use crate::memory_tables::archive_rows::ArchiveRows;
 use crate::memory_tables::history_rows::HistoryRows;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::version_rows::{MainRow, VersionRows};
 use crate::records::file_version::add_remarks;
-use crate::records::memory_event::{FROM_FILE, MemoryEvent};
+use crate::records::memory_event::{FILE_SOURCE, MemoryEvent};
 use crate::records::memory_record::MemoryRecord;
 use crate::records::sharing::Sharing;
 use crate::shared::conflict_rows::ConflictRows;
 use crate::shared::deletion_rows::DeletionRows;
-use crate::shared::own_rows::OwnRows;
+use crate::shared::own_rows::PrivateMemoryRows;
 
 row_handle! {
     /// Memories that are shared through files.
@@ -34,7 +34,7 @@ row_handle! {
         history: HistoryRows,
         files: FileRows,
         sharing: SharingRows,
-        own_memories: OwnRows,
+        own_memories: PrivateMemoryRows,
         conflicts: ConflictRows,
         deletions: DeletionRows,
     }
@@ -43,8 +43,9 @@ row_handle! {
 impl SharedRows<'_> {
     /// Brings a shared memory in line with the files that show it: archives the memory if no worktree has it any more, restores
     /// it if a worktree has it again, and copies the version of a worktree into the main row if no file shows the main row.
-    pub(crate) fn settle_shared(&self, id: &str) -> Result<(), DatabaseError> {
-        let Some(MainRow { row, is_shared: true, is_archived, .. }) = self.versions().main_row(id)? else {
+    pub(crate) fn reconcile_shared_memory(&self, id: &str) -> Result<(), DatabaseError> {
+        let Some(MainRow { row, is_shared_by_file: true, is_archived, .. }) = self.versions().main_row(id)?
+        else {
             return Ok(());
         };
         let shown: Vec<(i64, String)> = self.access.run(|conn| {
@@ -61,15 +62,16 @@ impl SharedRows<'_> {
                 if let Some((updated, at)) = self.deletions().find_deletion(id)?
                     && !self.history().has_changed_since(&record, updated, at)?
                 {
-                    return self
-                        .deletions()
-                        .delete_memories(&[record], &MemoryEvent::of_file(self.access.now_ms(), "purge")); // another database has deleted it
+                    return self.deletions().delete_memories(
+                        &[record],
+                        &MemoryEvent::new_by_file(self.access.now_ms(), "purge"),
+                    ); // another database has deleted it
                 }
-                self.forget_switch_cycle(row)?;
-                return self.archive().set_archived(
+                self.remove_branch_switch_events(row)?;
+                return self.archive().archive_or_restore(
                     &[self.records().record_at(id)?],
-                    Some(GONE),
-                    &MemoryEvent::of_file(self.access.now_ms(), "forget"),
+                    Some(FILE_GONE_REASON),
+                    &MemoryEvent::new_by_file(self.access.now_ms(), "forget"),
                 );
             }
             None => return Ok(()),
@@ -79,7 +81,7 @@ impl SharedRows<'_> {
         if is_archived {
             self.archive().restore_memories(
                 &[self.records().record_at(id)?],
-                &MemoryEvent::of_file(self.access.now_ms(), "restore"),
+                &MemoryEvent::new_by_file(self.access.now_ms(), "restore"),
             )?;
         }
         Ok(())
@@ -100,16 +102,16 @@ impl SharedRows<'_> {
         add_remarks(&mut fields, self.versions().remarks_at(id)?, self.versions().remarks_at(row_id)?);
         let event = MemoryEvent {
             fields,
-            source: FROM_FILE.to_owned(),
-            ..MemoryEvent::of_daemon(self.access.now_ms(), "update")
+            source: FILE_SOURCE.to_owned(),
+            ..MemoryEvent::new_by_daemon(self.access.now_ms(), "update")
         };
-        self.versions().put_at(
+        self.versions().store_record_at(
             id,
             &shown,
-            &self.access.derive_data(&shown),
+            &self.access.compute_hash_and_words(&shown),
             (!event.fields.is_empty()).then_some(&event),
         )?;
-        self.versions().copy_version(version, main)?;
+        self.versions().copy_file_columns(version, main)?;
         self.access.run(|conn| {
             conn.execute("UPDATE memory_file SET memory = ?1 WHERE memory = ?2", [main, version]).map(drop)
         })
@@ -117,7 +119,7 @@ impl SharedRows<'_> {
 
     /// Removes the last two changes of a history if they record that a file was gone and came back, so that frequent switches of
     /// branches do not fill the history.
-    fn forget_switch_cycle(&self, row: i64) -> Result<(), DatabaseError> {
+    fn remove_branch_switch_events(&self, row: i64) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached(
                 "DELETE FROM history WHERE row IN (SELECT row FROM history WHERE memory = ?1 ORDER BY row DESC LIMIT 2)
@@ -125,25 +127,25 @@ impl SharedRows<'_> {
                      FROM history WHERE memory = ?1 ORDER BY row DESC LIMIT 2)
                      WHERE source = ?2 AND action = iif(n = 1, 'restore', 'forget'))",
             )?
-            .execute(params![row, FROM_FILE])
+            .execute(params![row, FILE_SOURCE])
             .map(drop)
         })
     }
 
     /// Removes a shared memory from the worktree, and archives it if no other worktree has it. The history records the version of
     /// this worktree and the other side of a conflict. A private memory with the same id stays.
-    pub(crate) fn take_out_of_worktree(
+    pub(crate) fn remove_from_worktree(
         &self,
         record: &MemoryRecord,
         why: &str,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
-        self.own_memories().separate_from_archived(&record.id, event)?;
-        self.conflicts().note_conflict(record, event)?;
-        let row_id = self.versions().own_version_id(&record.id)?;
+        self.own_memories().give_archived_new_id(&record.id, event)?;
+        self.conflicts().record_their_side_of_file(record, event)?;
+        let row_id = self.versions().worktree_version_id(&record.id)?;
         let remarks = self.versions().remarks_at(row_id.as_ref().unwrap_or(&record.id))?;
         let Some(main) = self.versions().main_row(&record.id)? else { return Ok(()) };
-        self.files().delete_memory_file(&record.id)?;
+        self.files().delete_file_rows_of_memory(&record.id)?;
         let MemoryRecord { archived_at, archived_why, shared, .. } = record.clone();
         let known = MemoryRecord {
             side: record.side,
@@ -155,11 +157,11 @@ impl SharedRows<'_> {
         let mut fields = self.access.diff_records(record, &known);
         add_remarks(&mut fields, remarks, self.versions().remarks_at(&record.id)?);
         let event = MemoryEvent { fields, ..event.clone() };
-        if !main.is_archived && !main.is_own() && !self.files().is_shown_by_file(main.row)? {
-            return self.archive().set_archived(std::slice::from_ref(record), Some(why), &event);
+        if !main.is_archived && !main.is_private() && !self.files().is_shown_by_file(main.row)? {
+            return self.archive().archive_or_restore(std::slice::from_ref(record), Some(why), &event);
         }
-        self.history().note_change(&record.id, &event)?;
-        self.settle_shared(&record.id)
+        self.history().record_change(&record.id, &event)?;
+        self.reconcile_shared_memory(&record.id)
     }
 
     /// Makes the worktree's version of a memory private; the caller then removes the file. Other worktrees keep their files.
@@ -167,12 +169,12 @@ impl SharedRows<'_> {
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.
     pub fn unshare_memory(&self, id: &str, event: &MemoryEvent) -> Result<(), DatabaseError> {
-        self.own_memories().separate_from_archived(id, event)?;
+        self.own_memories().give_archived_new_id(id, event)?;
         self.versions().copy_for_other_worktrees(id)?;
         let main = self.records().record_at(id)?;
-        let own = self.versions().own_version_id(id)?;
-        self.sharing().set_shared(id, Sharing::Never)?;
-        self.files().delete_memory_file(id)?;
+        let own = self.versions().worktree_version_id(id)?;
+        self.sharing().set_sharing(id, Sharing::Never)?;
+        self.files().delete_file_rows_of_memory(id)?;
         let mut fields = Map::new();
         if let Some(row_id) = own {
             let own = MemoryRecord {
@@ -182,15 +184,18 @@ impl SharedRows<'_> {
             };
             fields = self.access.diff_records(&main, &own);
             add_remarks(&mut fields, self.versions().remarks_at(id)?, self.versions().remarks_at(&row_id)?);
-            self.versions().put_at(
+            self.versions().store_record_at(
                 id,
                 &MemoryRecord { shared: false, ..own.clone() },
-                &self.access.derive_data(&own),
+                &self.access.compute_hash_and_words(&own),
                 None,
             )?;
-            self.versions().copy_version(self.versions().row_of(&row_id)?, self.versions().row_of(id)?)?; // this confirms no further version
+            self.versions().copy_file_columns(
+                self.versions().find_row_number(&row_id)?,
+                self.versions().find_row_number(id)?,
+            )?; // this confirms no further version
         }
-        self.history().note_change(id, &MemoryEvent { fields, ..event.clone() })?;
+        self.history().record_change(id, &MemoryEvent { fields, ..event.clone() })?;
         self.files().delete_unshown_rows()
     }
 
@@ -208,14 +213,14 @@ impl SharedRows<'_> {
             .collect()
         })?;
         let entered = self.access.current_worktree()?;
-        self.access.enter_worktree(worktree);
-        ids.iter().try_for_each(|id| self.conflicts().note_conflict_of_gone(id))?;
-        self.access.enter_worktree(entered);
+        self.access.select_worktree(worktree);
+        ids.iter().try_for_each(|id| self.conflicts().record_their_side_of_gone_file(id))?;
+        self.access.select_worktree(entered);
         self.access.run(|conn| conn.execute("DELETE FROM worktree WHERE id = ?1", [worktree]).map(drop))?;
         let mut archived = Vec::new();
         for id in ids {
             let was_archived = self.versions().main_row(&id)?.is_some_and(|main| main.is_archived);
-            self.settle_shared(&id)?;
+            self.reconcile_shared_memory(&id)?;
             if !was_archived && self.versions().main_row(&id)?.is_some_and(|main| main.is_archived) {
                 archived.push(id);
             }

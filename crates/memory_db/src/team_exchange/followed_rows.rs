@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Params, params};
 use crate::access::row_access::row_handle;
 use crate::memory_tables::version_rows::VersionRows;
 use crate::records::file_version::FileVersion;
-use crate::records::memory_event::FROM_TEAM;
+use crate::records::memory_event::TEAM_SOURCE;
 use crate::records::memory_record::MemoryRecord;
 use crate::records::sharing::Sharing;
 
@@ -40,7 +40,7 @@ impl FollowedRows<'_> {
         version: &FileVersion,
     ) -> Result<(), DatabaseError> {
         let FileVersion { hash, record, .. } = version;
-        let row_id = copy_id(repository, &record.id);
+        let row_id = copied_row_id(repository, &record.id);
         let is_known = self.access.run(|conn| {
             conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND version = ?2")?
                 .exists(params![row_id, hash])
@@ -49,7 +49,7 @@ impl FollowedRows<'_> {
             return Ok(());
         }
         let record = MemoryRecord {
-            source: FROM_TEAM.to_owned(),
+            source: TEAM_SOURCE.to_owned(),
             anchors: Vec::new(),
             created: record.created.min(self.access.now_ms()),
             updated: record.updated.min(self.access.now_ms()),
@@ -57,7 +57,12 @@ impl FollowedRows<'_> {
             team: true,
             ..record.clone()
         };
-        self.versions().put_at(&row_id, &record, &self.access.derive_data(&record), None)?;
+        self.versions().store_record_at(
+            &row_id,
+            &record,
+            &self.access.compute_hash_and_words(&record),
+            None,
+        )?;
         self.access.run(|conn| {
             conn.prepare_cached(
                 "UPDATE memory SET shared = ?2, repository = ?3, version = ?4, main = NULL WHERE id = ?1",
@@ -72,7 +77,7 @@ impl FollowedRows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn delete_copy(&self, repository: &str, id: &str) -> Result<(), DatabaseError> {
-        self.delete_copies("m.id = ?1", [copy_id(repository, id)])
+        self.delete_copies("m.id = ?1", [copied_row_id(repository, id)])
     }
 
     /// Deletes the copies of a repository's memories, except those of the memories `ids`.
@@ -80,7 +85,7 @@ impl FollowedRows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn delete_other_copies(&self, repository: &str, ids: &[String]) -> Result<(), DatabaseError> {
-        let kept: Vec<String> = ids.iter().map(|id| copy_id(repository, id)).collect();
+        let kept: Vec<String> = ids.iter().map(|id| copied_row_id(repository, id)).collect();
         let kept = serde_json::Value::from(kept).to_string();
         self.delete_copies(
             "m.repository = ?1 AND m.id NOT IN (SELECT value FROM json_each(?2))",
@@ -166,6 +171,6 @@ impl FollowedRows<'_> {
 }
 
 /// Returns the id in the row of a copy.
-fn copy_id(repository: &str, id: &str) -> String {
+fn copied_row_id(repository: &str, id: &str) -> String {
     format!("{id}#of {repository}")
 }

@@ -9,7 +9,7 @@ use crate::records::file_version::FileHash;
 use crate::settings::meta_rows::MetaRows;
 
 /// The key in `meta` of the cursor into the team's changes.
-pub(crate) const PLACE: &str = "team";
+pub(crate) const TEAM_CURSOR_KEY: &str = "team";
 
 row_handle! {
     /// Changes that are queued for the team, and the cursor into the team's changes.
@@ -154,7 +154,7 @@ impl OutboxRows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn team_cursor(&self) -> Result<Option<String>, DatabaseError> {
-        self.meta().read_meta(PLACE)
+        self.meta().read_meta(TEAM_CURSOR_KEY)
     }
 
     /// Stores the cursor into the team's changes, JSON.
@@ -162,7 +162,7 @@ impl OutboxRows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn set_team_cursor(&self, json: &str) -> Result<(), DatabaseError> {
-        self.meta().set_meta(PLACE, json)
+        self.meta().set_meta(TEAM_CURSOR_KEY, json)
     }
 
     /// Returns a new random name under which this database sends changes to a server.

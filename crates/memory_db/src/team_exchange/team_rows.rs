@@ -11,8 +11,8 @@ use crate::records::memory_record::MemoryRecord;
 use crate::records::sharing::Sharing;
 use crate::settings::meta_rows::MetaRows;
 use crate::team_exchange::followed_rows::FollowedRows;
-use crate::team_exchange::outbox_rows::{OutboxRows, PLACE};
-use crate::team_exchange::team_versions::TeamVersions;
+use crate::team_exchange::outbox_rows::{OutboxRows, TEAM_CURSOR_KEY};
+use crate::team_exchange::team_versions::TeamVersionTables;
 
 row_handle! {
     /// Memories of the team.
@@ -23,7 +23,7 @@ row_handle! {
         sharing: SharingRows,
         outbox: OutboxRows,
         followed: FollowedRows,
-        team_versions: TeamVersions,
+        team_versions: TeamVersionTables,
     }
 }
 
@@ -63,9 +63,12 @@ impl TeamRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn find_archived_beside(&self, record: &MemoryRecord) -> Result<Option<MemoryRecord>, DatabaseError> {
+    pub fn find_archived_private(
+        &self,
+        record: &MemoryRecord,
+    ) -> Result<Option<MemoryRecord>, DatabaseError> {
         let main = if record.team { self.versions().main_row(&record.id)? } else { None };
-        main.filter(|main| main.is_own() && main.is_archived)
+        main.filter(|main| main.is_private() && main.is_archived)
             .map(|_| self.records().record_at(&record.id))
             .transpose()
     }
@@ -74,17 +77,17 @@ impl TeamRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn share_with_team(&self, id: &str) -> Result<(), DatabaseError> {
-        self.sharing().set_shared(id, Sharing::Team)
+    pub fn mark_team_memory(&self, id: &str) -> Result<(), DatabaseError> {
+        self.sharing().set_sharing(id, Sharing::Team)
     }
 
     /// Makes a memory of the team private, and queues its archiving for the others.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn leave_team(&self, id: &str) -> Result<(), DatabaseError> {
+    pub fn make_team_memory_private(&self, id: &str) -> Result<(), DatabaseError> {
         self.outbox().queue_withdrawal(id)?;
-        self.sharing().set_shared(id, Sharing::Never)
+        self.sharing().set_sharing(id, Sharing::Never)
     }
 
     /// Makes all memories of the team private, and deletes queued changes, copies and the cursor. Archives a memory if another
@@ -92,7 +95,7 @@ impl TeamRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn leave_team_with_all(&self) -> Result<u64, DatabaseError> {
+    pub fn make_all_team_memories_private(&self) -> Result<u64, DatabaseError> {
         self.reset_exchange()?;
         self.access.run(|conn| {
             conn.execute_batch(
@@ -119,7 +122,7 @@ impl TeamRows<'_> {
     pub fn reset_exchange(&self) -> Result<(), DatabaseError> {
         self.followed().unfollow_all()?;
         self.access.run(|conn| conn.execute_batch("DELETE FROM outbox; DELETE FROM team_memory;"))?;
-        self.meta().unset_meta(PLACE)
+        self.meta().unset_meta(TEAM_CURSOR_KEY)
     }
 
     /// Records that a memory now equals its team row.

@@ -15,7 +15,7 @@ use crate::memory_tables::archive_rows::ArchiveRows;
 use crate::memory_tables::record_rows::RecordRows;
 use crate::memory_tables::version_rows::VersionRows;
 use crate::records::file_version::FileVersion;
-use crate::records::memory_event::{FROM_TEAM, MemoryEvent};
+use crate::records::memory_event::{MemoryEvent, TEAM_SOURCE};
 use crate::records::memory_record::{MemoryRecord, with_local_fields};
 use crate::records::sharing::Sharing;
 use crate::team_exchange::outbox_rows::{OutboxRows, sha256_of};
@@ -36,7 +36,7 @@ const ARCHIVED: &str = "team";
 
 row_handle! {
     /// The team's versions of memories.
-    pub struct TeamVersions {
+    pub struct TeamVersionTables {
         records: RecordRows,
         archive: ArchiveRows,
         versions: VersionRows,
@@ -60,7 +60,7 @@ pub struct TeamRow {
     pub why: Option<String>,
 }
 
-impl TeamVersions<'_> {
+impl TeamVersionTables<'_> {
     /// Returns the team row of a memory; `None` if the team never had the memory.
     ///
     /// # Errors
@@ -95,18 +95,24 @@ impl TeamVersions<'_> {
         self.remove_team_side(id)?;
         let why = match (self.versions().main_row(id)?, version) {
             (Some(main), _)
-                if !text.is_empty() && main.is_shared && self.files().is_shown_by_file(main.row)? =>
+                if !text.is_empty()
+                    && main.is_shared_by_file
+                    && self.files().is_shown_by_file(main.row)? =>
             {
                 Some(FILE_HAS_ID)
             }
-            (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
+            (Some(main), _) if text.is_empty() && main.is_team_memory && !main.is_archived => {
                 let record = self.records().record_at(id)?;
-                self.archive().set_archived(&[record], Some(ARCHIVED), &self.team_event("forget", author))?;
+                self.archive().archive_or_restore(
+                    &[record],
+                    Some(ARCHIVED),
+                    &self.team_event("forget", author),
+                )?;
                 None
             }
             (_, _) if text.is_empty() => None,
             (_, Err(why)) => Some(why),
-            (Some(main), Ok(version)) if main.is_own() && !self.is_same_and_living(version)? => {
+            (Some(main), Ok(version)) if main.is_private() && !self.is_same_and_living(version)? => {
                 self.put_their_row(id, version)?;
                 Some(OWN_HAS_ID)
             }
@@ -144,8 +150,13 @@ impl TeamVersions<'_> {
         let Some(is_archived) = is_archived else {
             let record = as_team_record(record, self.access.now_ms());
             let event = self.team_event("add", author);
-            self.versions().put_at(id, &record, &self.access.derive_data(&record), Some(&event))?;
-            return self.versions().set_version(id, version);
+            self.versions().store_record_at(
+                id,
+                &record,
+                &self.access.compute_hash_and_words(&record),
+                Some(&event),
+            )?;
+            return self.versions().set_file_columns(id, version);
         };
         let known = self.records().record_at(id)?;
         let new = as_team_record(record, self.access.now_ms());
@@ -159,13 +170,18 @@ impl TeamVersions<'_> {
             ..new
         };
         let fields = self.access.diff_records(&known, &with_local_fields(&known, &new));
-        self.sharing().set_shared(id, Sharing::Team)?;
+        self.sharing().set_sharing(id, Sharing::Team)?;
         let event = MemoryEvent { fields, ..self.team_event("update", author) };
         let is_noted = !event.fields.is_empty();
-        self.versions().put_at(id, &new, &self.access.derive_data(&new), is_noted.then_some(&event))?;
-        self.versions().set_version(id, version)?;
+        self.versions().store_record_at(
+            id,
+            &new,
+            &self.access.compute_hash_and_words(&new),
+            is_noted.then_some(&event),
+        )?;
+        self.versions().set_file_columns(id, version)?;
         if is_archived {
-            self.archive().set_archived(&[new], None, &self.team_event("restore", author))?;
+            self.archive().archive_or_restore(&[new], None, &self.team_event("restore", author))?;
         }
         Ok(())
     }
@@ -195,23 +211,28 @@ impl TeamVersions<'_> {
 
     /// Stores the row that shows the team's version beside this user's memory.
     fn put_their_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
-        let row_id = theirs_id(id);
+        let row_id = team_side_row_id(id);
         let record = &version.record;
         let record =
-            MemoryRecord { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
-        self.versions().put_at(&row_id, &record, &self.access.derive_data(&record), None)?;
-        self.versions().set_version(&row_id, &FileVersion { links: Vec::new(), ..version.clone() })
+            MemoryRecord { source: TEAM_SOURCE.to_owned(), team: true, shared: false, ..record.clone() };
+        self.versions().store_record_at(
+            &row_id,
+            &record,
+            &self.access.compute_hash_and_words(&record),
+            None,
+        )?;
+        self.versions().set_file_columns(&row_id, &FileVersion { links: Vec::new(), ..version.clone() })
     }
 
     /// Returns the team's version that is shown beside this user's memory, if there is one.
     pub(crate) fn find_team_side(&self, id: &str) -> Result<Option<MemoryRecord>, DatabaseError> {
-        let row_id = theirs_id(id);
+        let row_id = team_side_row_id(id);
         self.records().find_record_at(&row_id)
     }
 
     /// Deletes the row that shows the team's version beside this user's memory. A conflict stays unresolved.
     pub(crate) fn hide_team_side(&self, id: &str) -> Result<(), DatabaseError> {
-        let row_id = theirs_id(id);
+        let row_id = team_side_row_id(id);
         self.access.run(|conn| {
             conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
@@ -249,7 +270,7 @@ impl TeamVersions<'_> {
             at: self.access.now_ms(),
             action: action.to_owned(),
             author: author.to_owned(),
-            source: FROM_TEAM.to_owned(),
+            source: TEAM_SOURCE.to_owned(),
             fields: Map::new(),
         }
     }
@@ -261,8 +282,8 @@ impl TeamVersions<'_> {
     /// When the database cannot be written.
     pub fn set_team_version(&self, version: &FileVersion, is_trusted: bool) -> Result<(), DatabaseError> {
         let FileVersion { hash, record, links, .. } = version;
-        self.versions().set_version(&record.id, version)?;
-        self.file_links().set_linked(&record.id, links)?;
+        self.versions().set_file_columns(&record.id, version)?;
+        self.file_links().set_applied_links(&record.id, links)?;
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE memory SET updated = max(updated, ?2) WHERE id = ?1")?
                 .execute(params![record.id, record.updated.min(self.access.now_ms())])
@@ -285,7 +306,7 @@ impl TeamVersions<'_> {
 /// Returns a record marked as a memory of the team, with its times limited to now.
 fn as_team_record(record: &MemoryRecord, now_ms: i64) -> MemoryRecord {
     MemoryRecord {
-        source: FROM_TEAM.to_owned(),
+        source: TEAM_SOURCE.to_owned(),
         created: record.created.min(now_ms),
         updated: record.updated.min(now_ms), // limited to now, for a clock that was ahead
         shared: false,
@@ -295,6 +316,6 @@ fn as_team_record(record: &MemoryRecord, now_ms: i64) -> MemoryRecord {
 }
 
 /// Returns the id in the row that shows the team's version beside this user's memory.
-fn theirs_id(id: &str) -> String {
+fn team_side_row_id(id: &str) -> String {
     format!("{id}#team")
 }

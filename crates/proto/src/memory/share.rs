@@ -96,13 +96,13 @@ pub struct ResolveFileResult {
 }
 
 /// Returns whether a memory with this trust came from others and is not confirmed here.
-pub fn is_unconfirmed(trust: &str) -> bool {
+pub fn is_unconfirmed_trust(trust: &str) -> bool {
     matches!(trust, "repo" | "team")
 }
 
 /// Returns the marks that a reader of a memory must see: that it is not confirmed here, that the team has it, the
 /// other repository that owns it, its side of a conflict, and the memories that supersede it.
-pub fn reader_marks(
+pub fn build_reader_marks(
     trust: &str,
     scope: MemoryScope,
     repository: Option<&str>,
@@ -110,7 +110,7 @@ pub fn reader_marks(
     superseded_by: &[String],
 ) -> Vec<String> {
     let trust = match (trust, scope) {
-        (trust, _) if is_unconfirmed(trust) => Some(format!("[trust: {trust}]")),
+        (trust, _) if is_unconfirmed_trust(trust) => Some(format!("[trust: {trust}]")),
         (_, MemoryScope::Team) => Some("[team]".to_owned()),
         _ => None,
     };

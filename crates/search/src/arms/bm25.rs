@@ -172,14 +172,14 @@ impl QueryScores {
     }
 
     /// Returns the scores of whole files.
-    pub(crate) fn into_files(self) -> FileScores {
+    pub(crate) fn into_file_scores(self) -> FileScores {
         self.files
     }
 }
 
 impl FileScores {
     /// Returns how well a content matches the query as a whole.
-    pub(crate) fn match_for(&self, content: u32) -> FileMatch {
+    pub(crate) fn file_match(&self, content: u32) -> FileMatch {
         self.0.get(content as usize).copied().unwrap_or_default()
     }
 }

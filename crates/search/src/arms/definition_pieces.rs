@@ -3,7 +3,7 @@
 //! A long definition is cut into several chunks. Between these pieces there may be chunks of inner definitions. Adjacent overloads
 //! of one name count as one definition, as they do if they share a chunk.
 
-use memod_base::types::{ChunkId, ChunkKind, is_inside};
+use memod_base::types::{ChunkId, ChunkKind, is_same_or_inside};
 use memod_database::DatabaseError;
 use memod_index_db::{ChunkLocation, ChunkSummary, IndexedContent};
 
@@ -18,12 +18,12 @@ const MOST_BETWEEN: usize = 16;
 ///
 /// # Errors
 /// When the database cannot be read.
-pub(crate) fn mark_pieces(
+pub(crate) fn unify_piece_definitions(
     rows: CachedReader<'_>,
     worktree: &WorktreeChunks,
     candidates: &mut [ChunkCandidate],
 ) -> Result<(), DatabaseError> {
-    for pair in sort_by_definition(candidates).windows(2) {
+    for pair in definition_indices_in_order(candidates).windows(2) {
         let (before, after) = (&candidates[pair[0]], &candidates[pair[1]]);
         if definition_key(before) != definition_key(after) {
             continue;
@@ -37,7 +37,7 @@ pub(crate) fn mark_pieces(
 }
 
 /// Returns the indices of the candidates that are definitions, grouped by content and name, in the order of the text.
-fn sort_by_definition(candidates: &[ChunkCandidate]) -> Vec<usize> {
+fn definition_indices_in_order(candidates: &[ChunkCandidate]) -> Vec<usize> {
     let mut places: Vec<usize> =
         (0..candidates.len()).filter(|nth| definition_key(&candidates[*nth]).is_some()).collect();
     places.sort_by_key(|nth| (definition_key(&candidates[*nth]), candidates[*nth].bytes));
@@ -65,10 +65,10 @@ fn are_one_definition(
         return Ok(false);
     }
     for chunk in between {
-        let place = rows.chunk_place(chunk.id)?;
-        if place
-            .is_none_or(|place| DefinitionPart::of_chunk(&place, chunk.kind, before) == DefinitionPart::Other)
-        {
+        let place = rows.chunk_location(chunk.id)?;
+        if place.is_none_or(|place| {
+            DefinitionPart::classify_chunk(&place, chunk.kind, before) == DefinitionPart::Other
+        }) {
             return Ok(false);
         }
     }
@@ -108,8 +108,8 @@ fn extend_by_chunk(
     chunk: &ChunkSummary,
     candidate: &mut ChunkCandidate,
 ) -> Result<bool, DatabaseError> {
-    let Some(place) = rows.chunk_place(chunk.id)? else { return Ok(false) };
-    let part = DefinitionPart::of_chunk(&place, chunk.kind, candidate);
+    let Some(place) = rows.chunk_location(chunk.id)? else { return Ok(false) };
+    let part = DefinitionPart::classify_chunk(&place, chunk.kind, candidate);
     if part == DefinitionPart::Piece {
         let ChunkCandidate { lines, bytes, .. } = candidate;
         *lines = (lines.0.min(place.lines.0), lines.1.max(place.lines.1));
@@ -134,12 +134,12 @@ enum DefinitionPart {
 }
 
 impl DefinitionPart {
-    fn of_chunk(place: &ChunkLocation, kind: ChunkKind, definition: &ChunkCandidate) -> Self {
+    fn classify_chunk(place: &ChunkLocation, kind: ChunkKind, definition: &ChunkCandidate) -> Self {
         let (Some(title), Some(own)) = (&place.title, &definition.title) else { return Self::Other };
         if kind == ChunkKind::Symbol && title == own && place.symbol == definition.symbol {
             return Self::Piece;
         }
         // In titles of inner definitions a separator follows the name: `Session::login` or `Session.login`.
-        if kind != ChunkKind::Map && is_inside(title, own) { Self::Inside } else { Self::Other }
+        if kind != ChunkKind::Map && is_same_or_inside(title, own) { Self::Inside } else { Self::Other }
     }
 }

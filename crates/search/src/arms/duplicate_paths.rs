@@ -46,9 +46,9 @@ fn choose_path<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Optio
         return Some(first);
     }
     let asked = class_rules::asked_classes(query);
-    let mut best = (count_named_words(query, first), class_worth(first, asked), first);
+    let mut best = (sum_word_likeness(query, first), class_worth(first, asked), first);
     for path in paths {
-        let (share, worth) = (count_named_words(query, path), class_worth(path, asked));
+        let (share, worth) = (sum_word_likeness(query, path), class_worth(path, asked));
         if (share, worth) > (best.0, best.1) {
             best = (share, worth, path);
         }
@@ -64,14 +64,14 @@ fn class_worth(path: &str, asked: ClassSet) -> f64 {
 }
 
 /// Returns how many words of the query a path contains. A similar word counts as a part.
-fn count_named_words(query: &Query, path: &str) -> f64 {
+fn sum_word_likeness(query: &Query, path: &str) -> f64 {
     let words = PathWords::from_path(path);
     query
         .words()
         .iter()
         .map(|word| word.text.as_str())
         .filter(|word| word.len() > 1)
-        .map(|word| best_likeness(word, words.folders().chain(words.stem())))
+        .map(|word| best_likeness(word, words.folder_words().chain(words.file_stem())))
         .sum()
 }
 

@@ -33,7 +33,7 @@ pub struct RankedCandidate<C> {
     /// The factors that were applied, by name. Factors of 1 are left out.
     pub factors: Vec<(&'static str, f64)>,
     /// Names of factors that are not applied, because the request excludes them.
-    pub(crate) without: RankingParts,
+    pub(crate) disabled_factors: RankingParts,
 }
 
 impl<C> RankedCandidate<C> {
@@ -47,7 +47,7 @@ impl<C> RankedCandidate<C> {
                 score: fused,
                 fused,
                 factors: Vec::new(),
-                without: RankingParts::default(),
+                disabled_factors: RankingParts::default(),
             })
             .collect()
     }
@@ -60,7 +60,7 @@ impl<C> RankedCandidate<C> {
 
     /// Multiplies the score by a factor and records the factor, unless the request excludes it.
     pub(crate) fn apply_factor(&mut self, name: &'static str, times: f64) {
-        if (times - 1.0).abs() > 1e-9 && !self.without.has(name) {
+        if (times - 1.0).abs() > 1e-9 && !self.disabled_factors.contains_name(name) {
             self.score *= times;
             self.factors.push((name, times));
         }

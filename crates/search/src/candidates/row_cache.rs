@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use memod_base::threads::lock;
 use memod_base::types::{ChunkId, WordPieces};
 use memod_database::DatabaseError;
-use memod_embed::{Builtin, cosine_i8};
+use memod_embed::{BuiltinModel, cosine_i8};
 use memod_index_db::{ChunkLocation, IndexReader};
 
 use crate::recent_cache::RecentCache;
@@ -17,9 +17,9 @@ use crate::recent_cache::RecentCache;
 /// Most chunks whose location is in the cache, about 15 MB.
 const MOST_PLACES: usize = 100_000;
 /// Most chunks whose word pieces are in the cache: usually 5 MB, at most 50 MB.
-const MOST_PIECES: usize = 25_000;
+const MAX_CHUNKS_WITH_PIECES: usize = 25_000;
 /// Most paths whose word pieces are in the cache, about 4 MB.
-const MOST_PATHS: usize = 24_000;
+const MAX_PATHS_WITH_PIECES: usize = 24_000;
 /// Most vectors of paths in the cache, 8 MB with 256 dimensions.
 const MOST_VECTORS: usize = 24_000;
 
@@ -29,8 +29,8 @@ const MOST_VECTORS: usize = 24_000;
 #[derive(Default)]
 pub struct RowCache {
     places: Mutex<RecentCache<ChunkId, ChunkLocation, MOST_PLACES>>,
-    pieces: Mutex<RecentCache<ChunkId, Arc<WordPieces>, MOST_PIECES>>,
-    pieces_of_paths: Mutex<RecentCache<Box<str>, Arc<[u16]>, MOST_PATHS>>,
+    pieces: Mutex<RecentCache<ChunkId, Arc<WordPieces>, MAX_CHUNKS_WITH_PIECES>>,
+    pieces_of_paths: Mutex<RecentCache<Box<str>, Arc<[u16]>, MAX_PATHS_WITH_PIECES>>,
     vectors: Mutex<PathVectors>,
 }
 
@@ -48,19 +48,19 @@ impl CachedReader<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(crate) fn chunk_places(
+    pub(crate) fn chunk_locations(
         self,
         chunks: &[ChunkId],
     ) -> Result<Vec<Option<ChunkLocation>>, DatabaseError> {
-        self.cache.chunk_places(self.reader, chunks)
+        self.cache.chunk_locations(self.reader, chunks)
     }
 
     /// Returns the location of a chunk; `None` if the chunk no longer exists.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(crate) fn chunk_place(self, chunk: ChunkId) -> Result<Option<ChunkLocation>, DatabaseError> {
-        Ok(self.chunk_places(&[chunk])?.pop().flatten())
+    pub(crate) fn chunk_location(self, chunk: ChunkId) -> Result<Option<ChunkLocation>, DatabaseError> {
+        Ok(self.chunk_locations(&[chunk])?.pop().flatten())
     }
 
     /// Returns the word pieces of each chunk; an empty value for a chunk that no longer exists.
@@ -95,7 +95,7 @@ impl RowCache {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn chunk_places(
+    pub fn chunk_locations(
         &self,
         reader: &IndexReader,
         chunks: &[ChunkId],
@@ -104,12 +104,12 @@ impl RowCache {
     }
 
     /// Returns the ids of the word pieces of a path, ascending.
-    pub(crate) fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
+    pub(crate) fn pieces_of_path(&self, model: &BuiltinModel, path: &str) -> Arc<[u16]> {
         if let Some(known) = lock(&self.pieces_of_paths).get(path) {
             return Arc::clone(known);
         }
-        let pieces: Arc<[u16]> = model.pieces(path).into();
-        lock(&self.pieces_of_paths).put(path.into(), Arc::clone(&pieces));
+        let pieces: Arc<[u16]> = model.distinct_pieces(path).into();
+        lock(&self.pieces_of_paths).insert(path.into(), Arc::clone(&pieces));
         pieces
     }
 
@@ -140,7 +140,7 @@ impl RowCache {
             }
         }
         let mut cached = self.lock_vectors(model);
-        read.into_iter().for_each(|(path, own)| cached.vectors.put(path.into(), own.into()));
+        read.into_iter().for_each(|(path, own)| cached.vectors.insert(path.into(), own.into()));
         Ok(cosines)
     }
 
@@ -171,6 +171,6 @@ fn get_or_read<V: Clone, const MOST: usize>(
         }
     }
     let mut locked = lock(cache);
-    new.into_iter().for_each(|(chunk, value)| locked.put(chunk, value));
+    new.into_iter().for_each(|(chunk, value)| locked.insert(chunk, value));
     Ok(values)
 }

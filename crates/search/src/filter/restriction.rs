@@ -28,12 +28,12 @@ pub struct SearchConditions {
 impl SearchConditions {
     /// Returns the names of [`Self::symbols`] without qualifiers.
     pub(crate) fn unqualified_symbols(&self) -> Vec<String> {
-        self.symbols.iter().map(|name| split_name(name).1.to_owned()).collect()
+        self.symbols.iter().map(|name| split_qualified_name(name).1.to_owned()).collect()
     }
 }
 
 /// Returns the whole of a typed name, and its last part: `login` of `Session::login`.
-fn split_name(typed: &str) -> (&str, &str) {
+fn split_qualified_name(typed: &str) -> (&str, &str) {
     symbol_names::parse_name(typed).map_or((typed, typed), |name| (name.full, name.last))
 }
 
@@ -62,21 +62,21 @@ pub(crate) fn restrict_filter<'a>(
     let mut filter = Cow::Borrowed(filter);
     let restriction = query.restriction();
     if let Some(expression) = restriction.required {
-        filter.to_mut().restrict_to(reader.read_postings()?.find_matching(&expression)?);
+        filter.to_mut().restrict_to_chunks(reader.read_postings()?.find_matching(&expression)?);
     }
     if let Some(expression) = restriction.excluded {
         exclude_chunks(reader, filter.to_mut(), &reader.read_postings()?.find_matching(&expression)?)?;
     }
     if !conditions.symbols.is_empty() {
-        filter.to_mut().restrict_to(find_definitions(reader, &conditions.symbols)?);
+        filter.to_mut().restrict_to_chunks(find_definitions(reader, &conditions.symbols)?);
     }
     if !conditions.not_symbols.is_empty() {
         exclude_chunks(reader, filter.to_mut(), &find_definitions(reader, &conditions.not_symbols)?)?;
     }
     if let Some(wanted) = &conditions.commits {
-        filter
-            .to_mut()
-            .restrict_to(find_commits(reader, worktree, |date, author| wanted.admits_commit(date, author))?);
+        filter.to_mut().restrict_to_chunks(find_commits(reader, worktree, |date, author| {
+            wanted.admits_commit(date, author)
+        })?);
     }
     if !conditions.not_authors.is_empty() {
         exclude_chunks(
@@ -95,7 +95,7 @@ fn exclude_chunks(reader: &IndexReader, filter: &mut SearchFilter, set: &IdSet) 
     if filter.chunks.is_none() {
         filter.chunks = Some(reader.all_chunk_ids()?);
     }
-    filter.chunks.iter_mut().for_each(|chunks| chunks.remove(set));
+    filter.chunks.iter_mut().for_each(|chunks| chunks.difference_with(set));
     Ok(())
 }
 
@@ -122,15 +122,17 @@ fn matches_author(author: &str, parts: &[String]) -> bool {
 fn find_definitions(reader: &IndexReader, names: &[String]) -> Result<IdSet, DatabaseError> {
     let mut ids = Vec::new();
     for typed in names {
-        let (full, last) = split_name(typed);
-        let found = reader.definitions_named(last)?.into_iter();
-        ids.extend(found.filter(|(_, title)| last == full || is_qualified(title, full)).map(|(id, _)| id));
+        let (full, last) = split_qualified_name(typed);
+        let found = reader.find_definitions_named(last)?.into_iter();
+        ids.extend(
+            found.filter(|(_, title)| last == full || contains_qualified_name(title, full)).map(|(id, _)| id),
+        );
     }
     Ok(ids.into_iter().collect())
 }
 
 /// Returns whether a title contains a qualified name, ignoring case, and not as a part of a name that begins earlier.
-fn is_qualified(title: &str, full: &str) -> bool {
+fn contains_qualified_name(title: &str, full: &str) -> bool {
     let (title, full) = (title.to_lowercase(), full.to_lowercase());
     title
         .match_indices(&full)
@@ -189,7 +191,7 @@ mod tests {
             ("Session::logout", "Session::login", false),
             ("", "a::b", false),
         ] {
-            assert_eq!(is_qualified(title, full), expected, "{title} {full}");
+            assert_eq!(contains_qualified_name(title, full), expected, "{title} {full}");
         }
     }
 }

@@ -7,20 +7,20 @@ use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use memod_base::types::{ChunkKind, ClassSet, FileClass};
-use memod_text::words::{self as tokens, Form};
+use memod_text::words::{self as tokens, TokenForm};
 
 use crate::paths::translation;
 
 /// Number of words in a shingle.
-const WORDS: usize = 3;
+const SHINGLE_WORDS: usize = 3;
 /// Most shingles of a text that are compared. Later shingles of the text are ignored.
 const MOST_SHINGLES: usize = 2_000;
 /// Least share of all shingles of two copies that both have.
 const LEAST_COMMON: f64 = 0.75;
 /// Texts with fewer words are copies only if they are equal except for whitespace.
-const SHORT_WORDS: usize = 12;
+const MIN_SHINGLED_WORDS: usize = 12;
 /// Largest difference between the positions of a section and its translation, as shares of their files.
-const MOST_MOVED: f64 = 0.12;
+const MAX_POSITION_DIFFERENCE: f64 = 0.12;
 
 /// A hit in a file, prepared for comparison.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl<'a> HitPassage<'a> {
             kind,
             name,
             path,
-            bare_path: translation::without_language(path),
+            bare_path: translation::strip_language_marks(path),
             is_translation: classes.contains(FileClass::Translation),
             position,
             text: text.to_owned(),
@@ -75,14 +75,14 @@ impl<'a> HitPassage<'a> {
     }
 
     /// Returns whether a hit may be a copy of this passage, judging by kind, name and path only. `bare_path` is the result of
-    /// [`translation::without_language`] for `path`.
-    pub fn may_repeat(&self, kind: ChunkKind, name: Option<&str>, path: &str, bare_path: &str) -> bool {
+    /// [`translation::strip_language_marks`] for `path`.
+    pub fn may_be_copy(&self, kind: ChunkKind, name: Option<&str>, path: &str, bare_path: &str) -> bool {
         let has_name = name.is_some() && self.name == name;
         self.kind == kind && self.path != path && (has_name || self.bare_path == bare_path)
     }
 
     /// Returns whether this passage and `other` are copies in different files. Definitions must have the same name.
-    pub fn repeats_passage(&self, other: &Self) -> bool {
+    pub fn is_copy_of(&self, other: &Self) -> bool {
         if self.kind != other.kind || self.path == other.path {
             return false;
         }
@@ -92,7 +92,7 @@ impl<'a> HitPassage<'a> {
         if self.kind != ChunkKind::Symbol
             && (self.is_translation || other.is_translation)
             && self.bare_path == other.bare_path
-            && (self.position - other.position).abs() <= MOST_MOVED
+            && (self.position - other.position).abs() <= MAX_POSITION_DIFFERENCE
         {
             return true;
         }
@@ -113,14 +113,14 @@ impl<'a> HitPassage<'a> {
 impl PassageWords {
     fn from_text(text: &str) -> Self {
         let mut stream = String::new();
-        tokens::write_words(text, Form::Whole, &mut stream);
-        let words = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS);
+        tokens::write_words(text, TokenForm::Whole, &mut stream);
+        let words = stream.split_ascii_whitespace().take(MOST_SHINGLES + SHINGLE_WORDS);
         let words: Vec<u64> = words.map(hash_word).collect();
         let mut shingles: Vec<u64> =
-            words.windows(WORDS.min(words.len().max(1))).map(combine_hashes).collect();
+            words.windows(SHINGLE_WORDS.min(words.len().max(1))).map(combine_hashes).collect();
         shingles.sort_unstable();
         shingles.dedup();
-        let is_short = words.len() < SHORT_WORDS;
+        let is_short = words.len() < MIN_SHINGLED_WORDS;
         Self { shingles, short: is_short.then(|| text.split_whitespace().collect()) }
     }
 }
@@ -161,16 +161,16 @@ mod tests {
     #[test]
     fn forks_of_a_text_are_near_copies() {
         let own = doc("docs/a.md", TEXT);
-        assert!(own.repeats_passage(&doc("old/a.md", &TEXT.replace("a day", "two days"))));
-        assert!(!own.repeats_passage(&doc("docs/a.md", TEXT)), "the same file");
-        assert!(!own.repeats_passage(&doc("old/a.md", "The session of the parliament ended.")));
+        assert!(own.is_copy_of(&doc("old/a.md", &TEXT.replace("a day", "two days"))));
+        assert!(!own.is_copy_of(&doc("docs/a.md", TEXT)), "the same file");
+        assert!(!own.is_copy_of(&doc("old/a.md", "The session of the parliament ended.")));
         let half = format!("{} And then many other words follow here that the first has not.", &TEXT[..120]);
-        assert!(!own.repeats_passage(&doc("old/a.md", &half)));
+        assert!(!own.is_copy_of(&doc("old/a.md", &half)));
         let short = doc("docs/b.md", "See above.");
-        assert!(short.repeats_passage(&doc("docs/c.md", "See\n  above.\n")));
-        assert!(!doc("docs/b.md", "if a > b").repeats_passage(&doc("docs/c.md", "if a < b")));
-        assert!(!short.repeats_passage(&doc("docs/c.md", "See below.")));
-        assert!(!doc("a.md", "").repeats_passage(&doc("b.md", "a")));
+        assert!(short.is_copy_of(&doc("docs/c.md", "See\n  above.\n")));
+        assert!(!doc("docs/b.md", "if a > b").is_copy_of(&doc("docs/c.md", "if a < b")));
+        assert!(!short.is_copy_of(&doc("docs/c.md", "See below.")));
+        assert!(!doc("a.md", "").is_copy_of(&doc("b.md", "a")));
     }
 
     #[test]
@@ -178,8 +178,8 @@ mod tests {
         let of = |name, path| {
             HitPassage::new(ChunkKind::Symbol, Some(name), (path, ClassSet::default()), 0.0, TEXT)
         };
-        assert!(of("a", "x.rs").repeats_passage(&of("a", "vendor/x.rs")));
-        assert!(!of("a", "x.rs").repeats_passage(&of("b", "vendor/x.rs")));
+        assert!(of("a", "x.rs").is_copy_of(&of("a", "vendor/x.rs")));
+        assert!(!of("a", "x.rs").is_copy_of(&of("b", "vendor/x.rs")));
     }
 
     #[test]
@@ -189,16 +189,13 @@ mod tests {
         let at = |path, position| of(path, ClassSet::default(), position);
         let translated =
             |path, position| of(path, ClassSet::from_classes(&[FileClass::Translation]), position);
-        assert!(at("docs/en/a.md", 0.30).repeats_passage(&translated("docs/uk/a.md", 0.35)));
-        assert!(translated("docs/uk/a.md", 0.30).repeats_passage(&at("docs/en/a.md", 0.35)));
-        assert!(at("README.md", 0.30).repeats_passage(&translated("README.zh-CN.md", 0.35)));
-        assert!(!at("docs/en/a.md", 0.30).repeats_passage(&translated("docs/uk/a.md", 0.60)));
-        assert!(!at("docs/en/a.md", 0.30).repeats_passage(&translated("docs/uk/b.md", 0.30)));
-        assert!(
-            !at("tests/it/a.md", 0.30).repeats_passage(&at("tests/a.md", 0.30)),
-            "`it` is no language here"
-        );
-        assert!(at("docs/en/a.md", 0.3).may_repeat(ChunkKind::Doc, None, "docs/uk/a.md", "docs/a.md"));
-        assert!(!at("docs/en/a.md", 0.3).may_repeat(ChunkKind::Doc, None, "docs/b.md", "docs/b.md"));
+        assert!(at("docs/en/a.md", 0.30).is_copy_of(&translated("docs/uk/a.md", 0.35)));
+        assert!(translated("docs/uk/a.md", 0.30).is_copy_of(&at("docs/en/a.md", 0.35)));
+        assert!(at("README.md", 0.30).is_copy_of(&translated("README.zh-CN.md", 0.35)));
+        assert!(!at("docs/en/a.md", 0.30).is_copy_of(&translated("docs/uk/a.md", 0.60)));
+        assert!(!at("docs/en/a.md", 0.30).is_copy_of(&translated("docs/uk/b.md", 0.30)));
+        assert!(!at("tests/it/a.md", 0.30).is_copy_of(&at("tests/a.md", 0.30)), "`it` is no language here");
+        assert!(at("docs/en/a.md", 0.3).may_be_copy(ChunkKind::Doc, None, "docs/uk/a.md", "docs/a.md"));
+        assert!(!at("docs/en/a.md", 0.3).may_be_copy(ChunkKind::Doc, None, "docs/b.md", "docs/b.md"));
     }
 }

@@ -8,7 +8,7 @@ use memod_proto::{Factor, Hit};
 /// and 34 among the first 10. With fitting other words, these were 37 and 38. With the words of another question, they stayed at 31
 /// and 34, and the mean reciprocal rank fell from 0.715 to 0.705. Sorting by score gained more with fitting words, but lost more
 /// with wrong words (docs/src/benchmarks.md, Words of a language model).
-const EACH: usize = 3;
+const EXPANDED_HIT_INTERVAL: usize = 3;
 
 /// Inserts hits of a query with other words into the hits of the query as typed, which keep their order. At most a third of the
 /// `limit` hits are new unless the typed query has too few, so wrong words replace few hits.
@@ -16,8 +16,8 @@ pub fn add_expanded_hits(hits: &mut Vec<Hit>, others: Vec<Hit>, limit: usize) {
     let mut others = others.into_iter();
     let mut at = 0;
     loop {
-        at = (at + EACH - 1).min(hits.len());
-        let other = others.by_ref().find(|other| !hits.iter().any(|hit| is_same(hit, other)));
+        at = (at + EXPANDED_HIT_INTERVAL - 1).min(hits.len());
+        let other = others.by_ref().find(|other| !hits.iter().any(|hit| is_same_hit(hit, other)));
         let Some(mut other) = other.filter(|_| at < limit) else { break };
         // Hits are sorted by score, so an inserted hit gets the score of the hit before it.
         let before = at.checked_sub(1).map_or(other.score, |before| hits[before].score);
@@ -33,7 +33,7 @@ pub fn add_expanded_hits(hits: &mut Vec<Hit>, others: Vec<Hit>, limit: usize) {
 }
 
 /// Returns whether two hits are the same lines, memory or commit.
-fn is_same(left: &Hit, right: &Hit) -> bool {
+fn is_same_hit(left: &Hit, right: &Hit) -> bool {
     left.kind == right.kind
         && left.path == right.path
         && left.lines == right.lines

@@ -30,7 +30,7 @@ const LINE_CHARS: usize = 200;
 const BEFORE_CHARS: usize = 40;
 
 /// A singular must have more bytes than this: `gas` is no plural of `ga`.
-const MIN_SINGULAR: usize = 3;
+const MAX_UNINFLECTED_BYTES: usize = 3;
 
 /// Marks a place where a line was cut.
 const ELLIPSIS: &str = "…";
@@ -70,7 +70,7 @@ pub enum SnippetExtent {
 pub struct SnippetCutter<'a> {
     words: &'a [QueryWord],
     /// Finds singular forms of the ASCII words. A line (in lower case, without underscores) that contains none has no match.
-    likely: Option<AhoCorasick>,
+    word_finder: Option<AhoCorasick>,
     extent: SnippetExtent,
 }
 
@@ -78,11 +78,11 @@ impl<'a> SnippetCutter<'a> {
     /// Creates a cutter for the words of a query and an extent.
     pub fn new(words: &'a [QueryWord], extent: SnippetExtent) -> Self {
         let parts = words.iter().filter(|word| word.text.is_ascii()).map(|word| singular_form(&word.text));
-        Self { words, likely: AhoCorasick::new(parts).ok(), extent }
+        Self { words, word_finder: AhoCorasick::new(parts).ok(), extent }
     }
 
     /// Returns the number of lines to show before and after the matching lines; `None` unless the extent is `Around`.
-    pub fn lines_around(&self) -> Option<(usize, usize)> {
+    pub fn context_line_counts(&self) -> Option<(usize, usize)> {
         match self.extent {
             SnippetExtent::Around { before, after } => Some((before, after)),
             SnippetExtent::Best | SnippetExtent::BestAndText | SnippetExtent::Text => None,
@@ -106,7 +106,7 @@ impl<'a> SnippetCutter<'a> {
         }
         let mut squeezed = Vec::new();
         let mut lines: Vec<SnippetLine<'_>> =
-            text.lines().map(|line| self.split_line(line, &mut squeezed)).collect();
+            text.lines().map(|line| self.match_line(line, &mut squeezed)).collect();
         if lines.is_empty() {
             return Snippet { line: first_line, ..Snippet::default() };
         }
@@ -134,8 +134,8 @@ impl<'a> SnippetCutter<'a> {
     }
 
     /// Finds the matches in a line. Skips the search for words if the line cannot contain any.
-    fn split_line<'t>(&self, text: &'t str, squeezed: &mut Vec<u8>) -> SnippetLine<'t> {
-        let may_match = match &self.likely {
+    fn match_line<'t>(&self, text: &'t str, squeezed: &mut Vec<u8>) -> SnippetLine<'t> {
+        let may_match = match &self.word_finder {
             Some(likely) if text.is_ascii() => {
                 squeezed.clear();
                 squeezed
@@ -163,8 +163,8 @@ impl<'a> SnippetLine<'a> {
         if words.is_empty() {
             return Self { text, matches, shown: shown_range(text, 0) };
         }
-        tokens::each_span(text, &mut |range, token| {
-            let found = words.iter().position(|word| is_match(word, token));
+        tokens::each_token_span(text, &mut |range, token| {
+            let found = words.iter().position(|word| matches_word(word, token));
             match (found, matches.last_mut()) {
                 (None, _) => {}
                 // A part inside its whole adds nothing; overlapping trigrams are merged.
@@ -193,18 +193,19 @@ impl<'a> SnippetLine<'a> {
 }
 
 /// Returns whether a token matches a word of the query: it is equal, has the prefix, or is the plural or singular of the word.
-fn is_match(word: &QueryWord, token: &str) -> bool {
+fn matches_word(word: &QueryWord, token: &str) -> bool {
     if word.is_prefix {
         return token.starts_with(&word.text);
     }
-    let is_plural =
-        |long: &str, short: &str| short.len() > MIN_SINGULAR && long.strip_suffix('s') == Some(short);
+    let is_plural = |long: &str, short: &str| {
+        short.len() > MAX_UNINFLECTED_BYTES && long.strip_suffix('s') == Some(short)
+    };
     token == word.text || is_plural(token, &word.text) || is_plural(&word.text, token)
 }
 
 /// Returns a word without the `s` of a plural: the part that singular and plural share.
 fn singular_form(word: &str) -> &str {
-    word.strip_suffix('s').filter(|short| short.len() > MIN_SINGULAR).unwrap_or(word)
+    word.strip_suffix('s').filter(|short| short.len() > MAX_UNINFLECTED_BYTES).unwrap_or(word)
 }
 
 /// Returns the byte range of a line that is shown: all of a short line, and the part around `at` of a long line.
@@ -284,7 +285,7 @@ fn shrink_window(lines: &[SnippetLine<'_>], window: Range<usize>) -> Range<usize
 
 #[cfg(test)]
 mod tests {
-    use memod_testing::{RandomNumbers, hostile_text};
+    use memod_testing::{RandomNumbers, random_hostile_text};
 
     use super::*;
     use crate::query::parse_query;
@@ -379,13 +380,14 @@ mod tests {
             };
             let (query, line) = (parse_query(&text()), text());
             let found =
-                SnippetCutter::new(query.words(), SnippetExtent::Best).split_line(&line, &mut Vec::new());
+                SnippetCutter::new(query.words(), SnippetExtent::Best).match_line(&line, &mut Vec::new());
             assert_eq!(found.matches, SnippetLine::new(&line, query.words()).matches, "{query:?} {line}");
         }
         for _ in 0..2_000 {
-            let (query, line) = (parse_query(&hostile_text(&mut random, 8)), hostile_text(&mut random, 30));
+            let (query, line) =
+                (parse_query(&random_hostile_text(&mut random, 8)), random_hostile_text(&mut random, 30));
             let found =
-                SnippetCutter::new(query.words(), SnippetExtent::Best).split_line(&line, &mut Vec::new());
+                SnippetCutter::new(query.words(), SnippetExtent::Best).match_line(&line, &mut Vec::new());
             assert_eq!(found.matches, SnippetLine::new(&line, query.words()).matches, "{query:?} {line}");
         }
     }
@@ -394,8 +396,8 @@ mod tests {
     fn any_text_has_a_snippet_within_its_limits() {
         let mut random = RandomNumbers::new(4);
         for _ in 0..2_000 {
-            let query = parse_query(&hostile_text(&mut random, 8));
-            let text = hostile_text(&mut random, 400);
+            let query = parse_query(&random_hostile_text(&mut random, 8));
+            let text = random_hostile_text(&mut random, 400);
             let found = SnippetCutter::new(query.words(), SnippetExtent::Best).cut_snippet(
                 &text,
                 u32::MAX - 3,

@@ -9,10 +9,10 @@ use memod_memory_db::RankingFacts;
 use memod_proto::anchor::AnchorState;
 use memod_proto::memory::Tier;
 
-use super::superseded::{Superseded, put_above_superseded};
+use super::superseded::{Supersedable, move_successors_up};
 use crate::candidates::arm_signals::{ArmSignals, COSINE_FLOOR};
 use crate::candidates::ranked::{RankedCandidate, ScoreFactor};
-use crate::ranking::rare_word::lower_wordless;
+use crate::ranking::rare_word::lower_hits_without_word;
 
 // The factors up to `USE` are small, so that they only decide among similar matches.
 
@@ -40,21 +40,21 @@ const LEAST_EFFECT: f64 = 5e-4;
 /// Days after which [`AGE`] has the strength 0.5.
 const HALF_LIFE_DAYS: f64 = 69.0;
 /// Number of recalls from which on [`USE`] has the strength 1.
-const MOST_USES: f64 = 50.0;
+const FULL_STRENGTH_USES: f64 = 50.0;
 /// Weight of the vector arm. The weight of BM25 is 1.
-const KNN: f64 = 0.5;
+const KNN_WEIGHT: f64 = 0.5;
 /// Weight of `maxsim`. The weight of BM25 is 1.
-const MAXSIM: f64 = 0.75;
+const MAXSIM_WEIGHT: f64 = 0.75;
 /// Share of a memory's score that is added to the memories written right before and right after. One conversation may spread an
 /// answer over several memories.
-const NEIGHBOUR: f64 = 0.25;
+const NEIGHBOUR_SHARE: f64 = 0.25;
 /// Longest time between the creation of two neighbours, ms.
 const MOST_BETWEEN_MS: i64 = 3_600_000;
 /// Cosine at which a memory almost certainly matches. One in twenty related pairs has a larger cosine (models/builtin/README.md).
 const COSINE_FULL: f64 = 0.75;
 
 /// Least cosine of a clear match that has no word of the query (models/builtin/README.md: a vector hit that no other arm supports).
-const CLEARLY_NEAR: f32 = 0.5;
+const CLEAR_MATCH_COSINE: f32 = 0.5;
 
 /// A memory that some arm found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,13 +72,13 @@ pub struct RecallCandidate {
 impl RecallCandidate {
     /// Returns whether the memory has a word of the query, or a vector that is clearly near the query.
     pub fn is_clear_match(&self) -> bool {
-        self.signals.bm25.is_some() || self.signals.cosine.is_some_and(|cosine| cosine >= CLEARLY_NEAR)
+        self.signals.bm25.is_some() || self.signals.cosine.is_some_and(|cosine| cosine >= CLEAR_MATCH_COSINE)
     }
 }
 
 impl RankedCandidate<RecallCandidate> {
     /// Applies a factor at a strength, unless the effect is too small to be seen.
-    fn apply_visible(&mut self, factor: ScoreFactor, strength: f64) {
+    fn apply_if_visible(&mut self, factor: ScoreFactor, strength: f64) {
         if (factor.at_strength(strength) - 1.0).abs() > LEAST_EFFECT {
             self.apply_at_strength(factor, strength);
         }
@@ -93,22 +93,22 @@ pub(crate) fn rank_memories(
     now_ms: i64,
 ) -> Vec<RankedCandidate<RecallCandidate>> {
     let fused = fuse_signals(&candidates);
-    let neighbours = neighbour_matches(&candidates, &fused);
+    let neighbours = best_neighbour_scores(&candidates, &fused);
     let mut ranked = RankedCandidate::with_scores(candidates, fused);
     for (hit, neighbour) in ranked.iter_mut().zip(neighbours) {
         // Only the answer to a question is spread over several memories.
         if hit.candidate.signals.maxsim.is_some() && hit.fused > 0.0 {
-            hit.apply_factor("beside", 1.0 + NEIGHBOUR * neighbour / hit.fused);
+            hit.apply_factor("beside", 1.0 + NEIGHBOUR_SHARE * neighbour / hit.fused);
         }
-        apply_facts(hit, now_ms);
-        hit.apply_visible(WRITTEN, 1.0);
+        apply_fact_factors(hit, now_ms);
+        hit.apply_if_visible(WRITTEN, 1.0);
     }
     if is_one_word {
-        lower_wordless(&mut ranked, |candidate| &candidate.signals);
+        lower_hits_without_word(&mut ranked, |candidate| &candidate.signals);
     }
     ranked.iter_mut().for_each(RankedCandidate::bound_score);
     ranked.sort_by(compare_rank);
-    put_above_superseded(&mut ranked);
+    move_successors_up(&mut ranked);
     ranked
 }
 
@@ -120,31 +120,31 @@ fn compare_rank(
 }
 
 /// Applies the factors that follow from the facts and the state of a memory.
-fn apply_facts(hit: &mut RankedCandidate<RecallCandidate>, now_ms: i64) {
+fn apply_fact_factors(hit: &mut RankedCandidate<RecallCandidate>, now_ms: i64) {
     let facts = hit.candidate.facts.clone();
-    hit.apply_visible(PRIORITY, (f64::from(facts.priority) - 5.0) / 5.0);
-    hit.apply_visible(CONFIDENCE, 1.0 - facts.confidence);
+    hit.apply_if_visible(PRIORITY, (f64::from(facts.priority) - 5.0) / 5.0);
+    hit.apply_if_visible(CONFIDENCE, 1.0 - facts.confidence);
     let shortness = match facts.tier {
         Tier::Short => 1.0,
         Tier::Mid => 0.5,
         Tier::Long => 0.0,
     };
-    hit.apply_visible(TIER, shortness);
+    hit.apply_if_visible(TIER, shortness);
     let seen = facts.last_access.map_or(facts.updated, |at| at.max(facts.updated));
     let days = (now_ms - seen).max(0) as f64 / 86_400_000.0;
-    hit.apply_visible(AGE, 1.0 - (-days / HALF_LIFE_DAYS).exp2());
-    hit.apply_visible(USE, ((facts.access_count as f64).ln_1p() / MOST_USES.ln_1p()).min(1.0));
+    hit.apply_if_visible(AGE, 1.0 - (-days / HALF_LIFE_DAYS).exp2());
+    hit.apply_if_visible(USE, ((facts.access_count as f64).ln_1p() / FULL_STRENGTH_USES.ln_1p()).min(1.0));
     if !facts.successors.is_empty() {
-        hit.apply_visible(SUPERSEDED, 1.0);
+        hit.apply_if_visible(SUPERSEDED, 1.0);
     }
     match hit.candidate.state {
         None | Some(AnchorState::Fresh) => {}
-        Some(AnchorState::Drifted) => hit.apply_visible(DRIFTED, 1.0),
-        Some(AnchorState::Orphaned) => hit.apply_visible(ORPHANED, 1.0),
+        Some(AnchorState::Drifted) => hit.apply_if_visible(DRIFTED, 1.0),
+        Some(AnchorState::Orphaned) => hit.apply_if_visible(ORPHANED, 1.0),
     }
 }
 
-impl Superseded for RankedCandidate<RecallCandidate> {
+impl Supersedable for RankedCandidate<RecallCandidate> {
     fn id(&self) -> Option<&str> {
         Some(&self.candidate.facts.id)
     }
@@ -153,7 +153,7 @@ impl Superseded for RankedCandidate<RecallCandidate> {
         &self.candidate.facts.successors
     }
 
-    fn raise_to(&mut self, superseded: &Self) {
+    fn raise_score_to(&mut self, superseded: &Self) {
         self.score = superseded.score;
     }
 }
@@ -175,8 +175,8 @@ fn fuse_signals(candidates: &[RecallCandidate]) -> Vec<f64> {
     let (least_similar, most_similar) = (similar.clone().fold(1.0, f64::min), similar.fold(0.0, f64::max));
     let weights = (
         if best > 0.0 { 1.0 } else { 0.0 },
-        if nearest > floor { KNN } else { 0.0 },
-        if most_similar > 0.0 { MAXSIM } else { 0.0 },
+        if nearest > floor { KNN_WEIGHT } else { 0.0 },
+        if most_similar > 0.0 { MAXSIM_WEIGHT } else { 0.0 },
     );
     let possible = f64::max(weights.0 + weights.1 + weights.2, f64::EPSILON);
     let strength = if best > 0.0 { (2.0 * covered + certain) / 3.0 } else { certain * certain };
@@ -206,7 +206,7 @@ fn cosine_of(candidate: &RecallCandidate) -> Option<f64> {
 }
 
 /// Returns the larger score of the two neighbours of each candidate, `[n_candidates]`; 0 without a neighbour.
-fn neighbour_matches(candidates: &[RecallCandidate], fused: &[f64]) -> Vec<f64> {
+fn best_neighbour_scores(candidates: &[RecallCandidate], fused: &[f64]) -> Vec<f64> {
     let places: HashMap<MemoryRow, usize> =
         candidates.iter().enumerate().map(|(nth, candidate)| (candidate.facts.row, nth)).collect();
     candidates

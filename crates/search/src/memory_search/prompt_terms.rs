@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::own_part;
-use memod_text::words::{Form, joined, write_words};
+use memod_base::types::last_part;
+use memod_text::words::{TokenForm, joined_name, write_words};
 
 use crate::query::is_stop_word;
 
@@ -64,7 +64,7 @@ pub struct PromptTerms {
     pub topic: String,
     /// The words of the prose in the form of the index, each once, without stop words, at most 40.
     pub words: Vec<String>,
-    /// Names of code in the whole prompt, in the form of [`joined`], and flags of one letter; at most 32.
+    /// Names of code in the whole prompt, in the form of [`joined_name`], and flags of one letter; at most 32.
     pub names: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ pub fn parse_prompt(prompt: &str) -> PromptTerms {
     }
     let topic: Vec<&str> = prose
         .split_whitespace()
-        .filter(|word| distinct_words(word).iter().any(|token| !is_common(token)))
+        .filter(|word| distinct_words(word).iter().any(|token| !is_common_word(token)))
         .collect();
     PromptTerms { topic: topic.join(" "), words, names }
 }
@@ -96,7 +96,7 @@ impl PromptTerms {
 }
 
 /// Returns whether a word of the index says little about the subject of a prompt.
-pub(super) fn is_common(token: &str) -> bool {
+pub(super) fn is_common_word(token: &str) -> bool {
     is_listed_common(token)
         || token.strip_suffix('s').is_some_and(is_listed_common)
         || token == "different"
@@ -111,7 +111,7 @@ fn is_listed_common(word: &str) -> bool {
 /// Returns the words of a text in the form of the index, each once, without stop words. Of a name, returns the whole and the parts.
 pub(super) fn distinct_words(text: &str) -> Vec<String> {
     let mut stream = String::new();
-    write_words(text, Form::Both, &mut stream);
+    write_words(text, TokenForm::Both, &mut stream);
     let mut seen = HashSet::new();
     let words = stream.split_ascii_whitespace().filter(|word| word.len() > 1 && !is_stop_word(word));
     words.filter(|word| seen.insert(*word)).map(str::to_owned).collect()
@@ -128,14 +128,14 @@ pub(super) fn find_code_names(text: &str) -> Vec<String> {
             names.push(word.to_owned());
         }
         let is_flag = word.starts_with("--") && word.len() > MIN_NAME;
-        if !(is_quoted || is_flag || is_name(word)) {
+        if !(is_quoted || is_flag || looks_like_code_name(word)) {
             continue;
         }
         let last = word.rsplit(['/', ':', '#']).next().unwrap_or(word);
-        let member = if word.contains('/') { last } else { own_part(last) };
+        let member = if word.contains('/') { last } else { last_part(last) };
         for name in [word, last, member] {
-            let is_own = name == word || is_name(name);
-            let name = joined(name);
+            let is_own = name == word || looks_like_code_name(name);
+            let name = joined_name(name);
             if is_own && name.len() >= MIN_NAME {
                 names.push(name);
             }
@@ -152,7 +152,7 @@ fn is_short_flag(word: &str) -> bool {
 }
 
 /// Returns whether a word is spelled like code.
-fn is_name(word: &str) -> bool {
+fn looks_like_code_name(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
     let mut pairs = inner.chars().zip(inner.chars().skip(1));
     let has_change = pairs.any(|(left, right)| left.is_lowercase() && right.is_uppercase());

@@ -7,9 +7,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memod_text::stems::stem;
+use memod_text::stems::marked_stem;
 
-use super::prompt_terms::{PromptTerms, distinct_words, find_code_names, is_common};
+use super::prompt_terms::{PromptTerms, distinct_words, find_code_names, is_common_word};
 use crate::candidates::arm_signals::COSINE_FLOOR;
 
 /// The names of the reasons with their weights. The last reason always has the strength 1.
@@ -23,13 +23,13 @@ const WEIGHTS: [(&str, f64); 7] = [
     ("silence", -2.0),
 ];
 /// Factor by which the rarity of a common word is lowered.
-const COMMON: f64 = 0.2;
+const COMMON_WORD_FACTOR: f64 = 0.2;
 /// Sum of the rarities of matching words at which `rare-words` has the strength 1.
-const MOST_RARITY: f64 = 4.0;
+const FULL_STRENGTH_RARITY: f64 = 4.0;
 /// Sum of the rarities of matching names at which `names` has the strength 1.
-const MOST_NAMES: f64 = 1.5;
+const FULL_STRENGTH_NAME_RARITY: f64 = 1.5;
 /// Rarity of a flag of one letter.
-const SHORT_FLAG: f64 = 0.5;
+const SHORT_FLAG_RARITY: f64 = 0.5;
 /// Cosine at which a memory almost certainly matches (models/builtin/README.md).
 const COSINE_FULL: f32 = 0.75;
 /// Lead in the sum of rarities at which `margin` has the strength 1.
@@ -37,7 +37,7 @@ const FULL_MARGIN: f64 = 2.0;
 /// Bytes of the shortest word that may be misspelt. A shorter word with an error would be another word.
 const MIN_MISSPELT: usize = 6;
 /// Strength of a match with one typing error.
-const MISSPELT: f64 = 0.7;
+const MISSPELT_STRENGTH: f64 = 0.7;
 
 /// The rarity of each word in the repository, 0 to 1. A word without an entry has the rarity 1.
 #[derive(Clone, Debug, Default)]
@@ -58,8 +58,8 @@ impl WordRarity {
     /// Returns the rarity of a word or name, lowered for words that are common in prompts.
     fn rarity_of(&self, word: &str) -> f64 {
         let rarity =
-            if word.starts_with('-') { SHORT_FLAG } else { self.0.get(word).copied().unwrap_or(1.0) };
-        if is_common(word) { COMMON * rarity } else { rarity }
+            if word.starts_with('-') { SHORT_FLAG_RARITY } else { self.0.get(word).copied().unwrap_or(1.0) };
+        if is_common_word(word) { COMMON_WORD_FACTOR * rarity } else { rarity }
     }
 }
 
@@ -81,7 +81,7 @@ impl Relevance {
 }
 
 /// Returns the words and names of the prompt and the memories, whose rarities [`rate_memories`] needs.
-pub fn relevance_terms(asked: &PromptTerms, memories: &[(String, Option<f32>)]) -> Vec<String> {
+pub fn terms_needing_rarity(asked: &PromptTerms, memories: &[(String, Option<f32>)]) -> Vec<String> {
     let own = memories.iter().flat_map(|(text, _)| distinct_words(text));
     let all: HashSet<String> = asked.words.iter().chain(&asked.names).cloned().chain(own).collect();
     all.into_iter().collect()
@@ -100,11 +100,11 @@ impl<'a> PromptWord<'a> {
     fn new(text: &'a String, rarity: &WordRarity) -> Self {
         let is_unknown = rarity.rarity_of(text) >= 1.0;
         let may_be_misspelt = is_unknown && text.len() >= MIN_MISSPELT && text.is_ascii();
-        Self { text, stem: stem(text), rarity: rarity.rarity_of(text), may_be_misspelt }
+        Self { text, stem: marked_stem(text), rarity: rarity.rarity_of(text), may_be_misspelt }
     }
 
     /// Returns whether this word may be a misspelt form of the word `own` of a memory.
-    fn is_misspelt(&self, own: &str) -> bool {
+    fn may_be_misspelling_of(&self, own: &str) -> bool {
         own.len() >= MIN_MISSPELT
             && own.get(..1) == self.text.get(..1)
             && strsim::osa_distance(own, self.text) == 1
@@ -122,19 +122,20 @@ struct MemoryText {
 impl MemoryText {
     fn new(text: &str) -> Self {
         let words = distinct_words(text);
-        let forms = words.iter().filter_map(|word| stem(word)).chain(words.iter().cloned()).collect();
+        let forms = words.iter().filter_map(|word| marked_stem(word)).chain(words.iter().cloned()).collect();
         Self { words, forms, names: find_code_names(text).into_iter().collect() }
     }
 
-    /// Returns how well a word matches: 1 if the memory contains any form of the word, [`MISSPELT`] if it contains the word except
-    /// for one typing error, and 0 otherwise.
-    fn match_word(&self, word: &PromptWord<'_>) -> f64 {
+    /// Returns how well a word matches: 1 if the memory contains any form of the word, [`MISSPELT_STRENGTH`] if it contains the
+    /// word except for one typing error, and 0 otherwise.
+    fn word_match_strength(&self, word: &PromptWord<'_>) -> f64 {
         if self.forms.contains(word.text) || word.stem.as_ref().is_some_and(|stem| self.forms.contains(stem))
         {
             return 1.0;
         }
-        let is_misspelt = word.may_be_misspelt && self.words.iter().any(|own| word.is_misspelt(own));
-        if is_misspelt { MISSPELT } else { 0.0 }
+        let is_misspelt =
+            word.may_be_misspelt && self.words.iter().any(|own| word.may_be_misspelling_of(own));
+        if is_misspelt { MISSPELT_STRENGTH } else { 0.0 }
     }
 }
 
@@ -147,19 +148,21 @@ pub fn rate_memories(
 ) -> Vec<Relevance> {
     let texts: Vec<MemoryText> = memories.iter().map(|(text, _)| MemoryText::new(text)).collect();
     let words: Vec<PromptWord<'_>> = asked.words.iter().map(|word| PromptWord::new(word, rarity)).collect();
-    let covered: Vec<f64> =
-        texts.iter().map(|text| words.iter().map(|word| text.match_word(word) * word.rarity).sum()).collect();
+    let covered: Vec<f64> = texts
+        .iter()
+        .map(|text| words.iter().map(|word| text.word_match_strength(word) * word.rarity).sum())
+        .collect();
     let rated = texts.iter().zip(memories).enumerate().map(|(nth, (text, (_, cosine)))| {
         let own: f64 = text.words.iter().map(|word| rarity.rarity_of(word)).sum();
         let named = asked.names.iter().filter(|name| text.names.contains(*name));
         let named: f64 = named.map(|name| rarity.rarity_of(name)).sum();
         let near = cosine.map_or(0.0, |cosine| (cosine - COSINE_FLOOR) / (COSINE_FULL - COSINE_FLOOR));
-        let (rare, near) = ((covered[nth] / MOST_RARITY).min(1.0), f64::from(near).clamp(0.0, 1.0));
+        let (rare, near) = ((covered[nth] / FULL_STRENGTH_RARITY).min(1.0), f64::from(near).clamp(0.0, 1.0));
         weigh_strengths([
             rare,
             near,
             (rare * near).sqrt(),
-            (named / MOST_NAMES).min(1.0),
+            (named / FULL_STRENGTH_NAME_RARITY).min(1.0),
             capped_share(covered[nth], own),
             lead_margin(&covered, nth),
             1.0,

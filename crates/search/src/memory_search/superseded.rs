@@ -7,16 +7,16 @@ use std::collections::{HashMap, HashSet};
 use memod_proto::Hit;
 
 /// An entry of a ranked list, which may be a superseded memory.
-pub trait Superseded {
+pub trait Supersedable {
     /// Returns the id of the memory; `None` if the entry is no memory.
     fn id(&self) -> Option<&str>;
     /// Returns the ids of the living memories that supersede this memory.
     fn successors(&self) -> &[String];
     /// Sets the score to the score of an entry that this memory supersedes.
-    fn raise_to(&mut self, superseded: &Self);
+    fn raise_score_to(&mut self, superseded: &Self);
 }
 
-impl Superseded for Hit {
+impl Supersedable for Hit {
     fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -25,14 +25,14 @@ impl Superseded for Hit {
         self.memory.as_ref().map_or(&[], |memory| &memory.superseded_by)
     }
 
-    fn raise_to(&mut self, superseded: &Self) {
+    fn raise_score_to(&mut self, superseded: &Self) {
         self.score = superseded.score;
     }
 }
 
 /// Moves the successors of each memory right before the memory, if they are in the list and rank lower. Memories that supersede
 /// each other in a circle keep their first entry in place.
-pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
+pub fn move_successors_up<T: Supersedable>(ranked: &mut Vec<T>) {
     let n_hits = ranked.len();
     let mut at = 0;
     let mut moved = 0;
@@ -48,7 +48,7 @@ pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
         match later.filter(|later| *later > 0) {
             Some(later) => {
                 let mut hit = ranked.remove(at + later);
-                hit.raise_to(&ranked[at]);
+                hit.raise_score_to(&ranked[at]);
                 ranked.insert(at, hit);
                 moved += 1;
             }

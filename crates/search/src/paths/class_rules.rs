@@ -18,19 +18,19 @@ struct ClassRule {
     /// Ends of paths.
     endings: &'static [&'static str],
     /// Words by which a query asks for files of the class, in addition to `folders`, `stems` and `names`.
-    asked: &'static [&'static str],
+    query_words: &'static [&'static str],
     /// Factor of the score of a hit in such a file, unless the query asks for the class.
     factor: f64,
 }
 
 /// A rule without signs and without effect, as a base for others.
-const NONE: ClassRule = ClassRule {
+const EMPTY_RULE: ClassRule = ClassRule {
     class: FileClass::Code,
     folders: &[],
     stems: &[],
     names: &[],
     endings: &[],
-    asked: &[],
+    query_words: &[],
     factor: 1.0,
 };
 
@@ -42,48 +42,48 @@ const RULES: [ClassRule; 14] = [
         class: FileClass::Test,
         folders: &["test", "tests", "testsuite", "spec", "specs", "testing", "e2e"],
         stems: &["test", "tests", "spec", "specs", "conftest"],
-        asked: &["assert", "asserts", "coverage", "mock", "mocks", "tested", "unittest"],
+        query_words: &["assert", "asserts", "coverage", "mock", "mocks", "tested", "unittest"],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     // Input and expected output of tests, which contain words by chance.
     ClassRule {
         class: FileClass::Fixture,
         folders: &["fixture", "fixtures", "testdata", "mock", "mocks", "stubs"],
         stems: &["fixture", "fixtures", "mock"],
-        asked: &["sample", "test", "tests"],
+        query_words: &["sample", "test", "tests"],
         factor: 0.6,
-        ..NONE
+        ..EMPTY_RULE
     },
     ClassRule {
         class: FileClass::Snapshot,
         folders: &["snapshot", "snapshots", "golden"],
         endings: &[".snap", ".golden", ".snap.new", ".ambr"],
-        asked: &["sample", "test", "tests", "expected"],
+        query_words: &["sample", "test", "tests", "expected"],
         factor: 0.6,
-        ..NONE
+        ..EMPTY_RULE
     },
     // Examples show how something is used, not how it is implemented.
     ClassRule {
         class: FileClass::Example,
         folders: &["example", "examples", "demo", "demos", "sample", "samples", "tutorial", "tutorials"],
         stems: &["example", "demo", "sample"],
-        asked: &["usage"],
+        query_words: &["usage"],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     ClassRule {
         class: FileClass::Benchmark,
         folders: &["bench", "benches", "benchmark", "benchmarks", "perf"],
         stems: &["bench", "benchmark"],
-        asked: &["performance", "speed"],
+        query_words: &["performance", "speed"],
         factor: 0.75,
-        ..NONE
+        ..EMPTY_RULE
     },
     ClassRule {
         class: FileClass::Config,
         endings: &[".config.js", ".config.ts", ".config.mjs", ".config.cjs"],
-        ..NONE
+        ..EMPTY_RULE
     },
     // Third-party code, which is not edited in this repository.
     ClassRule {
@@ -97,9 +97,9 @@ const RULES: [ClassRule; 14] = [
             "bowercomponents",
             "godeps",
         ],
-        asked: &["dependency", "dependencies"],
+        query_words: &["dependency", "dependencies"],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     // Files that tools write from other sources.
     ClassRule {
@@ -123,9 +123,9 @@ const RULES: [ClassRule; 14] = [
             ".map",
             ".svg",
         ],
-        asked: &["generator", "codegen", "protobuf", "svg"],
+        query_words: &["generator", "codegen", "protobuf", "svg"],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     ClassRule {
         class: FileClass::Lock,
@@ -139,18 +139,18 @@ const RULES: [ClassRule; 14] = [
             "go.sum",
             "Package.resolved",
         ],
-        asked: &["lock", "lockfile", "dependency", "dependencies"],
+        query_words: &["lock", "lockfile", "dependency", "dependencies"],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     ClassRule {
         class: FileClass::Licence,
         folders: &["licenses", "licences"],
         stems: &["license", "licence", "licenses", "licences", "copying", "unlicense", "copyright"],
         names: &["notice", "notices", "thirdpartynotices"],
-        asked: &["licensed", "licensing", "legal", "spdx"],
+        query_words: &["licensed", "licensing", "legal", "spdx"],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     // A changelog mentions every change, without saying how the code works.
     ClassRule {
@@ -158,14 +158,14 @@ const RULES: [ClassRule; 14] = [
         folders: &["changelog", "changelogs", "changeset", "changesets", "releasenotes", "newsfragments"],
         stems: &["changelog", "changelogs"],
         names: &["changelog", "changes", "history", "news", "releases", "releasenotes", "whatsnew"],
-        asked: &["release", "released", "version", "deprecated", "changed"],
+        query_words: &["release", "released", "version", "deprecated", "changed"],
         factor: 0.25,
-        ..NONE
+        ..EMPTY_RULE
     },
     // A translation repeats its original in another language. `super::translation` finds these files.
     ClassRule {
         class: FileClass::Translation,
-        asked: &[
+        query_words: &[
             "translation",
             "translations",
             "translated",
@@ -176,22 +176,22 @@ const RULES: [ClassRule; 14] = [
             "l10n",
         ],
         factor: 0.5,
-        ..NONE
+        ..EMPTY_RULE
     },
     // Each migration repeats a part of the schema.
     ClassRule {
         class: FileClass::Migration,
         folders: &["migration", "migrations", "migrate"],
         stems: &["migration"],
-        asked: &["alembic", "schema", "upgrade", "downgrade"],
+        query_words: &["alembic", "schema", "upgrade", "downgrade"],
         factor: 0.75,
-        ..NONE
+        ..EMPTY_RULE
     },
     // Signatures without bodies, next to the code that has them.
     ClassRule {
         class: FileClass::Declaration,
         endings: &[".d.ts", ".d.mts", ".d.cts", ".pyi"],
-        asked: &[
+        query_words: &[
             "declaration",
             "declarations",
             "interface",
@@ -203,16 +203,16 @@ const RULES: [ClassRule; 14] = [
             "stubs",
         ],
         factor: 0.7,
-        ..NONE
+        ..EMPTY_RULE
     },
 ];
 
 /// Formats of text for people.
-const PROSE: &[&str] = &["markdown", "asciidoc", "rst", "notebook", "org", "text", "latex"];
+const PROSE_FORMATS: &[&str] = &["markdown", "asciidoc", "rst", "notebook", "org", "text", "latex"];
 /// Formats of settings and data.
-const DATA: &[&str] = &["json", "yaml", "toml", "ini", "xml", "csv"];
+const DATA_FORMATS: &[&str] = &["json", "yaml", "toml", "ini", "xml", "csv"];
 /// Formats of code for which there is no grammar.
-const OTHER_CODE: &[&str] = &[
+const OTHER_CODE_FORMATS: &[&str] = &[
     "batch",
     "clojure",
     "css",
@@ -238,9 +238,9 @@ const OTHER_CODE: &[&str] = &[
 ];
 
 /// Classes that only prose can have: `src/history.rs` is code.
-const OF_PROSE: [FileClass; 2] = [FileClass::Licence, FileClass::Changelog];
+const PROSE_ONLY_CLASSES: [FileClass; 2] = [FileClass::Licence, FileClass::Changelog];
 /// Classes of files that do not count as code of the project itself.
-const NO_CODE: [FileClass; 9] = [
+const NON_CODE_CLASSES: [FileClass; 9] = [
     FileClass::Test,
     FileClass::Fixture,
     FileClass::Snapshot,
@@ -269,9 +269,11 @@ impl FormatGroup {
     /// Returns the group of the format with this name.
     pub fn from_format(lang: &str) -> Self {
         match lang {
-            _ if PROSE.contains(&lang) => Self::Prose,
-            _ if DATA.contains(&lang) => Self::Data,
-            _ if OTHER_CODE.contains(&lang) || LANGUAGES.iter().any(|language| language.name == lang) => {
+            _ if PROSE_FORMATS.contains(&lang) => Self::Prose,
+            _ if DATA_FORMATS.contains(&lang) => Self::Data,
+            _ if OTHER_CODE_FORMATS.contains(&lang)
+                || LANGUAGES.iter().any(|language| language.name == lang) =>
+            {
                 Self::Code
             }
             _ => Self::Other,
@@ -282,13 +284,13 @@ impl FormatGroup {
 /// Returns the classes whose signs a path contains.
 pub fn classes_by_path(path: &str) -> ClassSet {
     let words = PathWords::from_path(path);
-    let stem: Vec<&str> = words.stem().collect();
+    let stem: Vec<&str> = words.file_stem().collect();
     let whole = stem.concat();
     let ends = [stem.first(), stem.last()];
     RULES
         .iter()
         .filter(|rule| {
-            words.folders().any(|word| rule.folders.contains(&word))
+            words.folder_words().any(|word| rule.folders.contains(&word))
                 || ends.iter().flatten().any(|word| rule.stems.contains(word))
                 || rule.names.contains(&whole.as_str())
                 || rule.endings.iter().any(|ending| path.ends_with(ending))
@@ -305,13 +307,16 @@ pub(crate) fn classify_file(
     of_content: Option<FileClass>,
 ) -> ClassSet {
     let may_be_prose = matches!(group, FormatGroup::Prose | FormatGroup::Other);
-    let mut classes: ClassSet =
-        by_path.iter().filter(|class| may_be_prose || !OF_PROSE.contains(class)).chain(of_content).collect();
+    let mut classes: ClassSet = by_path
+        .iter()
+        .filter(|class| may_be_prose || !PROSE_ONLY_CLASSES.contains(class))
+        .chain(of_content)
+        .collect();
     match group {
-        FormatGroup::Code if !classes.intersects(ClassSet::from_classes(&NO_CODE)) => {
+        FormatGroup::Code if !classes.intersects(ClassSet::from_classes(&NON_CODE_CLASSES)) => {
             classes.insert(FileClass::Code);
         }
-        FormatGroup::Prose if !classes.intersects(ClassSet::from_classes(&OF_PROSE)) => {
+        FormatGroup::Prose if !classes.intersects(ClassSet::from_classes(&PROSE_ONLY_CLASSES)) => {
             classes.insert(FileClass::Docs);
         }
         FormatGroup::Data if !classes.contains(FileClass::Lock) => classes.insert(FileClass::Config),
@@ -325,7 +330,9 @@ pub(crate) fn asked_classes(query: &Query) -> ClassSet {
     let mut asked: ClassSet = RULES
         .iter()
         .filter(|rule| {
-            [rule.folders, rule.stems, rule.names, rule.asked].iter().any(|words| query.has_any_word(words))
+            [rule.folders, rule.stems, rule.names, rule.query_words]
+                .iter()
+                .any(|words| query.has_any_word(words))
         })
         .map(|rule| rule.class)
         .collect();

@@ -6,7 +6,7 @@ use memod_text::words as tokens;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathWords {
     folders: String,
-    stem: String,
+    file_stem_words: String,
 }
 
 impl PathWords {
@@ -16,24 +16,24 @@ impl PathWords {
         let stem =
             name.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty()).unwrap_or(name);
         Self {
-            folders: split_words(folder, tokens::Form::Both),
-            stem: split_words(stem, tokens::Form::Parts),
+            folders: split_words(folder, tokens::TokenForm::Both),
+            file_stem_words: split_words(stem, tokens::TokenForm::Parts),
         }
     }
 
     /// Returns the words of all folder names, and each name with its words joined.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn folder_words(&self) -> impl Iterator<Item = &str> {
         self.folders.split_ascii_whitespace()
     }
 
     /// Returns the words of the file name without its extension.
-    pub fn stem(&self) -> impl Iterator<Item = &str> {
-        self.stem.split_ascii_whitespace()
+    pub fn file_stem(&self) -> impl Iterator<Item = &str> {
+        self.file_stem_words.split_ascii_whitespace()
     }
 }
 
 /// Returns the words of a name, separated by spaces. A hyphen joins the words of a name as an underscore does.
-fn split_words(name: &str, form: tokens::Form) -> String {
+fn split_words(name: &str, form: tokens::TokenForm) -> String {
     let mut out = String::new();
     match name.contains('-') {
         true => tokens::write_words(&name.replace('-', "_"), form, &mut out),
@@ -50,8 +50,8 @@ mod tests {
     fn words_of_paths() {
         let check = |path: &str, folders: &[&str], stem: &[&str]| {
             let words = PathWords::from_path(path);
-            assert_eq!(words.folders().collect::<Vec<_>>(), folders, "{path}");
-            assert_eq!(words.stem().collect::<Vec<_>>(), stem, "{path}");
+            assert_eq!(words.folder_words().collect::<Vec<_>>(), folders, "{path}");
+            assert_eq!(words.file_stem().collect::<Vec<_>>(), stem, "{path}");
         };
         check("src/user-data/sessionStore.rs", &["src", "userdata", "user", "data"], &["session", "store"]);
         check(".gitignore", &[], &["gitignore"]);

@@ -97,13 +97,13 @@ const LANGUAGES: &[(&str, &str)] = &[
 const ENGLISH: [&str; 8] = ["en", "en-US", "en_US", "en-us", "en_us", "en-GB", "en_GB", "english"];
 
 /// Names of folders in which a folder with a language code always contains translations.
-const OF_LANGUAGES: [&str; 5] = ["i18n", "l10n", "locales", "translations", "translated"];
+const LANGUAGE_FOLDERS: [&str; 5] = ["i18n", "l10n", "locales", "translations", "translated"];
 
 /// Bytes of the longest code with script and region: `zh-Hant-TW`.
 const MAX_CODE_BYTES: usize = 10;
 
 /// Returns the English name of the language with a code, which may have a region or script: `pt-BR`, `zh_Hans`.
-fn language_of(code: &str) -> Option<&'static str> {
+fn find_language_name(code: &str) -> Option<&'static str> {
     if !(2..=MAX_CODE_BYTES).contains(&code.len()) || !code.is_ascii() {
         return None;
     }
@@ -146,8 +146,9 @@ fn language_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
             part.strip_suffix('/').or_else(|| part.rsplit_once('.').map(|(stem, _)| stem)).unwrap_or(part);
         let name = name.strip_suffix(".lproj").unwrap_or(name);
         let ends = name.match_indices(['-', '_', '.']).map(|(separator, _)| separator + 1);
-        let (from, language) =
-            std::iter::once(0).chain(ends).find_map(|from| Some((from, language_of(&name[from..])?)))?;
+        let (from, language) = std::iter::once(0)
+            .chain(ends)
+            .find_map(|from| Some((from, find_language_name(&name[from..])?)))?;
         let (before, after) = (&path[..at + from], &path[at + name.len()..]);
         Some(LanguageMark { before, after, language })
     })
@@ -168,10 +169,10 @@ impl LanguageMark<'_> {
         }
     }
 
-    /// Returns whether the mark is a folder in one of [`OF_LANGUAGES`].
+    /// Returns whether the mark is a folder in one of [`LANGUAGE_FOLDERS`].
     fn is_in_folder_of_languages(&self) -> bool {
         let folder = self.before.strip_suffix('/').map(file_name);
-        self.after.starts_with('/') && folder.is_some_and(|folder| OF_LANGUAGES.contains(&folder))
+        self.after.starts_with('/') && folder.is_some_and(|folder| LANGUAGE_FOLDERS.contains(&folder))
     }
 }
 
@@ -191,7 +192,7 @@ pub(crate) fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&st
 }
 
 /// Returns a path without its language marks, including marks of English.
-pub fn without_language(path: &str) -> String {
+pub fn strip_language_marks(path: &str) -> String {
     let mut bare = path.to_owned();
     // The loop ends, because each step shortens the path.
     loop {
@@ -206,7 +207,7 @@ pub fn without_language(path: &str) -> String {
 /// Returns whether a query asks for the language of a path: the query contains the English name of the language, or letters outside
 /// ASCII.
 pub(crate) fn asks_for_language(query: &Query, path: &str) -> bool {
-    query.text().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
+    query.text_to_embed().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
         || foreign_marks(path).any(|mark| query.has_any_word(&[mark.language]))
 }
 

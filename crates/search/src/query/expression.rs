@@ -2,7 +2,7 @@
 
 use memod_base::types::{Expression, Phrase};
 use memod_text::scripts::is_unspaced;
-use memod_text::words::{self as tokens, Form, GRAM_CHARS};
+use memod_text::words::{self as tokens, GRAM_CHARS, TokenForm};
 
 use super::query_tree::{Alternatives, QueryItem, Requirements, WordBag};
 use super::stop_words::is_stop_word;
@@ -16,16 +16,16 @@ const MAX_UNWANTED_TOKENS: usize = 64;
 /// Writes expressions, within limits on the number of tokens.
 pub(super) struct ExpressionWriter {
     /// Number of wanted tokens that may still be written.
-    wanted: usize,
+    wanted_tokens_left: usize,
     /// Number of unwanted tokens that may still be written.
-    unwanted: usize,
-    other_form: OtherForm,
+    unwanted_tokens_left: usize,
+    other_form: FindOtherForm,
     /// Whether tokens were left out because of a limit.
     pub(super) is_cut: bool,
 }
 
 /// A function that returns another form of a token, which may match in its place.
-type OtherForm = fn(&str) -> Option<String>;
+type FindOtherForm = fn(&str) -> Option<String>;
 
 /// The expressions by which operators restrict the hits of all arms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,8 +37,13 @@ pub(crate) struct QueryRestriction {
 }
 
 impl ExpressionWriter {
-    pub(super) fn new(other_form: OtherForm) -> Self {
-        Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form, is_cut: false }
+    pub(super) fn new(other_form: FindOtherForm) -> Self {
+        Self {
+            wanted_tokens_left: MAX_TOKENS,
+            unwanted_tokens_left: MAX_UNWANTED_TOKENS,
+            other_form,
+            is_cut: false,
+        }
     }
 
     /// Writes the restriction of a query by its operators. Words side by side restrict nothing, and beside `NOT` they only rank the
@@ -53,7 +58,7 @@ impl ExpressionWriter {
                         .write_excluded(&bags.iter().flat_map(|bag| &bag.unwanted).collect::<Vec<_>>()),
                 }
             }
-            _ => match self.write_any(any, false) {
+            _ => match self.write_alternatives(any, false) {
                 None => {
                     QueryRestriction { required: None, excluded: self.write_excluded(&any.unwanted_items()) }
                 }
@@ -64,7 +69,7 @@ impl ExpressionWriter {
 
     /// Writes what a bag requires of every hit: all its phrases and groups; or, if there are none but a prefix, any of its words.
     fn write_bag_requirement(&mut self, bag: &WordBag) -> Option<Expression> {
-        let (required, _) = bag.by_requirement();
+        let (required, _) = bag.split_by_requirement();
         let parts: Vec<Expression> =
             required.iter().filter_map(|item| self.write_items(&[item], true)).collect();
         let has_prefix = bag.wanted.iter().any(|item| matches!(item, QueryItem::Prefix(_)));
@@ -75,13 +80,13 @@ impl ExpressionWriter {
     }
 
     /// Writes alternatives. A compound matches as a whole if `is_strict`; otherwise any part of it matches.
-    pub(super) fn write_any(&mut self, any: &Alternatives, is_strict: bool) -> Option<Expression> {
-        let parts = any.0.iter().filter_map(|all| self.write_all(all, is_strict)).collect();
+    pub(super) fn write_alternatives(&mut self, any: &Alternatives, is_strict: bool) -> Option<Expression> {
+        let parts = any.0.iter().filter_map(|all| self.write_requirements(all, is_strict)).collect();
         join_parts(parts, Expression::Any)
     }
 
     /// Writes requirements. Items of a bag that only excludes (`NOT y` in `x AND NOT y`) are excluded from the other bags.
-    fn write_all(&mut self, all: &Requirements, is_strict: bool) -> Option<Expression> {
+    fn write_requirements(&mut self, all: &Requirements, is_strict: bool) -> Option<Expression> {
         let (bags, lone): (Vec<&WordBag>, Vec<&WordBag>) =
             all.0.iter().partition(|bag| !bag.wanted.is_empty());
         let is_strict = is_strict || bags.len() > 1;
@@ -94,14 +99,15 @@ impl ExpressionWriter {
     /// Writes words side by side. Words beside a required item need not match, but improve the rank if they do. For this, the first
     /// required item is written twice. In nested brackets it could double at each level, so its tokens count twice for the limit.
     fn write_bag(&mut self, bag: &WordBag, is_strict: bool) -> Option<Expression> {
-        let (required, others) = bag.by_requirement();
+        let (required, others) = bag.split_by_requirement();
         let mut parts: Vec<Expression> =
             required.iter().filter_map(|item| self.write_items(&[item], true)).collect();
         let others = self.write_items(&others, is_strict);
         match (parts.first().cloned(), others) {
             (Some(first), Some(others)) => {
-                if let Some(left) = self.wanted.checked_sub(first.to_string().split(' ').count()) {
-                    self.wanted = left;
+                if let Some(left) = self.wanted_tokens_left.checked_sub(first.to_string().split(' ').count())
+                {
+                    self.wanted_tokens_left = left;
                     parts.push(Expression::Any(vec![others, first]));
                 }
             }
@@ -121,9 +127,9 @@ impl ExpressionWriter {
 
     /// Writes the items that must not match, counting their tokens as unwanted.
     fn write_excluded(&mut self, unwanted: &[&QueryItem]) -> Option<Expression> {
-        std::mem::swap(&mut self.wanted, &mut self.unwanted);
+        std::mem::swap(&mut self.wanted_tokens_left, &mut self.unwanted_tokens_left);
         let unwanted = self.write_items(unwanted, true);
-        std::mem::swap(&mut self.wanted, &mut self.unwanted);
+        std::mem::swap(&mut self.wanted_tokens_left, &mut self.unwanted_tokens_left);
         unwanted
     }
 
@@ -132,7 +138,7 @@ impl ExpressionWriter {
         let mut parts: Vec<Expression> = Vec::new();
         for item in items {
             if let QueryItem::Group(any) = item {
-                parts.extend(self.write_any(any, is_strict));
+                parts.extend(self.write_alternatives(any, is_strict));
                 continue;
             }
             for phrase in item.to_phrases(is_strict, self.other_form) {
@@ -141,8 +147,8 @@ impl ExpressionWriter {
                 if parts.contains(&phrase) {
                     continue;
                 }
-                if n_tokens <= self.wanted {
-                    self.wanted -= n_tokens;
+                if n_tokens <= self.wanted_tokens_left {
+                    self.wanted_tokens_left -= n_tokens;
                     parts.push(phrase);
                 } else {
                     self.is_cut = true;
@@ -171,7 +177,7 @@ impl WantedPhrases {
 
     /// Adds the phrases of the next word or phrase of the query, up to the limit on tokens.
     pub(super) fn add_item(&mut self, item: &QueryItem) {
-        for phrase in item.to_phrases(false, other_number) {
+        for phrase in item.to_phrases(false, swap_plural) {
             let n_tokens = phrase.tokens.split(' ').count();
             if self.n_tokens + n_tokens <= MAX_TOKENS && !self.phrases.contains(&phrase) {
                 self.n_tokens += n_tokens;
@@ -192,7 +198,7 @@ fn join_parts(
 }
 
 impl QueryItem {
-    fn to_phrases(&self, is_strict: bool, other_form: OtherForm) -> Vec<Phrase> {
+    fn to_phrases(&self, is_strict: bool, other_form: FindOtherForm) -> Vec<Phrase> {
         match self {
             Self::Group(_) => Vec::new(),
             Self::Phrase(text) => phrase_spellings(text, false),
@@ -204,8 +210,8 @@ impl QueryItem {
 
 /// Returns the phrases for a word: the joined name, and its spellings in parts. With `other_form`, also each part and its other
 /// form.
-fn word_phrases(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Phrase> {
-    let (whole, parts) = (word_stream(text, Form::Whole), word_stream(text, Form::Parts));
+fn word_phrases(text: &str, is_prefix: bool, other_form: Option<FindOtherForm>) -> Vec<Phrase> {
+    let (whole, parts) = (word_stream(text, TokenForm::Whole), word_stream(text, TokenForm::Parts));
     let mut phrases = Vec::new();
     if !whole.contains(' ') {
         phrases.extend(adjacent_phrase(&whole, is_prefix));
@@ -228,7 +234,7 @@ fn word_phrases(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> V
 ///
 /// The index of files has no stems, because stems cost 3 points of nDCG for documents. But the names in questions and in code often
 /// differ in number: the router is in `routers.rs`.
-pub(crate) fn other_number(token: &str) -> Option<String> {
+pub(crate) fn swap_plural(token: &str) -> Option<String> {
     if token.len() < 4 || !token.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
     }
@@ -248,7 +254,7 @@ pub(crate) fn other_number(token: &str) -> Option<String> {
 /// Returns the phrases for the spellings of `text`: as written, and with names split into parts. So `"user getId"` matches
 /// `user getId` and `user get_id`, but also `user get id`.
 fn phrase_spellings(text: &str, is_prefix: bool) -> Vec<Phrase> {
-    let streams = [Form::Both, Form::Parts].map(|form| word_stream(text, form));
+    let streams = [TokenForm::Both, TokenForm::Parts].map(|form| word_stream(text, form));
     let mut phrases: Vec<Phrase> =
         streams.iter().filter_map(|tokens| adjacent_phrase(tokens, is_prefix)).collect();
     phrases.dedup();
@@ -281,7 +287,7 @@ pub(super) fn is_short_gram(token: &str) -> bool {
 }
 
 /// Returns the tokens of a text in one form, separated by spaces.
-fn word_stream(text: &str, form: Form) -> String {
+fn word_stream(text: &str, form: TokenForm) -> String {
     let mut out = String::new();
     tokens::write_words(text, form, &mut out);
     out
@@ -305,7 +311,7 @@ mod tests {
             ("utf8", None),
             ("größen", None),
         ] {
-            assert_eq!(other_number(token).as_deref(), expected, "{token}");
+            assert_eq!(swap_plural(token).as_deref(), expected, "{token}");
         }
     }
 }

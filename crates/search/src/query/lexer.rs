@@ -115,7 +115,7 @@ impl LexedQuery {
 
     /// Reads one word and the closing brackets behind it: `foo())` closes one bracket.
     fn read_word(&mut self, raw: &str) {
-        let (text, n_closing) = self.without_closing(raw);
+        let (text, n_closing) = self.split_closing_brackets(raw);
         match text {
             "" => {}
             "AND" => self.lexemes.push(Lexeme::And),
@@ -138,7 +138,7 @@ impl LexedQuery {
             (value, after, 0)
         } else {
             let (raw, after) = rest.split_at(word_end(rest));
-            let (value, n_closing) = self.without_closing(raw);
+            let (value, n_closing) = self.split_closing_brackets(raw);
             (value, after, n_closing)
         };
         let shown = format!("{}:{}", key.as_str(), &value[..value.floor_char_boundary(MAX_SHOWN_BYTES)]);
@@ -157,7 +157,7 @@ impl LexedQuery {
     }
 
     /// Splits the closing brackets of outer brackets off the end of a word. Returns the word and the number of brackets.
-    fn without_closing<'a>(&self, raw: &'a str) -> (&'a str, usize) {
+    fn split_closing_brackets<'a>(&self, raw: &'a str) -> (&'a str, usize) {
         let n_trailing = raw.len() - raw.trim_end_matches(')').len();
         let n_closing =
             raw.matches(')').count().saturating_sub(raw.matches('(').count()).min(n_trailing).min(self.depth);

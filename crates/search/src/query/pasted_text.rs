@@ -6,13 +6,13 @@
 use super::query_tree::QueryItem;
 
 /// Texts of tracebacks, which a typed query rarely contains.
-const OF_TRACES: [&str; 4] =
+const TRACEBACK_TEXTS: [&str; 4] =
     ["Traceback (most recent call last)", "panicked at ", "Exception in thread \"", "goroutine 1 [running]"];
 
 /// Returns whether a text was pasted rather than typed as a query: it has several lines, or contains a text of a traceback.
 pub(super) fn is_pasted(input: &str) -> bool {
     let mut lines = input.lines().filter(|line| !line.trim().is_empty());
-    lines.nth(1).is_some() || OF_TRACES.iter().any(|sign| input.contains(sign))
+    lines.nth(1).is_some() || TRACEBACK_TEXTS.iter().any(|sign| input.contains(sign))
 }
 
 /// Returns the words of a pasted text: of the first line, then of the other lines from the last to the second. Later words may be

@@ -106,7 +106,7 @@ impl WordBag {
     }
 
     /// Returns the required wanted items, and the other wanted items.
-    pub(super) fn by_requirement(&self) -> (Vec<&QueryItem>, Vec<&QueryItem>) {
+    pub(super) fn split_by_requirement(&self) -> (Vec<&QueryItem>, Vec<&QueryItem>) {
         self.wanted.iter().partition(|item| Self::is_required(item))
     }
 }
@@ -121,7 +121,7 @@ impl Alternatives {
     }
 
     /// Returns whether the query has operators, phrases or prefixes, and is not only words side by side.
-    pub(super) fn is_binding(&self) -> bool {
+    pub(super) fn has_operators(&self) -> bool {
         self.bags().count() > 1
             || !self.bags().all(|bag| {
                 bag.unwanted.is_empty() && bag.wanted.iter().all(|item| matches!(item, QueryItem::Word(_)))

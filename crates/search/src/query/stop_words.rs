@@ -23,7 +23,7 @@ pub(crate) fn is_stop_word(token: &str) -> bool {
 /// Returns whether `text` contains only stop words.
 pub(super) fn is_stop_text(text: &str) -> bool {
     let mut stream = String::new();
-    tokens::write_words(text, tokens::Form::Both, &mut stream);
+    tokens::write_words(text, tokens::TokenForm::Both, &mut stream);
     stream.split_ascii_whitespace().all(is_stop_word)
 }
 

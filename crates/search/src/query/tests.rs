@@ -1,18 +1,18 @@
-use memod_testing::{RandomNumbers, hostile_text};
-use memod_text::words::index_words;
+use memod_testing::{RandomNumbers, random_hostile_text};
+use memod_text::words::write_index_words;
 
 use super::*;
 use crate::testing::fts_with;
 
 fn index(text: &str) -> String {
     let mut out = String::new();
-    index_words(text, &mut out);
+    write_index_words(text, &mut out);
     out
 }
 
 /// Returns the expression without stems.
 fn match_expression(query: &Query) -> Option<String> {
-    let expression = ExpressionWriter::new(expression::other_number).write_any(&query.any, false);
+    let expression = ExpressionWriter::new(expression::swap_plural).write_alternatives(&query.any, false);
     expression.map(|expression| expression.to_string())
 }
 
@@ -167,7 +167,7 @@ fn what_was_understood() {
 
 #[test]
 fn what_a_model_embeds() {
-    let check = |query: &str, expected: &str| assert_eq!(understood(query).text(), expected);
+    let check = |query: &str, expected: &str| assert_eq!(understood(query).text_to_embed(), expected);
     check("  how does (the) retry work? ", "  how does (the) retry work? ");
     check("retry NOT test", "retry");
     check("\"how it\" AND (works OR fails*) kind:doc", "how it works fails");
@@ -250,7 +250,7 @@ fn queries_that_name_a_symbol() {
 fn any_text_is_a_query_that_fts5_takes() {
     let fts = fts_with(&["a b getuserbyid get user by id"]);
     let mut random = RandomNumbers::new(2);
-    let mut inputs: Vec<String> = (0..2_000).map(|_| hostile_text(&mut random, 60)).collect();
+    let mut inputs: Vec<String> = (0..2_000).map(|_| random_hostile_text(&mut random, 60)).collect();
     inputs.extend(
         ["(", ")", "\"", "NOT ", "getUserById ", "x AND ", "a-b.c ", "(a OR "].map(|s| s.repeat(2_000)),
     );
@@ -266,7 +266,7 @@ fn any_text_is_a_query_that_fts5_takes() {
         let QueryRestriction { required, excluded } = query.restriction();
         let expressions = [
             match_expression(&query),
-            query.match_with_stems().map(|expression| expression.to_string()),
+            query.match_expression_with_stems().map(|expression| expression.to_string()),
             required.map(|expression| expression.to_string()),
             excluded.map(|expression| expression.to_string()),
         ];
@@ -381,7 +381,7 @@ fn pasted_text_is_words() {
         KeyError: \"session token\" AND (more\n";
     let query = parse_query(trace);
     assert_eq!(query.restriction(), QueryRestriction::default());
-    assert_eq!(query.text(), trace, "all of it is embedded");
+    assert_eq!(query.text_to_embed(), trace, "all of it is embedded");
     assert!(
         query.has_any_word(&["session"])
             && query.has_any_word(&["load"])

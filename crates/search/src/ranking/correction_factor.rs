@@ -40,7 +40,7 @@ mod tests {
                 score: best,
                 fused: best,
                 factors: Vec::new(),
-                without: Default::default(),
+                disabled_factors: Default::default(),
             };
             lower_corrected(&mut ranked, correction_factor(Some(lowest), best));
             assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);

@@ -14,10 +14,10 @@ use crate::query::Query;
 const RANK_DAMPING: f64 = 60.0;
 
 /// Number of the signals that are fused.
-const N_ARMS: usize = 9;
+const N_SIGNALS: usize = 9;
 
 /// Names of the signals in explanations, in the order of weights and values.
-pub(super) const ARMS: [&str; N_ARMS] =
+pub(super) const SIGNAL_NAMES: [&str; N_SIGNALS] =
     ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"];
 
 /// The weight of each signal.
@@ -45,7 +45,7 @@ pub(crate) struct ArmWeights {
 
 /// The weights for each kind of hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Weights {
+pub(crate) struct WeightsByKind {
     /// Weights for code, commits and other text.
     pub(crate) code: ArmWeights,
     /// Weights for sections of documents.
@@ -53,7 +53,7 @@ pub(crate) struct Weights {
 }
 
 /// The weights if words are not compared one by one. The vectors of documents count more than the vectors of code.
-const BY_TEXT: Weights = {
+const WEIGHTS_WITHOUT_MAXSIM: WeightsByKind = {
     let code = ArmWeights {
         bm25: 1.0,
         path: 0.15,
@@ -65,12 +65,13 @@ const BY_TEXT: Weights = {
         maxsim_head: 0.0,
         maxsim_path: 0.0,
     };
-    Weights { code, doc: ArmWeights { knn: 1.0, ..code } }
+    WeightsByKind { code, doc: ArmWeights { knn: 1.0, ..code } }
 };
 
 /// The weights if words are compared one by one. For code, this comparison counts most. A section of a document has one subject,
-/// which its vector and BM25 find. The sum of the weights for documents ranks them relative to code as [`BY_TEXT`] does.
-const BY_WORD: Weights = Weights {
+/// which its vector and BM25 find. The sum of the weights for documents ranks them relative to code as [`WEIGHTS_WITHOUT_MAXSIM`]
+/// does.
+const WEIGHTS_WITH_MAXSIM: WeightsByKind = WeightsByKind {
     code: ArmWeights {
         bm25: 0.3,
         path: 0.1,
@@ -95,12 +96,12 @@ const BY_WORD: Weights = Weights {
     },
 };
 
-impl Weights {
+impl WeightsByKind {
     /// Returns the weights for a query. For a single name the vector counts half, because the spelling of a name matters.
     ///
     /// The weights were chosen on repositories outside the quality sets (docs/src/benchmarks.md, Ranking).
     pub(crate) fn new(query: &Query, has_maxsim: bool) -> Self {
-        let mut weights = if has_maxsim { BY_WORD } else { BY_TEXT };
+        let mut weights = if has_maxsim { WEIGHTS_WITH_MAXSIM } else { WEIGHTS_WITHOUT_MAXSIM };
         if query.looks_like_symbol() {
             weights.code.knn *= 0.5;
             weights.doc.knn *= 0.5;
@@ -112,8 +113,8 @@ impl Weights {
     #[must_use]
     pub(crate) fn without_parts(mut self, parts: RankingParts) -> Self {
         for weights in [&mut self.code, &mut self.doc] {
-            let named = ARMS.into_iter().zip(weights.as_array_mut());
-            named.filter(|(arm, _)| parts.has(arm)).for_each(|(_, weight)| *weight = 0.0);
+            let named = SIGNAL_NAMES.into_iter().zip(weights.as_array_mut());
+            named.filter(|(arm, _)| parts.contains_name(arm)).for_each(|(_, weight)| *weight = 0.0);
         }
         self
     }
@@ -125,19 +126,19 @@ impl Weights {
 }
 
 impl ArmWeights {
-    fn as_array_mut(&mut self) -> [&mut f64; N_ARMS] {
+    fn as_array_mut(&mut self) -> [&mut f64; N_SIGNALS] {
         let Self { bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path } = self;
         [bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path]
     }
 
-    fn to_array(mut self) -> [f64; N_ARMS] {
+    fn to_array(mut self) -> [f64; N_SIGNALS] {
         self.as_array_mut().map(|weight| *weight)
     }
 }
 
 /// Returns one score for each candidate, `[n_candidates]`, 0 to 1. A candidate has the score 1 if it is the best in every arm that
 /// found anything.
-pub(crate) fn fuse_scores(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights) -> Vec<f64> {
+pub(crate) fn fuse_scores(candidates: &[(ChunkKind, ArmSignals)], weights: &WeightsByKind) -> Vec<f64> {
     let spread = SignalScale::from_candidates(candidates);
     let best = best_possible_score(candidates, weights);
     candidates
@@ -149,12 +150,12 @@ pub(crate) fn fuse_scores(candidates: &[(ChunkKind, ArmSignals)], weights: &Weig
 }
 
 /// Returns the weighted sum of the values of a candidate.
-fn weigh_values(weights: &ArmWeights, values: [f64; N_ARMS]) -> f64 {
+fn weigh_values(weights: &ArmWeights, values: [f64; N_SIGNALS]) -> f64 {
     values.iter().zip(weights.to_array()).map(|(value, weight)| value * weight).sum()
 }
 
 /// Returns the weighted sum of a candidate that is the best in every arm that found anything; 1 if no arm found anything.
-fn best_possible_score(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights) -> f64 {
+fn best_possible_score(candidates: &[(ChunkKind, ArmSignals)], weights: &WeightsByKind) -> f64 {
     let found = |has: fn(&ArmSignals) -> bool| {
         f64::from(u8::from(candidates.iter().any(|(_, signals)| has(signals))))
     };
@@ -201,7 +202,7 @@ impl SignalScale {
 
     /// Returns the values of a candidate's signals, each 0 to 1. The values of successive symbol ranks differ little, because the
     /// order of equal names means nothing.
-    fn scale_signals(&self, signals: &ArmSignals) -> [f64; N_ARMS] {
+    fn scale_signals(&self, signals: &ArmSignals) -> [f64; N_SIGNALS] {
         [
             text_share(signals.bm25, self.best_bm25),
             text_share(signals.path, self.best_path),
@@ -256,7 +257,7 @@ mod tests {
     }
 
     fn scores(candidates: &[(ChunkKind, ArmSignals)]) -> Vec<f64> {
-        fuse_scores(candidates, &Weights::new(&parse_query("some words"), false))
+        fuse_scores(candidates, &WeightsByKind::new(&parse_query("some words"), false))
     }
 
     #[test]
@@ -285,11 +286,14 @@ mod tests {
         let found = [signals(1, 3, 0.4), signals(2, 1, 0.9)];
         let scores = |part: &str| {
             let parts = RankingPart::parse(part).into_iter().collect();
-            fuse_scores(&found, &Weights::new(&parse_query("some words"), false).without_parts(parts))
+            fuse_scores(&found, &WeightsByKind::new(&parse_query("some words"), false).without_parts(parts))
         };
         assert_eq!(scores("knn"), [1.0, 0.5], "BM25 alone");
         assert_eq!(scores("bm25"), [0.0, 1.0], "the cosine alone");
-        assert_eq!(scores("path"), fuse_scores(&found, &Weights::new(&parse_query("some words"), false)));
+        assert_eq!(
+            scores("path"),
+            fuse_scores(&found, &WeightsByKind::new(&parse_query("some words"), false))
+        );
     }
 
     #[test]

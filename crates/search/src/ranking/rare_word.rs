@@ -10,10 +10,10 @@ pub(crate) const WORDLESS: &str = "wordless";
 pub(crate) const MOST_WITH_RARE_WORD: usize = 10;
 
 /// If the only word of the query is rare, lowers the hits that lack the word below all hits that contain it.
-pub(crate) fn lower_wordless<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&C) -> &ArmSignals) {
+pub(crate) fn lower_hits_without_word<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&C) -> &ArmSignals) {
     let has_words: Vec<bool> = ranked.iter().map(|hit| signals(&hit.candidate).has_word()).collect();
     let scores = ranked.iter().map(|hit| hit.score).zip(has_words.iter().copied());
-    let Some(times) = wordless_factor(scores) else { return };
+    let Some(times) = factor_for_hits_without_word(scores) else { return };
     for (hit, has_word) in ranked.iter_mut().zip(has_words) {
         if !has_word {
             hit.apply_factor(WORDLESS, times);
@@ -23,7 +23,7 @@ pub(crate) fn lower_wordless<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&
 
 /// Returns the factor that lowers all hits without a word below the hits with it. `None` if they are below already, or the word is
 /// not rare. `hits` gives the score of each hit, and whether the hit has the word.
-pub fn wordless_factor(hits: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
+pub fn factor_for_hits_without_word(hits: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
     let (mut n_with, mut least, mut most) = (0, f64::INFINITY, 0.0_f64);
     for (score, has_word) in hits {
         match has_word {
@@ -44,7 +44,7 @@ mod tests {
             let hits = |scores: &[f64], has_word| {
                 scores.iter().map(move |score| (*score, has_word)).collect::<Vec<_>>()
             };
-            wordless_factor([hits(with, true), hits(without, false)].concat().into_iter())
+            factor_for_hits_without_word([hits(with, true), hits(without, false)].concat().into_iter())
         };
         assert_eq!(factor(&[0.9, 0.2], &[0.8, 0.4]), Some(0.99 * 0.2 / 0.8));
         assert_eq!(factor(&[0.9], &[0.8]), None, "they stand behind it");

@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use memod_base::types::{ChunkId, ChunkKind, ClassSet, FileClass, RankingParts};
 use memod_text::words as tokens;
 
-use super::fuse::{self, Weights};
-use super::rare_word::lower_wordless;
+use super::fuse::{self, WeightsByKind};
+use super::rare_word::lower_hits_without_word;
 use crate::candidates::chunk_candidate::ChunkCandidate;
 use crate::candidates::ranked::{RankedCandidate, ScoreFactor};
 use crate::paths::path_words::PathWords;
@@ -56,32 +56,34 @@ pub(crate) fn rank_chunks(
 ) -> Vec<RankedCandidate<ChunkCandidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
     let compares_words = signals.iter().any(|(_, signals)| signals.maxsim.is_some());
-    let fused = fuse::fuse_scores(&signals, &Weights::new(query, compares_words).without_parts(without));
+    let fused =
+        fuse::fuse_scores(&signals, &WeightsByKind::new(query, compares_words).without_parts(without));
     let mut ranked = RankedCandidate::with_scores(candidates, fused);
-    ranked.iter_mut().for_each(|hit| hit.without = without);
-    let target = QueryTarget::from_query(query);
+    ranked.iter_mut().for_each(|hit| hit.disabled_factors = without);
+    let target = QueryNames::from_query(query);
     let asked = class_rules::asked_classes(query).union(wanted);
-    let mut shares_of_paths: HashMap<u32, PathShares> = HashMap::new();
+    let mut shares_of_paths: HashMap<u32, PathSimilarity> = HashMap::new();
     for hit in &mut ranked {
         let factor = if query.is_one_word() { DEFINITION } else { DEFINITION_AMONG_WORDS };
         hit.apply_at_strength(factor, target.definition_likelihood(&hit.candidate));
         if hit.candidate.kind != ChunkKind::Commit {
             let ChunkCandidate { content, path, .. } = &hit.candidate;
             // All chunks of a content have one path.
-            let shares = *shares_of_paths.entry(*content).or_insert_with(|| PathShares::measure(query, path));
-            apply_path(query, asked, shares, compares_words, hit);
+            let shares =
+                *shares_of_paths.entry(*content).or_insert_with(|| PathSimilarity::measure(query, path));
+            apply_path_factors(query, asked, shares, compares_words, hit);
         } else if !query.asks_for_history() {
             hit.apply_at_strength(COMMIT, 1.0);
         }
     }
     if compares_words {
-        ranked.iter_mut().for_each(lower_kinds);
+        ranked.iter_mut().for_each(lower_unnamed_chunks);
     }
     adjust_by_file(&mut ranked, compares_words);
-    merge_pieces(&mut ranked);
+    keep_best_pieces(&mut ranked);
     lower_further_chunks(&mut ranked, if compares_words { FURTHER_AMONG_WORDS } else { FURTHER });
     if query.is_one_word() {
-        lower_wordless(&mut ranked, |candidate| &candidate.signals);
+        lower_hits_without_word(&mut ranked, |candidate| &candidate.signals);
     }
     ranked.iter_mut().for_each(RankedCandidate::bound_score);
     ranked.sort_by(compare_rank);
@@ -99,7 +101,7 @@ fn compare_rank(
 }
 
 /// The names in a query.
-struct QueryTarget<'a> {
+struct QueryNames<'a> {
     /// Possible names of symbols in the query, as typed.
     symbols: &'a [String],
     /// The same names in their joined form.
@@ -110,10 +112,10 @@ struct QueryTarget<'a> {
     of_variant: f64,
 }
 
-impl<'a> QueryTarget<'a> {
+impl<'a> QueryNames<'a> {
     fn from_query(query: &'a Query) -> Self {
         let symbols = query.symbol_names();
-        let joined = symbols.iter().map(|name| tokens::joined(name)).collect();
+        let joined = symbols.iter().map(|name| tokens::joined_name(name)).collect();
         let of_variant = if query.is_one_word() { 0.2 } else { 0.4 };
         Self { symbols, joined, joined_words: query.joined_words(), of_variant }
     }
@@ -131,13 +133,14 @@ impl<'a> QueryTarget<'a> {
             // If the query names `Session::login`, the method `login` of another type is worth less.
             let full =
                 self.symbols.iter().find(|full| full.len() > name.len() && full.ends_with(name.as_str()));
-            return if full.is_none_or(|name| tokens::joined(title).ends_with(&tokens::joined(name))) {
+            return if full.is_none_or(|name| tokens::joined_name(title).ends_with(&tokens::joined_name(name)))
+            {
                 1.0
             } else {
                 0.6
             };
         }
-        let joined = tokens::joined(symbol);
+        let joined = tokens::joined_name(symbol);
         if self.joined.contains(&joined) {
             return self.of_variant;
         }
@@ -146,7 +149,7 @@ impl<'a> QueryTarget<'a> {
 }
 
 /// Lowers map records and text between definitions, which contain many words on many subjects.
-fn lower_kinds(hit: &mut RankedCandidate<ChunkCandidate>) {
+fn lower_unnamed_chunks(hit: &mut RankedCandidate<ChunkCandidate>) {
     match hit.candidate.kind {
         ChunkKind::Map => hit.apply_at_strength(MAP_AMONG_WORDS, 1.0),
         ChunkKind::Text => hit.apply_at_strength(TEXT, 1.0),
@@ -156,25 +159,26 @@ fn lower_kinds(hit: &mut RankedCandidate<ChunkCandidate>) {
 
 /// How similar the file name and the folders of a path are to the query, each 0 to 1.
 #[derive(Clone, Copy)]
-struct PathShares {
+struct PathSimilarity {
     stem: f64,
     folder: f64,
 }
 
-impl PathShares {
+impl PathSimilarity {
     fn measure(query: &Query, path: &str) -> Self {
         let words = PathWords::from_path(path);
-        let (stem, folders): (Vec<&str>, Vec<&str>) = (words.stem().collect(), words.folders().collect());
+        let (stem, folders): (Vec<&str>, Vec<&str>) =
+            (words.file_stem().collect(), words.folder_words().collect());
         let nearest = folders.len().saturating_sub(4);
-        Self { stem: shared_words(query, &stem), folder: shared_words(query, &folders[nearest..]) }
+        Self { stem: name_similarity(query, &stem), folder: name_similarity(query, &folders[nearest..]) }
     }
 }
 
 /// Applies the factors that follow from the path and the classes of a file.
-fn apply_path(
+fn apply_path_factors(
     query: &Query,
     asked: ClassSet,
-    shares: PathShares,
+    shares: PathSimilarity,
     compares_words: bool,
     hit: &mut RankedCandidate<ChunkCandidate>,
 ) {
@@ -207,7 +211,7 @@ fn is_in_test_module(candidate: &ChunkCandidate) -> bool {
 
 /// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name's words that the query contains, and
 /// the share of the query's words that the name contains.
-fn shared_words(query: &Query, name: &[&str]) -> f64 {
+fn name_similarity(query: &Query, name: &[&str]) -> f64 {
     let asked: Vec<&str> =
         query.words().iter().map(|word| word.text.as_str()).filter(|w| w.len() > 1).collect();
     if asked.is_empty() || name.is_empty() {
@@ -255,7 +259,7 @@ fn adjust_by_file(ranked: &mut [RankedCandidate<ChunkCandidate>], compares_words
 }
 
 /// Sorts the hits, and removes all pieces of each definition but the best.
-fn merge_pieces(ranked: &mut Vec<RankedCandidate<ChunkCandidate>>) {
+fn keep_best_pieces(ranked: &mut Vec<RankedCandidate<ChunkCandidate>>) {
     ranked.sort_by(compare_rank);
     let mut seen = HashSet::new();
     ranked.retain(|hit| seen.insert(hit.candidate.definition));

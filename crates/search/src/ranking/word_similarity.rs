@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use memod_base::types::{ChunkId, ChunkKind};
 use memod_database::DatabaseError;
-use memod_embed::Builtin;
+use memod_embed::BuiltinModel;
 
 use crate::candidates::chunk_candidate::ChunkCandidate;
 use crate::candidates::row_cache::CachedReader;
@@ -19,13 +19,13 @@ use crate::text_scores::maxsim::{LargestCosines, MaxSim};
 ///
 /// # Errors
 /// When the database cannot be read.
-pub(crate) fn compare_words(
+pub(crate) fn set_word_similarity(
     rows: CachedReader<'_>,
     query: &Query,
     idf_of_words: &[f64],
     candidates: &mut [ChunkCandidate],
 ) -> Result<(), DatabaseError> {
-    let Ok(model) = Builtin::shared() else { return Ok(()) };
+    let Ok(model) = BuiltinModel::shared() else { return Ok(()) };
     let Some(mut maxsim) = MaxSim::new(&model, weigh_words(query, idf_of_words)) else { return Ok(()) };
     let keys: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.key).collect();
     let mut of_definitions: HashMap<ChunkId, [LargestCosines; 2]> = HashMap::with_capacity(keys.len());

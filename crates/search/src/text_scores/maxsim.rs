@@ -5,7 +5,7 @@
 //! Effective Passage Search via Contextualized Late Interaction over BERT", SIGIR 2020. Here the vectors are the rows of the
 //! builtin model, which do not depend on the context of a word.
 
-use memod_embed::{BUILTIN_DIMS, Builtin};
+use memod_embed::{BUILTIN_DIMS, BuiltinModel};
 use memod_vectors::vector_index::dot_products;
 
 /// Number of pieces of a query from which on no further words are compared. Long pasted words have a thousand pieces.
@@ -22,7 +22,7 @@ const USUAL_PIECES: usize = 2_048;
 
 /// The words of a query, and the cosines computed so far with pieces of texts.
 pub(crate) struct MaxSim<'a> {
-    model: &'a Builtin,
+    model: &'a BuiltinModel,
     /// The rows of the query's pieces: `[n_pieces, dims]`, row-major.
     rows: Vec<i8>,
     /// The weight of each piece of the query, `[n_pieces]`; the sum is 1.
@@ -51,7 +51,7 @@ impl<'a> MaxSim<'a> {
     /// Creates a comparison from the words of a query and their weights. Returns `None` if the words that the model knows have less
     /// than half of the weight.
     pub(crate) fn new<'w>(
-        model: &'a Builtin,
+        model: &'a BuiltinModel,
         words: impl IntoIterator<Item = (&'w str, f64)>,
     ) -> Option<Self> {
         let (mut rows, mut shares, mut norms) = (Vec::new(), Vec::new(), Vec::new());
@@ -62,10 +62,10 @@ impl<'a> MaxSim<'a> {
                 break;
             }
             let word_rows: Vec<_> = model
-                .pieces(word)
+                .distinct_pieces(word)
                 .into_iter()
                 .take(MOST_PIECES)
-                .filter_map(|piece| model.row(piece))
+                .filter_map(|piece| model.piece_row(piece))
                 .collect();
             for row in &word_rows {
                 rows.extend_from_slice(row);
@@ -138,7 +138,7 @@ impl<'a> MaxSim<'a> {
             for piece in pieces {
                 let known = &mut self.known[usize::from(*piece)];
                 if *known == 0 {
-                    new.push(self.model.row(*piece));
+                    new.push(self.model.piece_row(*piece));
                     *known = (n_known + new.len()) as u32;
                 }
             }
@@ -176,10 +176,10 @@ mod tests {
     use super::*;
 
     fn similarity(words: &[(&str, f64)], text: &str) -> Option<f64> {
-        let model = Builtin::shared().unwrap();
+        let model = BuiltinModel::shared().unwrap();
         let mut maxsim = MaxSim::new(&model, words.iter().copied())?;
-        let first = maxsim.largest_cosines(&model.pieces(text));
-        assert_eq!(maxsim.largest_cosines(&model.pieces(text)), first, "known the second time");
+        let first = maxsim.largest_cosines(&model.distinct_pieces(text));
+        assert_eq!(maxsim.largest_cosines(&model.distinct_pieces(text)), first, "known the second time");
         Some(maxsim.weighted_mean(&first))
     }
 

@@ -10,7 +10,7 @@ impl WorktreeChunks {
     /// Returns the chunks that a filter admits.
     pub(crate) fn admitted_by<'a>(&'a self, filter: &'a SearchFilter) -> AdmittedChunks<'a> {
         let admitted = (!filter.admits_all_contents()).then(|| {
-            self.filter_cache.get_or_make(filter.file_demands(), || {
+            self.filter_cache.get_or_make(filter.file_conditions(), || {
                 self.contents
                     .iter()
                     .map(|listed| {
@@ -39,12 +39,12 @@ pub(crate) struct AdmittedChunks<'a> {
 
 impl AdmittedChunks<'_> {
     /// Returns whether the filter restricts nothing, or only the ids of chunks.
-    pub(crate) fn are_all_or_listed(&self) -> bool {
+    pub(crate) fn restricts_only_ids(&self) -> bool {
         self.admitted.is_none() && self.filter.kinds.is_empty()
     }
 
     /// Returns the ids of chunks to which the filter is restricted; `None` if it does not restrict ids.
-    pub(crate) fn listed_ids(&self) -> Option<&IdSet> {
+    pub(crate) fn filtered_ids(&self) -> Option<&IdSet> {
         self.filter.chunks.as_ref()
     }
 
@@ -58,7 +58,7 @@ impl AdmittedChunks<'_> {
     }
 
     /// Returns whether the filter admits only commits.
-    pub(crate) fn are_commits(&self) -> bool {
+    pub(crate) fn admits_only_commits(&self) -> bool {
         self.filter.kinds == [ChunkKind::Commit]
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
 
-use crate::filter::FileDemands;
+use crate::filter::FileConditions;
 
 /// Most filters in the cache. Each filter takes eight bytes for each content of the worktree.
 const MOST_FILTERS: usize = 4;
@@ -16,7 +16,7 @@ pub(super) type AdmittedPaths = Arc<[Option<u32>]>;
 ///
 /// A clone is empty, because a worktree is cloned only to be changed.
 #[derive(Default)]
-pub(super) struct FilterCache(Mutex<Vec<(FileDemands, AdmittedPaths)>>);
+pub(super) struct FilterCache(Mutex<Vec<(FileConditions, AdmittedPaths)>>);
 
 impl Clone for FilterCache {
     fn clone(&self) -> Self {
@@ -28,7 +28,7 @@ impl FilterCache {
     /// Returns the paths that a filter with these conditions admits. Calls `make` if they are not in the cache.
     pub(super) fn get_or_make(
         &self,
-        demands: FileDemands,
+        demands: FileConditions,
         make: impl FnOnce() -> AdmittedPaths,
     ) -> AdmittedPaths {
         let known = {

@@ -2,14 +2,14 @@
 
 /// A sorted list of ids, as one bit for each possible id, in words of 64 bits.
 #[derive(Clone, Debug, Default)]
-pub(super) struct IdPlaces {
+pub(super) struct IdPositions {
     /// The id of the first bit; a multiple of 64.
     first: i64,
     /// The bits of 64 ids, and the number of listed ids before them.
     words: Vec<(u64, u32)>,
 }
 
-impl IdPlaces {
+impl IdPositions {
     /// Creates the list from ids, which must ascend.
     pub(super) fn new(ids: impl Iterator<Item = i64>) -> Self {
         let mut places = Self::default();
@@ -36,7 +36,7 @@ impl IdPlaces {
     }
 
     /// Returns the size in memory, bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(super) fn size_bytes(&self) -> usize {
         self.words.len() * size_of::<(u64, u32)>()
     }
 }
@@ -58,11 +58,11 @@ mod tests {
                     id
                 })
                 .collect();
-            let places = IdPlaces::new(ids.iter().copied());
+            let places = IdPositions::new(ids.iter().copied());
             for id in ids[0] - 70..=ids[299] + 70 {
                 assert_eq!(places.get(id), ids.binary_search(&id).ok(), "{id}");
             }
         }
-        assert_eq!(IdPlaces::new([].into_iter()).get(0), None);
+        assert_eq!(IdPositions::new([].into_iter()).get(0), None);
     }
 }

@@ -4,7 +4,7 @@ use memod_base::types::{ChunkId, ClassSet};
 use memod_index_db::IndexedContent;
 
 use super::filter_cache::FilterCache;
-use super::id_places::IdPlaces;
+use super::id_places::IdPositions;
 use super::{
     ListedContent, ListedPath, WorktreeChunk, WorktreeChunks, class_rules, classify_paths, translation,
 };
@@ -38,7 +38,7 @@ impl WorktreeChunks {
             let content = first.map(|first| self.content_of_chunk(first));
             match (self.paths.binary_search_by(|known| known.path.cmp(&path)), content) {
                 (Err(_), None) => {}
-                (Ok(at), Some(content)) => self.move_path(at, content),
+                (Ok(at), Some(content)) => self.set_path_content(at, content),
                 (Ok(at), None) => {
                     self.remove_path(at);
                     former.remove(at);
@@ -58,9 +58,9 @@ impl WorktreeChunks {
     fn finish_patch(&mut self, former: &[Option<u32>]) {
         self.filter_cache = FilterCache::default();
         classify_paths(&mut self.paths, &self.contents);
-        self.path_index = self.path_index_of(&self.paths, &self.contents, former);
+        self.path_index = self.build_path_index(&self.paths, &self.contents, former);
         self.n_words = self.contents.iter().map(|listed| u64::from(listed.n_words)).sum();
-        self.places = IdPlaces::new(self.chunks.iter().map(|chunk| chunk.chunk.id.0));
+        self.places = IdPositions::new(self.chunks.iter().map(|chunk| chunk.chunk.id.0));
         self.size = self.measure_size();
     }
 
@@ -88,7 +88,7 @@ impl WorktreeChunks {
     }
 
     /// Gives the path with index `at` another content.
-    fn move_path(&mut self, at: usize, content: u32) {
+    fn set_path_content(&mut self, at: usize, content: u32) {
         let path = at as u32;
         let former = std::mem::replace(&mut self.paths[at].content, content);
         self.contents[former as usize].paths.retain(|other| *other != path);

@@ -85,7 +85,7 @@ impl NumberRows {
     }
 
     /// Returns the size in memory, bytes.
-    fn size(&self) -> usize {
+    fn size_bytes(&self) -> usize {
         4 * (self.numbers.len() + self.starts.len())
     }
 }
@@ -132,7 +132,7 @@ impl PathWordIndex {
                 Some((_, Some(known))) => index.words.numbers.extend_from_slice(self.words.get(known)),
                 Some((path, None)) => {
                     stream.clear();
-                    words::path_words(path, &mut stream);
+                    words::write_path_words(path, &mut stream);
                     stream.split_ascii_whitespace().for_each(|word| index.add_word(word));
                 }
                 None => {}
@@ -163,15 +163,15 @@ impl PathWordIndex {
     }
 
     /// Returns whether the index should be rebuilt, because no path contains many of its words any more.
-    pub(super) fn is_outgrown(&self) -> bool {
+    pub(super) fn needs_rebuild(&self) -> bool {
         let n_unused = self.paths.starts.windows(2).filter(|ends| ends[0] == ends[1]).count();
         n_unused > MOST_UNUSED.max(self.terms.len() / 2)
     }
 
     /// Returns the size in memory, bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(super) fn size_bytes(&self) -> usize {
         let terms: usize = self.terms.keys().map(|term| term.len() + 40).sum();
-        self.words.size() + self.paths.size() + terms
+        self.words.size_bytes() + self.paths.size_bytes() + terms
     }
 
     /// Returns the paths that contain some of the phrases, with their BM25.
@@ -266,7 +266,7 @@ mod tests {
     fn check(index: &PathWordIndex, paths: &[Option<String>], random: &mut RandomNumbers) {
         let stream = |path: &Option<String>| {
             let mut stream = String::new();
-            words::path_words(path.as_deref().unwrap_or_default(), &mut stream);
+            words::write_path_words(path.as_deref().unwrap_or_default(), &mut stream);
             stream
         };
         let places: Vec<u32> =
@@ -314,8 +314,8 @@ mod tests {
     fn words_without_a_path_are_forgotten_in_the_end() {
         let paths: Vec<String> = (0..20_000).map(|nth| format!("p{nth}x")).collect();
         let index = PathWordIndex::default().with_paths(paths.iter().map(|path| Some((path.as_str(), None))));
-        assert!(!index.is_outgrown());
+        assert!(!index.needs_rebuild());
         let kept = index.with_paths(std::iter::once(Some(("p7x", Some(7)))));
-        assert!(kept.is_outgrown() && kept.size() < index.size());
+        assert!(kept.needs_rebuild() && kept.size_bytes() < index.size_bytes());
     }
 }

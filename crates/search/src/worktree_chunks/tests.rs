@@ -36,7 +36,7 @@ fn only_new_contents_are_read_and_copies_are_one() {
             n_read += 1;
             content(id)
         };
-        worktree.update(listed(list), read).unwrap();
+        worktree.replace_paths(listed(list), read).unwrap();
         n_read
     };
     assert_eq!(update(&mut worktree, &[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), 2);
@@ -45,7 +45,7 @@ fn only_new_contents_are_read_and_copies_are_one() {
     assert_eq!(worktree.n_contents(), 1);
     assert_eq!(worktree.get(ChunkId(10)), None);
     assert_eq!(worktree.get(ChunkId(101)).map(|chunk| chunk.chunk.kind), Some(ChunkKind::Symbol));
-    assert_eq!(worktree.update(listed(&[("d", 9)]), |_| Err("no")), Err("no"));
+    assert_eq!(worktree.replace_paths(listed(&[("d", 9)]), |_| Err("no")), Err("no"));
     assert_eq!(worktree.n_contents(), 1, "what failed changes nothing");
 }
 
@@ -55,7 +55,7 @@ fn classes_follow_the_other_paths() {
     let mut check = |paths: &[&str], path: &str, expected: &[FileClass]| {
         let list: Vec<_> = paths.iter().zip(100..).map(|(path, id)| (*path, id)).collect();
         worktree
-            .update(listed(&list), |first| {
+            .replace_paths(listed(&list), |first| {
                 Ok::<_, String>(IndexedContent { lang: "markdown".to_owned(), ..content(first)? })
             })
             .unwrap();
@@ -72,7 +72,7 @@ fn classes_follow_the_other_paths() {
 #[test]
 fn a_filter_admits_by_kind_format_and_path() {
     let mut worktree = WorktreeChunks::default();
-    worktree.update(listed(&[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), content).unwrap();
+    worktree.replace_paths(listed(&[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), content).unwrap();
     let filter = |kinds: &[ChunkKind], langs: &[&str], globs: &[&str]| {
         let owned = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
         let paths = if globs.is_empty() { Vec::new() } else { vec![compile_globs(&owned(globs)).unwrap()] };
@@ -86,13 +86,16 @@ fn a_filter_admits_by_kind_format_and_path() {
     check(filter(&[], &[], &["b/**"]), &[10, 11]);
     check(filter(&[], &["rust"], &["*.txt"]), &[]);
     let only = |classes: &[FileClass]| SearchFilter {
-        only: vec![ClassSet::from_classes(classes)],
+        required_classes: vec![ClassSet::from_classes(classes)],
         ..SearchFilter::default()
     };
     check(only(&[FileClass::Code]), &[10, 11]);
     check(only(&[FileClass::Lock]), &[]);
     check(
-        SearchFilter { not_only: ClassSet::from_classes(&[FileClass::Code]), ..SearchFilter::default() },
+        SearchFilter {
+            excluded_classes: ClassSet::from_classes(&[FileClass::Code]),
+            ..SearchFilter::default()
+        },
         &[100, 101],
     );
     let within_b = filter(&[ChunkKind::Symbol], &[], &["b/**"]);
@@ -108,7 +111,7 @@ fn a_filter_admits_by_kind_format_and_path() {
 #[test]
 fn what_a_filter_admits_is_kept_until_the_view_changes() {
     let mut worktree = WorktreeChunks::default();
-    worktree.update(listed(&[("a.rs", 10), ("b/c.txt", 100)]), content).unwrap();
+    worktree.replace_paths(listed(&[("a.rs", 10), ("b/c.txt", 100)]), content).unwrap();
     let of = |globs: &str| {
         let paths = vec![compile_globs(&[globs.to_owned()]).unwrap()];
         SearchFilter { paths, ..SearchFilter::default() }
@@ -124,7 +127,7 @@ fn what_a_filter_admits_is_kept_until_the_view_changes() {
     worktree.patch(vec![("b/a.rs".into(), Some(ChunkId(10))), ("a.rs".into(), None)], content).unwrap();
     assert_eq!(ids(&worktree.admitted_by(&of("b/**"))), [10, 11, 100, 101]);
     assert_eq!(ids(&copy.admitted_by(&of("b/**"))), [100, 101]);
-    worktree.update(listed(&[("a.rs", 10)]), content).unwrap();
+    worktree.replace_paths(listed(&[("a.rs", 10)]), content).unwrap();
     assert_eq!(ids(&worktree.admitted_by(&of("b/**"))), [0_i64; 0]);
 }
 
@@ -174,12 +177,12 @@ fn a_patched_view_is_as_one_made_anew() {
         let changed = changed.into_iter().map(|(path, id)| (path.into(), id.map(ChunkId)));
         worktree.patch(changed.collect(), content).unwrap();
         let mut anew = WorktreeChunks::default();
-        anew.update(list(&files), content).unwrap();
+        anew.replace_paths(list(&files), content).unwrap();
         assert_eq!(seen(&worktree), seen(&anew), "{files:?}");
     }
     let before = files.clone();
     assert_eq!(worktree.patch(vec![("new".into(), Some(ChunkId(9_000)))], |_| Err("no")), Err("no"));
     let mut anew = WorktreeChunks::default();
-    anew.update(list(&before), content).unwrap();
+    anew.replace_paths(list(&before), content).unwrap();
     assert_eq!(seen(&worktree), seen(&anew), "what failed changes nothing");
 }

@@ -240,8 +240,14 @@ fn a_file_of_our_own() {
     assert_eq!(installed(&newer, "ours\n", &with.pieces).text, "newer\n");
     assert_eq!(uninstall_content(&newer, "ours\n", &with.pieces).unwrap().as_deref(), Some(""));
     // As a person has changed it.
-    assert!(matches!(install_content(&content, Some("ours, edited\n"), &with.pieces), Err(Refusal::Foreign)));
-    assert!(matches!(uninstall_content(&content, "ours, edited\n", &with.pieces), Err(Refusal::Foreign)));
+    assert!(matches!(
+        install_content(&content, Some("ours, edited\n"), &with.pieces),
+        Err(Refusal::WrittenByOthers)
+    ));
+    assert!(matches!(
+        uninstall_content(&content, "ours, edited\n", &with.pieces),
+        Err(Refusal::WrittenByOthers)
+    ));
 }
 
 /// Makes texts that are valid, and laid out as no person would.
@@ -317,7 +323,7 @@ fn any_layout_comes_back() {
         JsonNode::parse(&text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         for content in contents("memo") {
             let with = match install_content(&content, Some(&text), &[]) {
-                Err(Refusal::Shape { .. }) => continue,
+                Err(Refusal::WrongType { .. }) => continue,
                 with => with.unwrap_or_else(|error| panic!("{text:?}: {error}")).expect("it was not in it"),
             };
             n_written += 1;

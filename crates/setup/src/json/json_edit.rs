@@ -1,7 +1,7 @@
 //! Decides whether an entry of ours must be inserted into a JSON text or updated in it.
 
 use super::config_value::{ConfigValue, JsonLayout, quote_json};
-use super::json_insert::{InsertedPiece, insert_item, insert_member};
+use super::json_insert::{InsertedPiece, piece_for_item, piece_for_member};
 use super::json_part::{JsonPart, find_part};
 use super::json_tree::JsonNode;
 use super::our_command::{OurCommand, merge_command_line};
@@ -26,9 +26,9 @@ pub(crate) fn plan_edit(text: &str, part: &JsonPart) -> Result<JsonEdit, Refusal
     let root = JsonNode::parse(text)?;
     let root = root.as_ref();
     if root.is_some_and(|root| !root.is_object()) {
-        return Err(Refusal::Shape { path: "the top level".to_owned(), expected: "an object" });
+        return Err(Refusal::WrongType { path: "the top level".to_owned(), expected: "an object" });
     }
-    let insert = |path: &[&str], value| insert_member(text, root, path, value).map(JsonEdit::Insert);
+    let insert = |path: &[&str], value| piece_for_member(text, root, path, value).map(JsonEdit::Insert);
     match part {
         JsonPart::Server { path, key, value } => {
             let path = [path, [*key].as_slice()].concat();
@@ -44,16 +44,16 @@ pub(crate) fn plan_edit(text: &str, part: &JsonPart) -> Result<JsonEdit, Refusal
             }
             match root.and_then(|root| root.get_path(path)) {
                 Some(array) if array.is_array() => {
-                    Ok(JsonEdit::Insert(insert_item(text, array, path, |layout| value.render(layout))))
+                    Ok(JsonEdit::Insert(piece_for_item(text, array, path, |layout| value.render(layout))))
                 }
-                Some(_) => Err(Refusal::Shape { path: path.join("."), expected: "an array" }),
+                Some(_) => Err(Refusal::WrongType { path: path.join("."), expected: "an array" }),
                 None => insert(path, &ConfigValue::List(vec![value.clone()])),
             }
         }
-        JsonPart::Needed { key, .. } if root.is_some_and(|root| root.get(key).is_some()) => {
+        JsonPart::RequiredMember { key, .. } if root.is_some_and(|root| root.get(key).is_some()) => {
             Ok(JsonEdit::Nothing)
         }
-        JsonPart::Needed { key, value } => insert(&[key], value),
+        JsonPart::RequiredMember { key, value } => insert(&[key], value),
     }
 }
 
@@ -67,11 +67,11 @@ fn update_server(
     path: &[&str],
     value: &ConfigValue,
 ) -> Result<JsonEdit, Refusal> {
-    if own.holds(value) {
+    if own.contains_value(value) {
         return Ok(JsonEdit::Nothing);
     }
     if !OurCommand::Server.is_run_by(own) {
-        return Err(Refusal::Taken(path.last().copied().unwrap_or_default().to_owned()));
+        return Err(Refusal::NameTaken(path.last().copied().unwrap_or_default().to_owned()));
     }
     let ConfigValue::Map(members) = value else { return Ok(JsonEdit::Nothing) };
     let mut merged = text.to_owned();
@@ -79,10 +79,10 @@ fn update_server(
         let path = [path, [name.as_str()].as_slice()].concat();
         let root = JsonNode::parse(&merged)?;
         match root.as_ref().and_then(|root| root.get_path(&path)) {
-            Some(own) if own.holds(wanted) => {}
+            Some(own) if own.contains_value(wanted) => {}
             Some(own) => replace_value(&mut merged, own, wanted),
             None => {
-                let piece = insert_member(&merged, root.as_ref(), &path, wanted)?;
+                let piece = piece_for_member(&merged, root.as_ref(), &path, wanted)?;
                 merged.insert_str(piece.at, &piece.text);
             }
         }
@@ -93,8 +93,8 @@ fn update_server(
 
 /// Returns the edit that writes the current command line into our hook entry `own`.
 fn update_hook(text: &str, own: &JsonNode, command: &OurCommand, value: &ConfigValue) -> JsonEdit {
-    let Some((key, own)) = command.value_in(own) else { return JsonEdit::Nothing };
-    let Some(wanted) = find_text(value, key) else { return JsonEdit::Nothing };
+    let Some((key, own)) = command.find_command_line(own) else { return JsonEdit::Nothing };
+    let Some(wanted) = find_string_member(value, key) else { return JsonEdit::Nothing };
     let line = own.as_text().unwrap_or_default();
     let wanted = merge_command_line(line, wanted);
     if line == wanted {
@@ -114,20 +114,20 @@ fn replace_value(text: &mut String, own: &JsonNode, wanted: &ConfigValue) {
     }
     // From the end, so that the byte ranges of earlier items stay valid.
     for (item, own) in items.iter().zip(own.items()).rev() {
-        if !own.node.holds(item) {
+        if !own.node.contains_value(item) {
             text.replace_range(own.range.clone(), &item.render(JsonLayout::Compact));
         }
     }
 }
 
 /// Returns the string value of the first member with this key, at any depth.
-fn find_text<'a>(value: &'a ConfigValue, key: &str) -> Option<&'a str> {
+fn find_string_member<'a>(value: &'a ConfigValue, key: &str) -> Option<&'a str> {
     match value {
         ConfigValue::Map(members) => members.iter().find_map(|(name, value)| match value {
             ConfigValue::Text(text) if name == key => Some(text.as_str()),
-            value => find_text(value, key),
+            value => find_string_member(value, key),
         }),
-        ConfigValue::List(items) => items.iter().find_map(|item| find_text(item, key)),
+        ConfigValue::List(items) => items.iter().find_map(|item| find_string_member(item, key)),
         _ => None,
     }
 }

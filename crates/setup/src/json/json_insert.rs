@@ -24,29 +24,29 @@ pub(crate) struct InsertedPiece {
 ///
 /// # Errors
 /// When a value on the path is not an object.
-pub(crate) fn insert_member(
+pub(crate) fn piece_for_member(
     text: &str,
     root: Option<&JsonNode>,
     path: &[&str],
     value: &ConfigValue,
 ) -> Result<InsertedPiece, Refusal> {
-    let Some(mut container) = root else { return Ok(new_document(text, path, value)) };
+    let Some(mut container) = root else { return Ok(piece_for_document(text, path, value)) };
     let mut depth = 0;
     while depth + 1 < path.len()
         && let Some(inner) = container.get(path[depth])
     {
         depth += 1;
         if !inner.is_object() {
-            return Err(Refusal::Shape { path: path[..depth].join("."), expected: "an object" });
+            return Err(Refusal::WrongType { path: path[..depth].join("."), expected: "an object" });
         }
         container = inner;
     }
     let (inside, missing) = path.split_at(depth);
-    Ok(insert_item(text, container, inside, |layout| render_member(missing, value, layout)))
+    Ok(piece_for_item(text, container, inside, |layout| render_member(missing, value, layout)))
 }
 
 /// Returns the piece that inserts an item at the start of an object or array; `item` renders the item in a layout.
-pub(crate) fn insert_item(
+pub(crate) fn piece_for_item(
     text: &str,
     container: &JsonNode,
     inside: &[&str],
@@ -61,14 +61,14 @@ pub(crate) fn insert_item(
     let (at, piece) = match first {
         Some(first) if is_broken => {
             let indent = line_indent(text, first);
-            (past_comment(text, open), format!("{eol}{indent}{},", lines(indent)))
+            (skip_line_comment(text, open), format!("{eol}{indent}{},", lines(indent)))
         }
         Some(first) => (first, format!("{}, ", item(JsonLayout::Compact))),
         None => {
             let indent = format!("{base}{unit}");
             let line = format!("{eol}{indent}{}", lines(&indent));
             if is_broken {
-                (past_comment(text, open), line)
+                (skip_line_comment(text, open), line)
             } else if inside.is_empty() || text.trim_end().contains('\n') {
                 (open, format!("{line}{eol}{base}"))
             } else {
@@ -80,7 +80,7 @@ pub(crate) fn insert_item(
 }
 
 /// Returns the piece that adds a document to a text without a JSON value.
-fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> InsertedPiece {
+fn piece_for_document(text: &str, path: &[&str], value: &ConfigValue) -> InsertedPiece {
     let eol = detect_eol(text);
     let inner = render_member(path, value, JsonLayout::Lines { indent: "  ", unit: "  ", eol });
     let gap = if text.is_empty() || text.ends_with('\n') || text == "\u{feff}" { "" } else { eol };
@@ -99,7 +99,7 @@ fn wrap_value(value: ConfigValue, key: &&str) -> ConfigValue {
 }
 
 /// Returns the end of a comment that is alone on the rest of the line after `at`; `at` itself if there is none.
-fn past_comment(text: &str, at: usize) -> usize {
+fn skip_line_comment(text: &str, at: usize) -> usize {
     let line = text[at..].lines().next().unwrap_or_default();
     let rest = line.trim();
     let closes = rest.find("*/").is_some_and(|end| end + 2 == rest.len());

@@ -26,7 +26,7 @@ pub(crate) enum JsonPart {
         command: OurCommand,
     },
     /// A member that the format requires. An existing member stays, whatever its value.
-    Needed {
+    RequiredMember {
         /// The key.
         key: &'static str,
         /// The value.
@@ -50,7 +50,7 @@ pub(crate) fn find_part<'a>(root: &'a JsonNode, part: &JsonPart) -> Option<NodeC
             let array = path.iter().try_fold(root, |node, key| step_into(&mut chain, node, key))?;
             find_command(array, command, &mut chain).then_some(chain)
         }
-        JsonPart::Needed { .. } => None,
+        JsonPart::RequiredMember { .. } => None,
     }
 }
 

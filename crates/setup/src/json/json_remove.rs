@@ -64,7 +64,7 @@ fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
     let line = line_start(text, item.range.start);
     let has_own_line = line > container.range.start && text[line..item.range.start].trim().is_empty();
     let end = item.range.end;
-    let after = past_trivia(text, end);
+    let after = skip_trivia(text, end);
     let has_comma = text[after..].starts_with(',');
     let rest =
         if has_comma { [&text[end..after], &text[after + 1..]].concat() } else { text[end..].to_owned() };
@@ -72,7 +72,7 @@ fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
     let ends_line = rest.trim_start_matches([' ', '\t']).starts_with(['\r', '\n']);
     let start = if has_own_line && ends_line { strip_eol(&text[..line]).len() } else { item.range.start };
     let rest = if has_own_line && ends_line { rest.as_str() } else { rest.trim_start_matches([' ', '\t']) };
-    let before = index.checked_sub(1).map(|before| past_trivia(text, items[before].range.end));
+    let before = index.checked_sub(1).map(|before| skip_trivia(text, items[before].range.end));
     match before {
         Some(comma) if !has_comma => {
             let between = text[comma..start].strip_prefix(',').unwrap_or(&text[comma..start]);
@@ -91,7 +91,7 @@ fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
 }
 
 /// Returns the offset of the first byte at or after `from` that is not in white space or a comment.
-fn past_trivia(text: &str, from: usize) -> usize {
+fn skip_trivia(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {
         let rest = &text[at..];

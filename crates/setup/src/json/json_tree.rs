@@ -28,7 +28,7 @@ pub(crate) enum JsonKind {
     /// A string, unescaped.
     Text(String),
     /// A number, `true`, `false` or `null`, as written.
-    Word(String),
+    Literal(String),
 }
 
 /// A member of an object, or an element of an array.
@@ -72,7 +72,7 @@ impl JsonNode {
     pub(crate) fn items(&self) -> &[JsonItem] {
         match &self.kind {
             JsonKind::Object(items) | JsonKind::Array(items) => items,
-            JsonKind::Text(_) | JsonKind::Word(_) => &[],
+            JsonKind::Text(_) | JsonKind::Literal(_) => &[],
         }
     }
 
@@ -108,16 +108,17 @@ impl JsonNode {
     }
 
     /// Returns whether the node equals `value`. Objects of the node may have more members than those of `value`.
-    pub(crate) fn holds(&self, value: &ConfigValue) -> bool {
+    pub(crate) fn contains_value(&self, value: &ConfigValue) -> bool {
         match (value, &self.kind) {
             (ConfigValue::Text(text), JsonKind::Text(own)) => text == own,
-            (ConfigValue::Number(number), JsonKind::Word(own)) => *own == number.to_string(),
-            (ConfigValue::Flag(flag), JsonKind::Word(own)) => *own == flag.to_string(),
+            (ConfigValue::Number(number), JsonKind::Literal(own)) => *own == number.to_string(),
+            (ConfigValue::Flag(flag), JsonKind::Literal(own)) => *own == flag.to_string(),
             (ConfigValue::List(items), JsonKind::Array(own)) => {
-                items.len() == own.len() && items.iter().zip(own).all(|(item, own)| own.node.holds(item))
+                items.len() == own.len()
+                    && items.iter().zip(own).all(|(item, own)| own.node.contains_value(item))
             }
             (ConfigValue::Map(members), JsonKind::Object(_)) => {
-                members.iter().all(|(key, value)| self.get(key).is_some_and(|own| own.holds(value)))
+                members.iter().all(|(key, value)| self.get(key).is_some_and(|own| own.contains_value(value)))
             }
             _ => false,
         }
@@ -153,9 +154,9 @@ fn build_node(value: &Value<'_>, bom: usize) -> JsonNode {
             JsonKind::Array(elements.collect())
         }
         Value::StringLit(text) => JsonKind::Text(text.value.clone().into_owned()),
-        Value::NumberLit(number) => JsonKind::Word(number.value.to_owned()),
-        Value::BooleanLit(flag) => JsonKind::Word(flag.value.to_string()),
-        Value::NullKeyword(_) => JsonKind::Word("null".to_owned()),
+        Value::NumberLit(number) => JsonKind::Literal(number.value.to_owned()),
+        Value::BooleanLit(flag) => JsonKind::Literal(flag.value.to_string()),
+        Value::NullKeyword(_) => JsonKind::Literal("null".to_owned()),
     };
     JsonNode { range: shift_range(value.range(), bom), kind }
 }

@@ -14,28 +14,29 @@ pub(crate) enum OurCommand {
 /// The keys whose values are command lines in the settings of agents.
 const COMMAND_KEYS: [&str; 2] = ["command", "bash"];
 /// The verb that stands between our program and the event, with its spaces.
-const HOOK: &str = " hook ";
+const HOOK_VERB: &str = " hook ";
 
 impl OurCommand {
     /// Returns whether an entry runs this command, whatever the directory of `memo`.
     pub(crate) fn is_run_by(&self, entry: &JsonNode) -> bool {
         match self {
-            Self::Server => is_server(entry),
-            Self::Hook(_) => self.value_in(entry).is_some(),
+            Self::Server => starts_our_server(entry),
+            Self::Hook(_) => self.find_command_line(entry).is_some(),
         }
     }
 
     /// Returns the key and value of the member of an entry with the command line of our hook.
-    pub(crate) fn value_in<'a>(&self, entry: &'a JsonNode) -> Option<(&'static str, &'a JsonNode)> {
+    pub(crate) fn find_command_line<'a>(&self, entry: &'a JsonNode) -> Option<(&'static str, &'a JsonNode)> {
         let Self::Hook(event) = self else { return None };
         let values = COMMAND_KEYS.into_iter().filter_map(|key| Some((key, entry.get(key)?)));
-        let mut ours = values.filter(|(_, value)| value.as_text().is_some_and(|line| is_hook(line, event)));
+        let mut ours =
+            values.filter(|(_, value)| value.as_text().is_some_and(|line| runs_our_hook(line, event)));
         ours.next()
     }
 }
 
 /// Returns whether an entry starts our MCP server.
-fn is_server(entry: &JsonNode) -> bool {
+fn starts_our_server(entry: &JsonNode) -> bool {
     let Some(command) = entry.get("command") else { return false };
     // In opencode, `command` is one array with the program and its arguments.
     let words: Vec<&str> = match &command.kind {
@@ -50,14 +51,15 @@ fn is_server(entry: &JsonNode) -> bool {
 }
 
 /// Returns whether a command line runs our hook for an event.
-fn is_hook(line: &str, event: &str) -> bool {
+fn runs_our_hook(line: &str, event: &str) -> bool {
     split_hook(line).is_some_and(|(_, args)| args.split_whitespace().next() == Some(event))
 }
 
 /// Splits a command line that runs a hook of ours: returns the program with its quotes, and the arguments after `hook`.
 fn split_hook(line: &str) -> Option<(&str, &str)> {
     // The path of the program may contain the word `hook` too.
-    let mut splits = line.match_indices(HOOK).map(|(at, _)| (&line[..at], &line[at + HOOK.len()..]));
+    let mut splits =
+        line.match_indices(HOOK_VERB).map(|(at, _)| (&line[..at], &line[at + HOOK_VERB.len()..]));
     splits.find(|(program, _)| is_memo(program.trim_matches(['"', '\''])))
 }
 
@@ -67,7 +69,7 @@ pub(crate) fn merge_command_line(own: &str, wanted: &str) -> String {
         return wanted.to_owned();
     };
     let args = if ours.split_whitespace().all(|word| has_word(own, word)) { own } else { ours };
-    format!("{program}{HOOK}{args}")
+    format!("{program}{HOOK_VERB}{args}")
 }
 
 /// Returns whether a command line has this word.

@@ -7,14 +7,14 @@ use indexmap::IndexSet;
 
 use super::file_edges::FileEdges;
 use super::graph::UseGraph;
-use super::map_file::{CodeFile, FileSymbols, MapFile, NumberedFile, NumberedSymbol, contains_path};
+use super::map_file::{CodeFile, FileSymbols, InternedSymbol, MapFile, NumberedFile, contains_path};
 
 /// Factor by which the number of names may grow before the map is rebuilt, to drop the names of removed files.
 const MOST_GROWTH: usize = 2;
 
 /// The files of a worktree, and the graph of the names that they use.
 ///
-/// A content is read only once: [`Self::update`] reads only new contents.
+/// A content is read only once: [`Self::replace_files`] reads only new contents.
 #[derive(Clone, Default)]
 pub struct CodeMap {
     /// Names by number.
@@ -31,7 +31,7 @@ impl CodeMap {
     ///
     /// # Errors
     /// Returns an error of `read`; the map must not be used after it.
-    pub fn update<E>(
+    pub fn replace_files<E>(
         &mut self,
         list: Vec<CodeFile>,
         mut read: impl FnMut(i64) -> Result<FileSymbols, E>,
@@ -59,7 +59,7 @@ impl CodeMap {
     }
 
     fn number_file(&mut self, file: &FileSymbols) -> NumberedFile {
-        let symbols = file.symbols.iter().map(|symbol| NumberedSymbol {
+        let symbols = file.symbols.iter().map(|symbol| InternedSymbol {
             name: self.number_of(&symbol.name),
             qualifier: self.number_of(&symbol.qualifier),
             line: symbol.line,
@@ -97,7 +97,7 @@ impl CodeMap {
     /// Returns the name, the qualifier and the first line (1-based) of a symbol, by the positions of the file and of the
     /// symbol in it.
     pub fn symbol_at(&self, file: usize, symbol: usize) -> (&str, &str, u32) {
-        let NumberedSymbol { name, qualifier, line } = self.files[file].numbered.symbols[symbol];
+        let InternedSymbol { name, qualifier, line } = self.files[file].numbered.symbols[symbol];
         (self.name_at(name), self.name_at(qualifier), line)
     }
 
@@ -116,17 +116,17 @@ impl CodeMap {
     }
 
     /// Returns the approximate size of the map in memory, in bytes.
-    pub fn size(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         /// Bytes of a name in its set, and of a file, without their texts.
         const NAME: usize = 48;
         const FILE: usize = size_of::<MapFile>() + size_of::<NumberedFile>() + 48;
-        const SYMBOL: usize = size_of::<NumberedSymbol>();
+        const SYMBOL: usize = size_of::<InternedSymbol>();
         const USE: usize = size_of::<(u32, u32)>();
         let names: usize = self.names.iter().map(|name| NAME + name.len()).sum();
         let files = self
             .files
             .iter()
             .map(|file| FILE + file.path().len() + file.symbols().len() * SYMBOL + file.uses().len() * USE);
-        names + files.sum::<usize>() + self.graph.size() + self.edges.size()
+        names + files.sum::<usize>() + self.graph.memory_bytes() + self.edges.memory_bytes()
     }
 }

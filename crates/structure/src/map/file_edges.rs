@@ -32,12 +32,12 @@ impl FileEdges {
         edges
     }
 
-    pub(super) fn ends_of(&self, user: usize) -> &[(u32, f64)] {
+    pub(super) fn definer_shares(&self, user: usize) -> &[(u32, f64)] {
         &self.ends[self.starts[user]..self.starts[user + 1]]
     }
 
     /// Returns the size in memory, in bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.ends) + size_of_val(&*self.starts)
     }
 }

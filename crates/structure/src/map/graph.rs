@@ -57,7 +57,7 @@ impl UseGraph {
     }
 
     /// Returns the size in memory, in bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.uses) + size_of_val(&*self.starts)
     }
 }

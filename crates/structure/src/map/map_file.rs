@@ -12,7 +12,7 @@ pub struct CodeFile {
     /// Id of the file's content; an id is never used again for another content.
     pub content: i64,
     /// Whether the file ranks after all others, because it is a test, or generated or vendored.
-    pub is_aside: bool,
+    pub ranks_last: bool,
 }
 
 /// A definition in a file of the code map.
@@ -45,13 +45,13 @@ pub(super) struct MapFile {
 /// A [`FileSymbols`] with numbers in place of names.
 #[derive(Default)]
 pub(super) struct NumberedFile {
-    pub(super) symbols: Box<[NumberedSymbol]>,
+    pub(super) symbols: Box<[InternedSymbol]>,
     pub(super) uses: Box<[(u32, u32)]>,
 }
 
 /// A [`MapSymbol`] with numbers in place of its texts.
 #[derive(Clone, Copy)]
-pub(super) struct NumberedSymbol {
+pub(super) struct InternedSymbol {
     pub(super) name: u32,
     pub(super) qualifier: u32,
     pub(super) line: u32,
@@ -62,7 +62,7 @@ impl MapFile {
         &self.listed.path
     }
 
-    pub(super) fn symbols(&self) -> &[NumberedSymbol] {
+    pub(super) fn symbols(&self) -> &[InternedSymbol] {
         &self.numbered.symbols
     }
 

@@ -49,14 +49,14 @@ pub fn rank_files(map: &CodeMap, focus: &[&str]) -> Ranking {
 
 /// Returns whether a file comes after the others: it is a test, or generated or vendored, and not in focus.
 fn is_last(map: &CodeMap, file: usize, focus: &[&str]) -> bool {
-    let CodeFile { path, is_aside, .. } = map.file_at(file);
+    let CodeFile { path, ranks_last: is_aside, .. } = map.file_at(file);
     *is_aside && !focus.iter().any(|at| contains_path(at, path))
 }
 
 /// Returns the score of each file, which is half its PageRank and half its restart probability, and the PageRank of each
 /// file. The scores sum to 1, and so do the PageRanks.
 pub(super) fn score_files(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>) {
-    let start = start_shares(map, focus);
+    let start = restart_probabilities(map, focus);
     let ranks = page_rank(&map.edges, &start);
     // Restarts at a file count as much as uses of it: otherwise a focused file that no other uses would rank below the files
     // that it uses.
@@ -87,13 +87,13 @@ impl Ranking {
 }
 
 /// Returns the restart probability of each file, `[n_files]`, summing to 1.
-fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
+fn restart_probabilities(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
     let n_files = map.n_files();
     let is_focused: Vec<bool> =
         map.files().iter().map(|file| focus.iter().any(|at| contains_path(at, file.path()))).collect();
     let mut is_near = vec![false; n_files];
     for user in 0..n_files {
-        for (definer, _) in map.edges.ends_of(user) {
+        for (definer, _) in map.edges.definer_shares(user) {
             is_near[*definer as usize] |= is_focused[user];
             is_near[user] |= is_focused[*definer as usize];
         }
@@ -120,7 +120,7 @@ fn page_rank(edges: &FileEdges, start: &[f64]) -> Vec<f64> {
         let mut next = vec![0.0; ranks.len()];
         let mut unspent = 0.0;
         for (user, rank) in ranks.iter().enumerate() {
-            let ends = edges.ends_of(user);
+            let ends = edges.definer_shares(user);
             if ends.is_empty() {
                 unspent += rank;
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{self, TOKEN_CHARS, escape, own_part};
+use memod_base::types::{self, CHARS_PER_TOKEN, escape_for_display, last_part};
 
 use super::signature::{NumberedLines, find_word};
 use super::{CodeMap, Ranking};
@@ -27,7 +27,7 @@ pub struct RenderedMap {
 
 /// Returns the number of tokens of a text: one for four characters, rounded up.
 pub(super) fn count_tokens(text: &str) -> usize {
-    text.chars().count().div_ceil(TOKEN_CHARS)
+    text.chars().count().div_ceil(CHARS_PER_TOKEN)
 }
 
 /// Renders files in the order of `ranking`, each with its most used symbols sorted by line, within the budget.
@@ -44,14 +44,14 @@ pub fn render_map(
     dir: &CallerDir,
     mut text: impl FnMut(usize) -> Option<String>,
 ) -> RenderedMap {
-    let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
+    let mut left = budget_tokens.saturating_mul(CHARS_PER_TOKEN);
     let mut entries: Vec<FileEntry> = Vec::new();
     for &file in &ranking.files {
         if left < MIN_HEADING_CHARS {
             break;
         }
         let path = &map.file_at(file).path;
-        let heading = format!("{}\n", escape(dir.relative_path(path).as_ref().unwrap_or(path)));
+        let heading = format!("{}\n", escape_for_display(dir.relative_path(path).as_ref().unwrap_or(path)));
         if take_budget(&mut left, &heading) {
             let rest = ranking.ordered_symbols(map, file).into_iter();
             let has_room = left >= MIN_SYMBOL_CHARS;
@@ -123,7 +123,7 @@ impl FileEntry {
 /// Returns a signature with the qualified name in place of the own name, unless the signature names the type already: `fn
 /// Session::verify(&self)`, but `func (s *Session) Verify()`.
 fn qualify_signature(signature: &str, name: &str, qualifier: &str) -> String {
-    let owner = own_part(types::qualifier(qualifier).unwrap_or_default());
+    let owner = last_part(types::qualifier(qualifier).unwrap_or_default());
     match find_word(signature, name) {
         Some(at) if !owner.is_empty() && find_word(signature, owner).is_none() => {
             format!("{}{qualifier}{}", &signature[..at], &signature[at..])
@@ -150,5 +150,5 @@ fn one_line(text: &str) -> String {
         is_after_space = is_space;
         n_chars += 1;
     }
-    escape(&line)
+    escape_for_display(&line)
 }

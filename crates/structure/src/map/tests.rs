@@ -1,5 +1,5 @@
 use memod_base::paths::CallerDir;
-use memod_testing::{RandomNumbers, hostile_text};
+use memod_testing::{RandomNumbers, random_hostile_text};
 
 use super::page_rank::score_files;
 use super::render::count_tokens;
@@ -34,7 +34,7 @@ fn update(map: &mut CodeMap, files: &[(String, FileSymbols)]) -> usize {
         path: path.clone(),
         hash: [0; 32],
         content: content(outline),
-        is_aside: path.starts_with("aside/"),
+        ranks_last: path.starts_with("aside/"),
     });
     let mut n_read = 0;
     let read = |number| {
@@ -42,7 +42,7 @@ fn update(map: &mut CodeMap, files: &[(String, FileSymbols)]) -> usize {
         let of = files.iter().find(|(_, outline)| content(outline) == number);
         Ok::<_, std::convert::Infallible>(of.expect("a content of the list").1.clone())
     };
-    map.update(list.collect(), read).expect("nothing fails");
+    map.replace_files(list.collect(), read).expect("nothing fails");
     n_read
 }
 
@@ -197,11 +197,11 @@ fn never_over_budget() {
             let name = |random: &mut RandomNumbers| {
                 random.pick_item(&["alpha", "beta_x", "_g", "d", "epsilonZeta", ""])
             };
-            texts.push(format!("d{0}\nalpha {0}", hostile_text(&mut random, 12)));
+            texts.push(format!("d{0}\nalpha {0}", random_hostile_text(&mut random, 12)));
             let symbols = (0..5).map(|_| symbol(name(&mut random), 1)).collect();
             let uses =
                 (0..random.number_below(5)).map(|n| (name(&mut random).to_owned(), n as u32)).collect();
-            (hostile_text(&mut random, 12), FileSymbols { symbols, uses })
+            (random_hostile_text(&mut random, 12), FileSymbols { symbols, uses })
         };
         let files: Vec<_> = (0..n_files).map(&mut file).collect();
         let map = map_of(&files);

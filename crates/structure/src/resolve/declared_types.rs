@@ -10,7 +10,7 @@ use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
 
 impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the declarations of a type: those that the name means in its place, or otherwise the only type with that name.
-    pub(super) fn find_declarations(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
+    pub(super) fn find_type_declarations(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
         let named = self.types_with_name(type_name);
         let seen = self.visible_types(type_name, &named);
         match seen.is_empty() {
@@ -43,7 +43,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
-        let files = self.files_of_module(type_name, &place);
+        let files = self.files_declaring_type(type_name, &place);
         let visible = candidates.iter().filter(|found| match &files {
             Some(files) => files.contains(&found.file),
             // In Go and Python, the text names the module of a type unless the type is imported by name.
@@ -58,9 +58,13 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the files that may declare a qualified type: the files of its module, and the files whose definitions the
     /// module exports again. Returns no files for a module of another library, and `None` if it is not known which module is
     /// meant.
-    fn files_of_module(&self, type_name: &TypeName, place: &UsePlace<'_>) -> Option<HashSet<FileNumber>> {
+    fn files_declaring_type(
+        &self,
+        type_name: &TypeName,
+        place: &UsePlace<'_>,
+    ) -> Option<HashSet<FileNumber>> {
         let module = type_name.module.as_ref()?;
-        let own = self.module_files(place, module)?;
+        let own = self.files_of_module_path(place, module)?;
         let candidates = self.structures.definitions_named(&type_name.name);
         let from = own.iter().map(|file| (*file, type_name.name.clone())).collect();
         let exported = self.resolver_for(&type_name.name, &candidates).resolve_exported(from);
@@ -74,12 +78,12 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
-        self.files_of_module(type_name, &place).is_some_and(|files| files.is_empty())
+        self.files_declaring_type(type_name, &place).is_some_and(|files| files.is_empty())
     }
 
     /// Returns the types that a type extends or implements according to its declarations.
     pub(super) fn base_types(&self, type_name: &TypeName) -> Vec<TypeName> {
-        self.find_declarations(type_name)
+        self.find_type_declarations(type_name)
             .into_iter()
             .flat_map(|declared| self.declared_bases(type_name, declared))
             .collect()
@@ -126,6 +130,6 @@ fn is_declared_within(structure: &FileStructure, declared: DefinitionCandidate, 
     let title = &declared.declared_in(structure).title;
     within == Some(declared.declared)
         || structure
-            .find_declared(within)
+            .find_item(within)
             .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
 }

@@ -1,9 +1,10 @@
-//! Infers the type of a value from the types that the text writes for the value, or for the functions and fields that it
-//! comes from.
+//! Infers the types of values from the types that the text writes.
+//!
+//! A type is written for the value itself, or for the functions and fields from which the value comes.
 
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{DeclaredRole, TypedValue, own_part};
+use memod_base::types::{DeclaredRole, TypedValue, last_part};
 
 use super::use_place::UsePlace;
 use super::{Certainty, DefinitionCandidate, FileNumber, LanguageFamily, Resolver, StructureStore};
@@ -40,9 +41,9 @@ pub(super) struct TypeName {
 impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the type of an expression, given as names joined by `.`, with `()` after calls and `?` after tried values;
     /// `None` if the text does not show the type.
-    pub(super) fn type_of(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
+    pub(super) fn infer_type(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
         let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
-        if !self.structures.may_step() {
+        if !self.structures.count_step() {
             return None;
         }
         let untried = path.trim_end_matches('?');
@@ -57,7 +58,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the members with the resolver's name of a type, or else of its bases, and whether it is certain that they
     /// belong to the type.
     pub(super) fn members_of(&self, type_name: &TypeName, steps: u32) -> (bool, Vec<DefinitionCandidate>) {
-        if !self.structures.may_step() {
+        if !self.structures.count_step() {
             return (false, Vec::new());
         }
         if self.is_of_another_library(type_name) {
@@ -67,7 +68,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let own = self.candidates.iter().filter(|(candidate, structure)| {
             let declared = candidate.declared_in(structure);
             declared.role == DeclaredRole::Member
-                && own_part(declared.owner()) == type_name.name
+                && last_part(declared.owner_title()) == type_name.name
                 && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
         });
         let own: Vec<DefinitionCandidate> = own.map(|(candidate, _)| *candidate).collect();
@@ -126,7 +127,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     /// Returns the type that encloses a place, if any.
-    pub(super) fn type_around(place: &UsePlace<'_>) -> Option<TypeName> {
+    pub(super) fn enclosing_type(place: &UsePlace<'_>) -> Option<TypeName> {
         let (file, within) = (place.file, place.within);
         Some(TypeName {
             name: place.owner_name()?,
@@ -140,9 +141,9 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     fn type_of_value(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
         match path.rsplit_once('.') {
-            None if path == "self" => Self::type_around(place),
+            None if path == "self" => Self::enclosing_type(place),
             None => self.type_of_variable(place, path),
-            Some((prefix, name)) => match self.type_of(place, prefix) {
+            Some((prefix, name)) => match self.infer_type(place, prefix) {
                 Some(type_name) => self.type_of_field(place, &type_name, name),
                 None => self.type_of_constant(place, Some(prefix), name),
             },
@@ -172,7 +173,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let place = &UsePlace { written: name, ..*place };
         let (certainty, meant) = match module {
             Some(module) => other.resolve_in_modules(place, module)?,
-            None => other.resolve_alone(place),
+            None => other.resolve_without_receiver(place),
         };
         if certainty != Certainty::Exact {
             return None;
@@ -203,7 +204,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             return Some(TypeName { is_written: own.is_written && type_name.is_written, ..own });
         }
         let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
-        if !self.structures.may_step() || self.is_of_another_library(type_name) {
+        if !self.structures.count_step() || self.is_of_another_library(type_name) {
             return None;
         }
         let bases = self.base_types(type_name);
@@ -216,7 +217,7 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     fn type_of_own_field(&self, place: &UsePlace<'_>, type_name: &TypeName, field: &str) -> Option<TypeName> {
         let set = format!("self.{field}");
-        self.find_declarations(type_name).into_iter().find_map(|declared| {
+        self.find_type_declarations(type_name).into_iter().find_map(|declared| {
             let structure = self.structures.structure_of(declared.file);
             let declared_place = UsePlace { file: declared.file, structure: &structure, ..*place };
             let fields: Vec<&TypedValue> = structure
@@ -246,7 +247,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         if first.is_written {
             Some(Self::written_type(&declared_place, type_name))
         } else {
-            self.type_of(&declared_place, type_name)
+            self.infer_type(&declared_place, type_name)
         }
     }
 
@@ -269,20 +270,18 @@ impl<S: StructureStore> Resolver<'_, S> {
     fn type_of_call(&self, place: &UsePlace<'_>, called: &str) -> Option<TypeName> {
         let Some((prefix, name)) = called.rsplit_once('.') else {
             let candidates = self.structures.definitions_named(called);
-            let (certainty, meant) = self.resolver_for(called, &candidates).resolve_alone(&UsePlace {
-                written: called,
-                is_call: true,
-                ..*place
-            });
+            let (certainty, meant) = self
+                .resolver_for(called, &candidates)
+                .resolve_without_receiver(&UsePlace { written: called, is_call: true, ..*place });
             return (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten();
         };
-        if let Some(type_name) = self.type_of(place, prefix) {
+        if let Some(type_name) = self.infer_type(place, prefix) {
             return self.type_of_method(place, &type_name, name);
         }
-        let last_name = own_part(prefix);
+        let last_name = last_part(prefix);
         let type_name = TypeName { name: last_name.to_owned(), ..Self::written_type(place, last_name) };
         let is_type = last_name.starts_with(char::is_uppercase) && !prefix.ends_with([')', '?']);
-        if is_type && !self.find_declarations(&type_name).is_empty() {
+        if is_type && !self.find_type_declarations(&type_name).is_empty() {
             return self.type_of_method(place, &type_name, name).or_else(|| {
                 (place.family == LanguageFamily::Rust)
                     .then(|| TypeName { is_written: false, ..type_name.clone() })
@@ -337,8 +336,8 @@ impl<S: StructureStore> Resolver<'_, S> {
     pub fn overridden_members(&self, member: DefinitionCandidate) -> Vec<DefinitionCandidate> {
         let structure = self.structures.structure_of(member.file);
         let place = self.place_within(member.file, &structure, Some(member.declared));
-        let around =
-            Self::type_around(&place).filter(|_| member.declared_in(&structure).role == DeclaredRole::Member);
+        let around = Self::enclosing_type(&place)
+            .filter(|_| member.declared_in(&structure).role == DeclaredRole::Member);
         let bases = around.iter().flat_map(|type_name| self.base_types(type_name));
         bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()
     }

@@ -28,7 +28,7 @@ pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
     DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_compound,
-    is_version, own_part,
+    is_version, last_part,
 };
 
 use self::infer_types::TypeName;
@@ -44,10 +44,10 @@ pub trait StructureStore {
     /// Returns the definitions in all files that have the name `name`.
     fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate>;
     /// Resets the number of counted steps, for the next use.
-    fn begin_use(&self);
+    fn reset_steps(&self);
     /// Counts a step for the current use, and returns whether more steps are allowed. Without a limit, types that extend each
     /// other, or values that are set to each other, would take too long to follow.
-    fn may_step(&self) -> bool;
+    fn count_step(&self) -> bool;
 }
 
 /// A definition that a use may mean.
@@ -132,7 +132,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         {
             return without_types.resolve_use(file, structure, used);
         }
-        self.structures.begin_use();
+        self.structures.reset_steps();
         let Some(n_arguments) = used.n_arguments else {
             return self.resolve_any_arity(file, structure, used);
         };
@@ -169,9 +169,9 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             steps: infer_types::MOST_STEPS,
         };
         let (certainty, mut found) = match used.receiver {
-            UseReceiver::None => self.resolve_alone(&place),
-            UseReceiver::Own => self.resolve_own(&place),
-            UseReceiver::Named(path) => self.resolve_named(&place, structure.name(path)),
+            UseReceiver::None => self.resolve_without_receiver(&place),
+            UseReceiver::Own => self.resolve_own_member(&place),
+            UseReceiver::Named(path) => self.resolve_with_receiver(&place, structure.name(path)),
             UseReceiver::Other => self.resolve_untyped_value(&place),
             UseReceiver::Import => {
                 let before = structure.imports.iter();
@@ -189,8 +189,8 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     }
 
     /// Resolves a name without a receiver: by scope, import, package, then wildcards.
-    fn resolve_alone(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
-        let visible = if place.written == self.name { self.in_scope(place) } else { Vec::new() };
+    fn resolve_without_receiver(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
+        let visible = if place.written == self.name { self.find_in_scope(place) } else { Vec::new() };
         if !visible.is_empty() {
             return (Certainty::Exact, visible);
         }
@@ -229,7 +229,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     }
 
     /// Returns the innermost definitions of the file that a name in this place can mean.
-    fn in_scope(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
+    fn find_in_scope(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
         let around: Vec<u32> = place.definitions_around().collect();
         let holders = around.iter().copied().map(Some).chain([None]);
         for holder in holders {
@@ -251,8 +251,8 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     }
 
     /// Returns the files of the module that the text of `from` names; none if the module is of another library.
-    fn files_of(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
-        let mut files = self.paths.files_of(family, module, from);
+    fn find_module_files(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let mut files = self.paths.find_module_files(family, module, from);
         files.retain(|file| LanguageFamily::from_path(self.paths.path_of(*file)) == family);
         if family == LanguageFamily::Go && self.paths.packages.go_module(module).is_none() {
             // Only the end of an import path was compared with directories, and the path of another library may have the same
@@ -263,12 +263,12 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     }
 
     /// Resolves a member of the enclosing type.
-    fn resolve_own(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
-        let Some(around) = Self::type_around(place) else {
+    fn resolve_own_member(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
+        let Some(around) = Self::enclosing_type(place) else {
             return only_by_name(self.all_members(place), self.name);
         };
         let own = self.candidates_of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && own_part(found.owner()) == around.name
+            found.role == DeclaredRole::Member && last_part(found.owner_title()) == around.name
         });
         let same_file: Vec<DefinitionCandidate> =
             own.iter().filter(|found| found.file == place.file).copied().collect();
@@ -307,7 +307,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             .map(Some);
         let mut around = std::iter::once(place.within).chain(types);
         let (certainty, mut found) = around.find_map(|within| {
-            self.resolve_in_type(&Self::type_around(&UsePlace { within, ..*place })?, place.steps)
+            self.resolve_in_type(&Self::enclosing_type(&UsePlace { within, ..*place })?, place.steps)
         })?;
         found.retain(|found| {
             let structure = self.structures.structure_of(found.file);
@@ -317,19 +317,23 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     }
 
     /// Resolves a name whose receiver is the path of a module, a type or a value.
-    fn resolve_named(&self, place: &UsePlace<'_>, path: &str) -> (Certainty, Vec<DefinitionCandidate>) {
+    fn resolve_with_receiver(
+        &self,
+        place: &UsePlace<'_>,
+        path: &str,
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
         if place.family == LanguageFamily::JavaScript && matches!(path, "exports" | "module.exports") {
-            return self.resolve_alone(place);
+            return self.resolve_without_receiver(place);
         }
-        if let Some(type_name) = self.type_of(place, path) {
+        if let Some(type_name) = self.infer_type(place, path) {
             return self.resolve_typed_value(place, &type_name);
         }
         if self.is_call_on_value(place, path) {
             return self.resolve_untyped_value(place);
         }
-        let type_name = own_part(path).trim_end_matches(['(', ')', '?']);
+        let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.candidates_of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && own_part(found.owner()) == type_name
+            found.role == DeclaredRole::Member && last_part(found.owner_title()) == type_name
         });
         let seen: Vec<DefinitionCandidate> =
             of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
@@ -354,7 +358,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
     fn is_call_on_value(&self, place: &UsePlace<'_>, path: &str) -> bool {
         let member = path.strip_suffix("()").and_then(|called| called.rsplit_once('.'));
         place.family == LanguageFamily::Go
-            && member.is_some_and(|(value, _)| self.module_files(place, value).is_none())
+            && member.is_some_and(|(value, _)| self.files_of_module_path(place, value).is_none())
     }
 
     /// Resolves a name in the module that a path means; `None` if the path means no module that is known to have the name.
@@ -363,9 +367,9 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         place: &UsePlace<'_>,
         path: &str,
     ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
-        let modules = self.module_files(place, path)?;
+        let modules = self.files_of_module_path(place, path)?;
         let from = modules.iter().map(|module| (*module, self.name.to_owned()));
-        let found = self.visible_from(place, self.resolve_exported(from.collect()));
+        let found = self.retain_visible(place, self.resolve_exported(from.collect()));
         let is_of_another_library = modules.is_empty();
         let is_known = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
         is_known.then_some((Certainty::Exact, found))
@@ -420,8 +424,8 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
 
     /// Returns the files of the module that a path means in this place: none for a module of another library; `None` if the
     /// path means no module.
-    fn module_files(&self, place: &UsePlace<'_>, path: &str) -> Option<Vec<FileNumber>> {
-        let is_type = place.family == LanguageFamily::Rust && own_part(path).starts_with(char::is_uppercase);
+    fn files_of_module_path(&self, place: &UsePlace<'_>, path: &str) -> Option<Vec<FileNumber>> {
+        let is_type = place.family == LanguageFamily::Rust && last_part(path).starts_with(char::is_uppercase);
         if is_type || path.contains("()") {
             return None;
         }
@@ -435,17 +439,17 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             if !is_whole && !rest.is_empty() {
                 module = format!("{module}{}{rest}", place.family.separator());
             }
-            let mut files = self.files_of(place.family, &module, place.file);
+            let mut files = self.find_module_files(place.family, &module, place.file);
             if files.is_empty() && import.name.is_empty() {
-                files = self.files_of(place.family, &import.module, place.file);
+                files = self.find_module_files(place.family, &import.module, place.file);
             }
-            let is_external = self.files_of(place.family, &import.module, place.file).is_empty();
+            let is_external = self.find_module_files(place.family, &import.module, place.file).is_empty();
             return (!files.is_empty() || is_external).then_some(files);
         }
         if place.family != LanguageFamily::Rust {
             return None;
         }
-        let files = self.files_of(place.family, &path.replace('.', "::"), place.file);
+        let files = self.find_module_files(place.family, &path.replace('.', "::"), place.file);
         (!files.is_empty()).then_some(files)
     }
 

@@ -5,7 +5,7 @@ use memod_base::types::{ImportedName, file_name};
 use super::FileNumber;
 use super::path_index::PathIndex;
 use super::split_path::split_path;
-use super::use_place::{C_SOURCES, LanguageFamily};
+use super::use_place::{C_SOURCE_ENDINGS, LanguageFamily};
 
 /// File endings of JavaScript and TypeScript that an import may leave out.
 const JAVASCRIPT_ENDINGS: [&str; 9] = [".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"];
@@ -14,8 +14,8 @@ impl PathIndex {
     /// Returns whether an import in the file `importer` means the file `exporter`, or a name in it.
     pub fn imports_file(&self, importer: FileNumber, import: &ImportedName, exporter: FileNumber) -> bool {
         let family = LanguageFamily::from_path(self.path_of(importer));
-        self.files_of(family, &import.module, importer).contains(&exporter)
-            || self.files_of(family, &import.full_module(), importer).contains(&exporter)
+        self.find_module_files(family, &import.module, importer).contains(&exporter)
+            || self.find_module_files(family, &import.full_module(), importer).contains(&exporter)
     }
 
     /// Returns whether a path in the text of the file `from` means the file `module` without an import, as `crate::a` does in
@@ -23,11 +23,16 @@ impl PathIndex {
     pub fn names_file(&self, from: FileNumber, path: &str, module: FileNumber) -> bool {
         let family = LanguageFamily::from_path(self.path_of(from));
         family == LanguageFamily::Rust
-            && self.files_of(family, &path.replace('.', "::"), from).contains(&module)
+            && self.find_module_files(family, &path.replace('.', "::"), from).contains(&module)
     }
 
     /// Returns the files of the module that the text of `from` names; none if the module is of another library.
-    pub(super) fn files_of(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
+    pub(super) fn find_module_files(
+        &self,
+        family: LanguageFamily,
+        module: &str,
+        from: FileNumber,
+    ) -> Vec<FileNumber> {
         if module.is_empty() {
             return Vec::new();
         }
@@ -237,7 +242,7 @@ impl PathIndex {
     fn c_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let name = file_name(module);
         let (mut headers, sources): (Vec<_>, Vec<_>) =
-            self.files_ending_with_name(module).into_iter().partition(|file| self.is_header(*file));
+            self.files_ending_with_stem(module).into_iter().partition(|file| self.is_header(*file));
         headers.retain(|file| split_path(self.path_of(*file)).1 == name);
         let beside = resolve_relative(self.dir_of(from), module).and_then(|path| self.number_of(&path));
         let mut files = beside.map_or_else(|| self.nearest_files(&headers, from), |file| vec![file]);
@@ -255,7 +260,7 @@ impl PathIndex {
         is_header(self.path_of(file))
     }
 
-    fn files_ending_with_name(&self, path: &str) -> Vec<FileNumber> {
+    fn files_ending_with_stem(&self, path: &str) -> Vec<FileNumber> {
         let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
         self.files_ending_with(bare.trim_start_matches("../").trim_start_matches("./"))
     }
@@ -263,7 +268,7 @@ impl PathIndex {
 
 /// Returns whether a file of C or C++ is meant to be included, by its path; see [`PathIndex::is_header`].
 pub(super) fn is_header(path: &str) -> bool {
-    !C_SOURCES.contains(&path.rsplit_once('.').map_or("", |(_, ending)| ending))
+    !C_SOURCE_ENDINGS.contains(&path.rsplit_once('.').map_or("", |(_, ending)| ending))
 }
 
 fn join_path(dir: &str, path: &str) -> String {

@@ -4,19 +4,19 @@ use std::cell::RefCell;
 
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure};
 
-use super::use_place::CPP;
+use super::use_place::CPP_ENDINGS;
 use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
 
 /// Returns whether the language of a file allows several functions of one name in a type.
 pub fn has_overloads(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default();
     // A header `.h` may be of C, where one name has only one function.
-    ending == "java" || CPP.contains(&ending)
+    ending == "java" || CPP_ENDINGS.contains(&ending)
 }
 
 /// Returns whether a definition has the name of the type around it. A use of that name alone means the type.
 pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem) -> bool {
-    let parent = structure.find_declared(declared.parent);
+    let parent = structure.find_item(declared.parent);
     parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
 }
 

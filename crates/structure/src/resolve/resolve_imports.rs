@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredRole, ImportedName, own_part};
+use memod_base::types::{DeclaredRole, ImportedName, last_part};
 
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
@@ -35,11 +35,11 @@ impl<S: StructureStore> Resolver<'_, S> {
                 if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
             // In some languages, `import a.b.C` names a file.
             for module in [import.module.clone(), import.full_module()] {
-                let files = self.files_of(place.family, &module, place.file);
+                let files = self.find_module_files(place.family, &module, place.file);
                 from.extend(files.into_iter().map(|file| (file, name.to_owned())));
             }
         }
-        let exported = self.visible_from(place, self.resolve_exported(from));
+        let exported = self.retain_visible(place, self.resolve_exported(from));
         if !exported.is_empty() || place.family != LanguageFamily::Java {
             return exported;
         }
@@ -54,11 +54,11 @@ impl<S: StructureStore> Resolver<'_, S> {
     ) -> Vec<DefinitionCandidate> {
         let imports = place.structure.imports.iter().filter(|import| is_wanted(import));
         let members = imports.flat_map(|import| {
-            let files = self.files_of(place.family, &import.module, place.file);
-            let owner = own_part(&import.module).to_owned();
+            let files = self.find_module_files(place.family, &import.module, place.file);
+            let owner = last_part(&import.module).to_owned();
             self.candidates_of_family(place, move |candidate, found| {
                 found.role == DeclaredRole::Member
-                    && own_part(found.owner()) == owner
+                    && last_part(found.owner_title()) == owner
                     && files.contains(&candidate.file)
             })
         });
@@ -91,7 +91,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             let reexports = structure.imports.iter();
             for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
                 let exported = if import.name.is_empty() { &name } else { &import.name };
-                let modules = self.files_of(family, &import.module, file);
+                let modules = self.find_module_files(family, &import.module, file);
                 open.extend(modules.into_iter().map(|module| (module, exported.clone())));
             }
         }

@@ -19,9 +19,9 @@ impl StructureStore for Files {
         Arc::clone(&self.0[file as usize])
     }
 
-    fn begin_use(&self) {}
+    fn reset_steps(&self) {}
 
-    fn may_step(&self) -> bool {
+    fn count_step(&self) -> bool {
         true
     }
 

@@ -1,15 +1,15 @@
 //! Describes the place of a use: its language, and the definitions around it.
 
-use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, own_part};
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, last_part};
 
 use super::path_index::FileNumber;
 
 /// Endings of files that are of C++ and not of C.
-pub(super) const CPP: [&str; 15] =
+pub(super) const CPP_ENDINGS: [&str; 15] =
     ["C", "c++", "cc", "cpp", "cu", "cuh", "cxx", "h++", "hh", "hpp", "hxx", "inl", "ino", "ipp", "tpp"];
 
 /// Endings of files of C and C++ that are compiled, and not included by other files.
-pub(super) const C_SOURCES: [&str; 8] = ["C", "c", "c++", "cc", "cpp", "cu", "cxx", "ino"];
+pub(super) const C_SOURCE_ENDINGS: [&str; 8] = ["C", "c", "c++", "cc", "cpp", "cu", "cxx", "ino"];
 
 /// A group of languages whose files can use each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl LanguageFamily {
             "rs" => Self::Rust,
             "java" => Self::Java,
             "c" | "h" => Self::C,
-            ending if CPP.contains(&ending) => Self::C,
+            ending if CPP_ENDINGS.contains(&ending) => Self::C,
             _ => Self::Other,
         }
     }
@@ -80,16 +80,16 @@ impl UsePlace<'_> {
                 .structure
                 .declared
                 .iter()
-                .any(|other| other.role == DeclaredRole::Member && other.owner() == function.names)
+                .any(|other| other.role == DeclaredRole::Member && other.owner_title() == function.names)
     }
 
     /// Returns the own name of the enclosing type.
     pub(super) fn owner_name(&self) -> Option<String> {
-        let around = self.structure.declared_around(self.within);
+        let around = self.structure.enclosing_items(self.within);
         let mut owners = around.filter_map(|around| match around.role {
-            DeclaredRole::Type | DeclaredRole::Scope => Some(own_part(&around.title).to_owned()),
+            DeclaredRole::Type | DeclaredRole::Scope => Some(last_part(&around.title).to_owned()),
             DeclaredRole::Member => {
-                Some(own_part(around.owner()).to_owned()).filter(|owner| !owner.is_empty())
+                Some(last_part(around.owner_title()).to_owned()).filter(|owner| !owner.is_empty())
             }
             DeclaredRole::Free if self.has_methods(around) => Some(around.names.clone()),
             DeclaredRole::Free | DeclaredRole::Module => None,

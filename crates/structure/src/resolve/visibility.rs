@@ -9,7 +9,7 @@ use super::{DefinitionCandidate, FileNumber, LanguageFamily, Resolver, Structure
 impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the definitions in any file that are visible in a place and are no members.
     pub(super) fn visible_non_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
-        self.visible_from(
+        self.retain_visible(
             place,
             self.candidates_of_family(place, |_, found| found.role != DeclaredRole::Member),
         )
@@ -17,7 +17,7 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     /// Returns `found` without definitions that are not visible in a place: definitions inside of functions, and `static`
     /// definitions in other sources of C, unless this file includes the source.
-    pub(super) fn visible_from(
+    pub(super) fn retain_visible(
         &self,
         place: &UsePlace<'_>,
         mut found: Vec<DefinitionCandidate>,
@@ -33,7 +33,7 @@ impl<S: StructureStore> Resolver<'_, S> {
                 && !sources.iter().any(|source| self.means_source(place, source, found.file));
             !is_hidden
                 && !structure
-                    .declared_around(declared.parent)
+                    .enclosing_items(declared.parent)
                     .any(|around| matches!(around.role, DeclaredRole::Free | DeclaredRole::Member))
         });
         found
@@ -42,7 +42,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns whether the path of an included C source means a file.
     fn means_source(&self, place: &UsePlace<'_>, source: &str, file: FileNumber) -> bool {
         file_name(source) == file_name(self.paths.path_of(file))
-            && self.files_of(place.family, source, place.file).contains(&file)
+            && self.find_module_files(place.family, source, place.file).contains(&file)
     }
 
     /// Returns whether the name of a type in this place can mean a type in `file`: by scope or package, or by an import of
@@ -71,7 +71,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     fn is_module_file(&self, place: &UsePlace<'_>, module: &str, file: FileNumber) -> bool {
-        self.files_of(place.family, module, place.file).contains(&file)
+        self.find_module_files(place.family, module, place.file).contains(&file)
     }
 
     /// Returns whether a file belongs to the package of a place, so that its names are visible without an import.

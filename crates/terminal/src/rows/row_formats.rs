@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use super::ScalarField;
 use crate::rows_args::RowFormat;
-use crate::text::escape;
+use crate::text::escape_for_display;
 
 /// The names and scalars that are known before the first row is written.
 pub(super) struct RowHeader<'a> {
     /// Name of the list of rows.
-    pub(super) rows: &'a str,
+    pub(super) rows_name: &'a str,
     /// Name of one row.
-    pub(super) row: &'a str,
+    pub(super) row_name: &'a str,
     /// Names of the values of a row, in order.
-    pub(super) names: &'a [&'a str],
+    pub(super) field_names: &'a [&'a str],
     /// Scalars beside the rows.
     pub(super) scalars: &'a [ScalarField],
 }
@@ -37,7 +37,7 @@ pub(super) fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        RowFormat::Text => write_tabs(rows, out),
+        RowFormat::Text => write_tab_separated(rows, out),
         RowFormat::Json => write_json(head, rows, out),
         RowFormat::Jsonl => write_json_lines(head, rows, out),
         RowFormat::Csv => write_csv(head, rows, out),
@@ -48,28 +48,29 @@ pub(super) fn write_rows(
 }
 
 /// Returns a value as text: empty for null, a list with commas (a span of lines as `1-3`), anything else as JSON.
-pub(super) fn value_text(value: &Value) -> String {
+pub(super) fn value_to_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(list) if !list.iter().any(Value::is_object) => {
-            list.iter().map(item_text).collect::<Vec<_>>().join(",")
+            list.iter().map(item_to_text).collect::<Vec<_>>().join(",")
         }
         other => other.to_string(),
     }
 }
 
-fn item_text(value: &Value) -> String {
+fn item_to_text(value: &Value) -> String {
     match value.as_array().map(Vec::as_slice) {
         Some([first, last]) if first == last => first.to_string(),
         Some([first, last]) => format!("{first}-{last}"),
-        _ => value_text(value),
+        _ => value_to_text(value),
     }
 }
 
-fn write_tabs(rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_tab_separated(rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     for row in rows {
-        let cells: Vec<_> = row.iter().map(|cell| escape(&value_text(cell)).replace('\t', "\\t")).collect();
+        let cells: Vec<_> =
+            row.iter().map(|cell| escape_for_display(&value_to_text(cell)).replace('\t', "\\t")).collect();
         writeln!(out, "{}", cells.join("\t"))?;
     }
     Ok(())
@@ -80,7 +81,7 @@ fn write_json(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::
     for (name, scalar) in head.scalars.iter().filter(|scalar| scalar.0 != "count") {
         write!(out, "\"{name}\":{scalar},")?;
     }
-    write!(out, "\"{}\":[", head.rows)?;
+    write!(out, "\"{}\":[", head.rows_name)?;
     for (at, row) in rows.enumerate() {
         write!(out, "{}{}", if at > 0 { "," } else { "" }, json_object(head, &row))?;
     }
@@ -96,15 +97,16 @@ fn write_json_lines(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -
 
 /// Returns a row as a JSON object. The names come from a schema and need no escaping.
 fn json_object(head: &RowHeader<'_>, row: &[Value]) -> String {
-    let pairs: Vec<_> = head.names.iter().zip(row).map(|(name, cell)| format!("\"{name}\":{cell}")).collect();
+    let pairs: Vec<_> =
+        head.field_names.iter().zip(row).map(|(name, cell)| format!("\"{name}\":{cell}")).collect();
     format!("{{{}}}", pairs.join(","))
 }
 
 fn write_csv(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-    csv.write_record(head.names).map_err(csv_to_io_error)?;
+    csv.write_record(head.field_names).map_err(csv_to_io_error)?;
     for row in rows {
-        csv.write_record(row.iter().map(value_text)).map_err(csv_to_io_error)?;
+        csv.write_record(row.iter().map(value_to_text)).map_err(csv_to_io_error)?;
     }
     csv.flush()
 }
@@ -119,19 +121,19 @@ fn csv_to_io_error(error: csv::Error) -> io::Error {
 
 /// Writes a Markdown table (GitHub Flavored Markdown, 4.10); a row is one line.
 fn write_markdown(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "| {} |", head.names.join(" | "))?;
-    writeln!(out, "|{}", " --- |".repeat(head.names.len()))?;
+    writeln!(out, "| {} |", head.field_names.join(" | "))?;
+    writeln!(out, "|{}", " --- |".repeat(head.field_names.len()))?;
     for row in rows {
-        let cells: Vec<_> = row.iter().map(|cell| markdown_cell(&value_text(cell))).collect();
+        let cells: Vec<_> = row.iter().map(|cell| escape_markdown_cell(&value_to_text(cell))).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     Ok(())
 }
 
 /// Escapes a Markdown cell: a line break becomes `<br>`, and markup gets a backslash, except `_` inside a word.
-fn markdown_cell(text: &str) -> String {
+fn escape_markdown_cell(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
-        let line = escape(line.strip_suffix('\r').unwrap_or(line)).replace('\t', " ");
+        let line = escape_for_display(line.strip_suffix('\r').unwrap_or(line)).replace('\t', " ");
         let mut cell = String::with_capacity(line.len());
         let mut chars = line.chars().peekable();
         let mut in_word = false;
@@ -150,31 +152,33 @@ fn markdown_cell(text: &str) -> String {
 
 /// Writes XML 1.0: scalars are attributes of the root, and values are elements; null is left out.
 fn write_xml(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{}", head.rows)?;
+    write!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{}", head.rows_name)?;
     for (name, scalar) in head.scalars {
-        write!(out, " {name}=\"{}\"", xml_text(&value_text(scalar)))?;
+        write!(out, " {name}=\"{}\"", escape_xml_text(&value_to_text(scalar)))?;
     }
     writeln!(out, ">")?;
     for row in rows {
-        write!(out, "  <{}>", head.row)?;
-        for (name, cell) in head.names.iter().zip(&row).filter(|(_, cell)| !cell.is_null()) {
+        write!(out, "  <{}>", head.row_name)?;
+        for (name, cell) in head.field_names.iter().zip(&row).filter(|(_, cell)| !cell.is_null()) {
             write!(out, "<{name}>{}</{name}>", xml_cell(cell))?;
         }
-        writeln!(out, "</{}>", head.row)?;
+        writeln!(out, "</{}>", head.row_name)?;
     }
-    writeln!(out, "</{}>", head.rows)
+    writeln!(out, "</{}>", head.rows_name)
 }
 
 /// Returns a value as XML; a list becomes one element per item.
 fn xml_cell(cell: &Value) -> String {
     match cell.as_array() {
-        Some(list) => list.iter().map(|one| format!("<item>{}</item>", xml_text(&item_text(one)))).collect(),
-        None => xml_text(&value_text(cell)),
+        Some(list) => {
+            list.iter().map(|one| format!("<item>{}</item>", escape_xml_text(&item_to_text(one)))).collect()
+        }
+        None => escape_xml_text(&value_to_text(cell)),
     }
 }
 
 /// Escapes a text for XML 1.0. Section 2.2 forbids most control characters, even as references; they are written as `\u{1b}`.
-fn xml_text(text: &str) -> String {
+fn escape_xml_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -198,7 +202,7 @@ fn write_toon(head: &RowHeader<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::
     if !scalars.is_empty() {
         writeln!(out, "{}", scalars.join("|"))?;
     }
-    writeln!(out, "{}[{}]:", head.rows, head.names.join("|"))?;
+    writeln!(out, "{}[{}]:", head.rows_name, head.field_names.join("|"))?;
     for row in rows {
         writeln!(out, "{}", row.iter().map(toon_cell).collect::<Vec<_>>().join("|"))?;
     }
@@ -211,7 +215,7 @@ fn toon_cell(cell: &Value) -> String {
     let text = match cell {
         Value::Bool(is) => u8::from(*is).to_string(),
         Value::Object(_) => "[object]".to_owned(),
-        other => value_text(other).replace('|', "\\|").replace('\n', "\\n"),
+        other => value_to_text(other).replace('|', "\\|").replace('\n', "\\n"),
     };
     if text.ends_with('\\') { text + " " } else { text }
 }

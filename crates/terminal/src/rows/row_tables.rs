@@ -15,8 +15,8 @@ use super::{RowListing, RowSchema, ScalarField};
 /// Memories. TOON has the fields and names of ai-memory 0.6, in which each memory has a title, and `trust`, which is in every
 /// format.
 pub const MEMORIES: RowSchema = RowSchema {
-    rows: "memories",
-    row: "memory",
+    rows_name: "memories",
+    row_name: "memory",
     columns: &[
         ("id", "/id"),
         ("title", "/title"),
@@ -46,8 +46,8 @@ pub const MEMORIES: RowSchema = RowSchema {
         ("anchors", "/anchors"),
         ("state", "/state"),
     ],
-    md: &["id", "created", "container", "priority", "title", "content", "tags", "trust"],
-    toon: &[
+    md_fields: &["id", "created", "container", "priority", "title", "content", "tags", "trust"],
+    toon_fields: &[
         "id",
         "title",
         "tier",
@@ -62,7 +62,7 @@ pub const MEMORIES: RowSchema = RowSchema {
         "updated_at",
         "trust",
     ],
-    compact: &["id", "title", "tier", "namespace", "priority", "score", "tags", "trust"],
+    compact_fields: &["id", "title", "tier", "namespace", "priority", "score", "tags", "trust"],
     aliases: &[
         ("title", "/title /content"),
         ("namespace", "/container"),
@@ -104,8 +104,8 @@ impl RowListing for MemoriesResult {
 
 /// Hits of a search.
 pub const HITS: RowSchema = RowSchema {
-    rows: "hits",
-    row: "hit",
+    rows_name: "hits",
+    row_name: "hit",
     columns: &[
         ("kind", "/kind"),
         ("classes", "/classes"),
@@ -140,9 +140,20 @@ pub const HITS: RowSchema = RowSchema {
         ("tags", "/memory/tags"),
         ("created", "/memory/created"),
     ],
-    md: &["kind", "path", "first_line", "last_line", "title", "score", "trust", "snippet"],
-    toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "trust", "snippet"],
-    compact: &["kind", "path", "first_line", "last_line", "title", "score", "trust"],
+    md_fields: &["kind", "path", "first_line", "last_line", "title", "score", "trust", "snippet"],
+    toon_fields: &[
+        "kind",
+        "path",
+        "first_line",
+        "last_line",
+        "title",
+        "score",
+        "id",
+        "state",
+        "trust",
+        "snippet",
+    ],
+    compact_fields: &["kind", "path", "first_line", "last_line", "title", "score", "trust"],
     aliases: &[],
     compact_aliases: &[("title", "/title /snippet")],
 };
@@ -168,13 +179,13 @@ impl RowListing for SearchResult {
 }
 
 /// Tags and containers, each with its count.
-pub const NAMES: RowSchema = RowSchema {
-    rows: "names",
-    row: "entry",
+pub const NAME_COUNTS: RowSchema = RowSchema {
+    rows_name: "names",
+    row_name: "entry",
     columns: &[("name", "/name"), ("memories", "/memories")],
-    md: &["name", "memories"],
-    toon: &["name", "memories"],
-    compact: &["name", "memories"],
+    md_fields: &["name", "memories"],
+    toon_fields: &["name", "memories"],
+    compact_fields: &["name", "memories"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -193,8 +204,8 @@ impl RowListing for TallyResult {
 
 /// Changes of a memory.
 pub const MEMORY_CHANGES: RowSchema = RowSchema {
-    rows: "changes",
-    row: "change",
+    rows_name: "changes",
+    row_name: "change",
     columns: &[
         ("at", "/at"),
         ("action", "/action"),
@@ -202,9 +213,9 @@ pub const MEMORY_CHANGES: RowSchema = RowSchema {
         ("source", "/source"),
         ("fields", "/fields"),
     ],
-    md: &["at", "action", "author", "source", "fields"],
-    toon: &["at", "action", "author", "source", "fields"],
-    compact: &["at", "action", "author"],
+    md_fields: &["at", "action", "author", "source", "fields"],
+    toon_fields: &["at", "action", "author", "source", "fields"],
+    compact_fields: &["at", "action", "author"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -223,8 +234,8 @@ impl RowListing for HistoryResult {
 
 /// Uses of a definition.
 pub const USES: RowSchema = RowSchema {
-    rows: "uses",
-    row: "use",
+    rows_name: "uses",
+    row_name: "use",
     columns: &[
         ("path", "/path"),
         ("cwd_path", "/cwd_path"),
@@ -234,9 +245,9 @@ pub const USES: RowSchema = RowSchema {
         ("certainty", "/certainty"),
         ("text", "/text"),
     ],
-    md: &["path", "line", "within", "certainty", "text"],
-    toon: &["path", "line", "within", "certainty", "text"],
-    compact: &["path", "line", "within"],
+    md_fields: &["path", "line", "within", "certainty", "text"],
+    toon_fields: &["path", "line", "within", "certainty", "text"],
+    compact_fields: &["path", "line", "within"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -262,8 +273,8 @@ impl RowListing for RefsResult {
 
 /// Callers, callees and dependents of a definition.
 pub const RELATED_DEFINITIONS: RowSchema = RowSchema {
-    rows: "definitions",
-    row: "definition",
+    rows_name: "definitions",
+    row_name: "definition",
     columns: &[
         ("path", "/path"),
         ("cwd_path", "/cwd_path"),
@@ -277,9 +288,9 @@ pub const RELATED_DEFINITIONS: RowSchema = RowSchema {
         ("certainty", "/certainty"),
         ("is_test", "/is_test"),
     ],
-    md: &["path", "start_line", "title", "depth", "certainty"],
-    toon: &["path", "start_line", "end_line", "title", "depth", "certainty", "is_test"],
-    compact: &["path", "start_line", "title"],
+    md_fields: &["path", "start_line", "title", "depth", "certainty"],
+    toon_fields: &["path", "start_line", "end_line", "title", "depth", "certainty", "is_test"],
+    compact_fields: &["path", "start_line", "title"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -304,8 +315,8 @@ impl RowListing for ReachResult {
 
 /// Definitions of a file, or sections of a document.
 pub const OUTLINE_ITEMS: RowSchema = RowSchema {
-    rows: "items",
-    row: "item",
+    rows_name: "items",
+    row_name: "item",
     columns: &[
         ("path", "/path"),
         ("cwd_path", "/cwd_path"),
@@ -315,9 +326,9 @@ pub const OUTLINE_ITEMS: RowSchema = RowSchema {
         ("depth", "/depth"),
         ("text", "/text"),
     ],
-    md: &["path", "start_line", "title", "text"],
-    toon: &["path", "start_line", "end_line", "depth", "text"],
-    compact: &["start_line", "title"],
+    md_fields: &["path", "start_line", "title", "text"],
+    toon_fields: &["path", "start_line", "end_line", "depth", "text"],
+    compact_fields: &["start_line", "title"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -336,8 +347,8 @@ impl RowListing for OutlineResult {
 
 /// Files that changed.
 pub const CHANGED_FILES: RowSchema = RowSchema {
-    rows: "files",
-    row: "file",
+    rows_name: "files",
+    row_name: "file",
     columns: &[
         ("path", "/path"),
         ("cwd_path", "/cwd_path"),
@@ -348,9 +359,9 @@ pub const CHANGED_FILES: RowSchema = RowSchema {
         ("changed", "/symbols/changed"),
         ("removed", "/symbols/removed"),
     ],
-    md: &["status", "path", "from", "added", "changed", "removed"],
-    toon: &["status", "path", "from", "added", "changed", "removed"],
-    compact: &["status", "path"],
+    md_fields: &["status", "path", "from", "added", "changed", "removed"],
+    toon_fields: &["status", "path", "from", "added", "changed", "removed"],
+    compact_fields: &["status", "path"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -376,8 +387,8 @@ impl RowListing for ChangedResult {
 
 /// Commits of `memo why`.
 pub const COMMITS: RowSchema = RowSchema {
-    rows: "commits",
-    row: "commit",
+    rows_name: "commits",
+    row_name: "commit",
     columns: &[
         ("oid", "/oid"),
         ("date", "/date"),
@@ -387,9 +398,9 @@ pub const COMMITS: RowSchema = RowSchema {
         ("path", "/path"),
         ("lines", "/lines"),
     ],
-    md: &["oid", "date", "author", "subject", "lines"],
-    toon: &["oid", "date", "author", "subject", "path", "lines", "body"],
-    compact: &["oid", "date", "subject", "lines"],
+    md_fields: &["oid", "date", "author", "subject", "lines"],
+    toon_fields: &["oid", "date", "author", "subject", "path", "lines", "body"],
+    compact_fields: &["oid", "date", "subject", "lines"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -405,7 +416,7 @@ impl RowListing for WhyResult {
         vec![
             ("path", json!(self.path)),
             ("symbol", json!(self.symbol)),
-            ("uncommitted", text_or_null(&super::row_formats::value_text(&json!(self.uncommitted)))),
+            ("uncommitted", text_or_null(&super::row_formats::value_to_text(&json!(self.uncommitted)))),
             ("more", json!(self.more)),
             ("complete", json!(self.complete)),
             ("fresh", json!(self.fresh)),
@@ -420,12 +431,12 @@ fn text_or_null(text: &str) -> Value {
 
 /// Links between memories.
 pub const MEMORY_LINKS: RowSchema = RowSchema {
-    rows: "links",
-    row: "link",
+    rows_name: "links",
+    row_name: "link",
     columns: &[("from", "/from"), ("kind", "/kind"), ("to", "/to"), ("linked", "/linked")],
-    md: &["from", "kind", "to"],
-    toon: &["from", "kind", "to", "linked"],
-    compact: &["from", "kind", "to"],
+    md_fields: &["from", "kind", "to"],
+    toon_fields: &["from", "kind", "to", "linked"],
+    compact_fields: &["from", "kind", "to"],
     aliases: &[],
     compact_aliases: &[],
 };
@@ -444,8 +455,8 @@ impl RowListing for LinksResult {
 
 /// Memories that are related to another memory.
 pub const RELATED_MEMORIES: RowSchema = RowSchema {
-    rows: "memories",
-    row: "memory",
+    rows_name: "memories",
+    row_name: "memory",
     columns: &[
         ("id", "/id"),
         ("container", "/container"),
@@ -454,9 +465,9 @@ pub const RELATED_MEMORIES: RowSchema = RowSchema {
         ("cosine", "/cosine"),
         ("relations", "/relations"),
     ],
-    md: &["id", "cosine", "relations", "container", "line"],
-    toon: &["id", "line", "cosine", "relations"],
-    compact: &["id", "line", "cosine"],
+    md_fields: &["id", "cosine", "relations", "container", "line"],
+    toon_fields: &["id", "line", "cosine", "relations"],
+    compact_fields: &["id", "line", "cosine"],
     aliases: &[],
     compact_aliases: &[],
 };

@@ -136,10 +136,9 @@ fn markdown_shows_the_text_itself() {
         }
     }
     let expected = list.memories.iter().flat_map(|memory| {
-        let lines = memory
-            .content
-            .split('\n')
-            .map(|line| crate::text::escape(line.strip_suffix('\r').unwrap_or(line)).replace('\t', " "));
+        let lines = memory.content.split('\n').map(|line| {
+            crate::text::escape_for_display(line.strip_suffix('\r').unwrap_or(line)).replace('\t', " ")
+        });
         [memory.id.clone(), lines.collect::<Vec<_>>().join("\n")]
     });
     let expected: Vec<_> = ["id".to_owned(), "content".to_owned()].into_iter().chain(expected).collect();
@@ -309,17 +308,17 @@ fn tables_have_every_field() {
             assert!(
                 table.columns.iter().find(is_there).is_some(),
                 "{} lack {key}: add it in rows/row_tables.rs",
-                table.rows
+                table.rows_name
             );
         }
         for (name, places) in table.columns.iter().chain(table.aliases).chain(table.compact_aliases) {
             let is_there = places.split(' ').all(|at| row.pointer(at).is_some());
-            assert!(is_there || elsewhere.contains(name), "{}: {name} is nowhere", table.rows);
+            assert!(is_there || elsewhere.contains(name), "{}: {name} is nowhere", table.rows_name);
         }
         let columns = [table.columns, table.aliases];
-        assert_eq!(pick_columns(table.md, &columns).len(), table.md.len());
-        assert_eq!(pick_columns(table.toon, &columns).len(), table.toon.len());
-        assert!(table.compact.iter().all(|name| table.toon.contains(name)));
+        assert_eq!(pick_columns(table.md_fields, &columns).len(), table.md_fields.len());
+        assert_eq!(pick_columns(table.toon_fields, &columns).len(), table.toon_fields.len());
+        assert!(table.compact_fields.iter().all(|name| table.toon_fields.contains(name)));
         let unique: BTreeMap<_, _> = table.columns.iter().copied().collect();
         assert_eq!(unique.len(), table.columns.len());
     };
@@ -330,7 +329,7 @@ fn tables_have_every_field() {
     check(&CHANGED_FILES, of(&ChangedFile { symbols, cwd_path, cwd_from, ..ChangedFile::default() }), &[]);
     check(&COMMITS, of(&WhyCommit::default()), &[]);
     check(&MEMORY_CHANGES, of(&Change::default()), &[]);
-    check(&NAMES, of(&Tally::default()), &[]);
+    check(&NAME_COUNTS, of(&Tally::default()), &[]);
     let hit = json!({ "kind": "commit", "path": "p", "lines": [1, 2], "snippet": "", "snippet_line": 1, "score": 1.0,
         "arms": {}, "view": "", "blob": "", "trust": "repo" });
     let mut hit: Hit = serde_json::from_value(hit).expect("a hit");
@@ -347,7 +346,7 @@ fn tables_have_every_field() {
 #[test]
 fn an_unknown_field_is_refused() {
     let typed = RowsArgs { format: None, fields: vec!["id".to_owned(), "colour".to_owned()] };
-    let shown = typed.output_shape(&NAMES, None).expect_err("there is no such field").to_report();
+    let shown = typed.output_shape(&NAME_COUNTS, None).expect_err("there is no such field").to_report();
     assert_eq!(shown.message, "--fields: names have no field \"id\"");
-    assert_eq!((shown.exit, shown.hint.as_deref()), (2, Some("there are: name, memories")));
+    assert_eq!((shown.exit_status, shown.hint.as_deref()), (2, Some("there are: name, memories")));
 }

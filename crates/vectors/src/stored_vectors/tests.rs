@@ -23,7 +23,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = IndexWriter::open(&path, "one").unwrap();
-        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        let view = writer.find_or_add_worktree(&worktree_key()).unwrap();
         let reader = IndexReader::open(&path).unwrap();
         Self { writer, reader, memory: VectorIndex::new(DIMS), view, random: 0x9E37_79B9_7F4A_7C15, temp }
     }
@@ -73,14 +73,14 @@ impl Bench {
 
     /// As the daemon keeps its copy in memory.
     fn copy(&mut self) {
-        self.writer.take_added().iter().for_each(|(id, vector)| self.memory.add_vector(*id, vector));
+        self.writer.take_added_vectors().iter().for_each(|(id, vector)| self.memory.add_vector(*id, vector));
         let ids: IdSet = self.reader.ids_with_vector(usize::MAX >> 1).unwrap().into_iter().collect();
         self.memory.retain(|id| ids.contains(id));
     }
 
     fn fill(&mut self) {
-        self.writer.make_vector_table(DIMS).unwrap();
-        while !self.reader.has_vector_table().unwrap() {
+        self.writer.prepare_vector_table(DIMS).unwrap();
+        while !self.reader.is_vector_table_complete().unwrap() {
             self.writer.fill_vector_table(700).unwrap();
         }
     }
@@ -152,13 +152,13 @@ fn both_ways_give_the_same_answers() {
     bench.put("f", 100);
     bench.embed();
     bench.check("added to the rebuilt database");
-    bench.writer.make_vector_table(DIMS).unwrap();
-    assert!(bench.reader.has_vector_table().unwrap(), "it is kept");
+    bench.writer.prepare_vector_table(DIMS).unwrap();
+    assert!(bench.reader.is_vector_table_complete().unwrap(), "it is kept");
     bench.remove("a", false);
     bench.remove("e", false);
     bench.check("few are left of each block");
-    bench.writer.make_vector_table(DIMS).unwrap();
-    assert!(!bench.reader.has_vector_table().unwrap(), "more than half of the slots were empty");
+    bench.writer.prepare_vector_table(DIMS).unwrap();
+    assert!(!bench.reader.is_vector_table_complete().unwrap(), "more than half of the slots were empty");
     bench.fill();
     bench.check("without the empty slots");
 }
@@ -171,9 +171,9 @@ fn what_changes_while_the_table_is_filled_is_in_it() {
     bench.put("waiting", 1_000);
     bench.put("b", 1_000);
     bench.put("c", 1_000);
-    bench.writer.make_vector_table(DIMS).unwrap();
+    bench.writer.prepare_vector_table(DIMS).unwrap();
     bench.writer.fill_vector_table(2_500).unwrap();
-    assert!(!bench.reader.has_vector_table().unwrap());
+    assert!(!bench.reader.is_vector_table_complete().unwrap());
     bench.embed(); // on both sides of where the filling has come
     bench.remove("a", false);
     bench.remove("c", false);
@@ -192,7 +192,7 @@ fn another_model_has_a_table_of_its_own() {
     bench.writer = IndexWriter::open(&bench.temp.path().join("index.db"), "two").unwrap();
     bench.memory = VectorIndex::new(DIMS);
     assert!(
-        !bench.reader.has_vector_table().unwrap(),
+        !bench.reader.is_vector_table_complete().unwrap(),
         "its vectors are not compared with those of the other"
     );
     bench.embed();
@@ -200,7 +200,7 @@ fn another_model_has_a_table_of_its_own() {
     bench.check("another model");
     bench.writer.clear_index().unwrap();
     bench.copy();
-    assert!(!bench.reader.has_vector_table().unwrap());
+    assert!(!bench.reader.is_vector_table_complete().unwrap());
     bench.put("b", 10);
     bench.embed();
     bench.fill();

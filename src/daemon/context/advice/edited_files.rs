@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use memod_base::paths::{CallerDir, RepoLayout, canonical};
+use memod_base::paths::{CallerDir, RepoLayout, canonicalize_path};
 use memod_engine::errors::RpcResult;
 
 use crate::daemon::request::reader_threads::run_reading;
@@ -37,7 +37,7 @@ pub(super) async fn find_edited_files(
 
 /// Finds the worktree of a file, which may not exist yet, from the nearest existing path above the file.
 fn find_edited_file(shared: &Shared, path: &Path) -> Option<EditedFile> {
-    let (above, there) = path.ancestors().find_map(|above| Some((above, canonical(above).ok()?)))?;
+    let (above, there) = path.ancestors().find_map(|above| Some((above, canonicalize_path(above).ok()?)))?;
     let real = match path.strip_prefix(above) {
         Ok(below) if !below.as_os_str().is_empty() => there.join(below),
         _ => there.clone(),

@@ -8,15 +8,15 @@ use memod_proto::anchor::{Anchor, AnchorState};
 use memod_proto::memory::Memory;
 use memod_proto::{Advice, AdviseResult, AnswerPart, Evidence, FreshnessLevel};
 use memod_search::memory_search::prompt_terms::{PromptTerms, parse_prompt};
-use memod_search::memory_search::relevance::{Relevance, WordRarity, rate_memories, relevance_terms};
-use memod_search::memory_search::superseded::{Superseded, put_above_superseded};
+use memod_search::memory_search::relevance::{Relevance, WordRarity, rate_memories, terms_needing_rarity};
+use memod_search::memory_search::superseded::{Supersedable, move_successors_up};
 use memod_search::memory_search::{FoundMemory, MemorySearchRequest};
 use memod_search::query::parse_query;
 
 use super::advice_note::{AdviceNote, UnreadPart};
 use super::{AdviseCall, silent_result};
 use crate::daemon::memories::about_code::anchor_states::{check_states, note_uncertain_states};
-use crate::daemon::memories::finding::read_records::show_record;
+use crate::daemon::memories::finding::read_records::to_memory_now;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::locate_worktree;
@@ -26,9 +26,9 @@ const N_WEIGHED: usize = 12;
 /// Length of the part of a memory's content that its relevance depends on, bytes.
 const MOST_TEXT: usize = 8 << 10;
 /// Additions to the score of a memory in one of these states. A memory that may be wrong must be more relevant to be shown.
-const SUPERSEDED: f64 = -1.5;
-const DRIFTED: f64 = -0.3;
-const ORPHANED: f64 = -1.0;
+const SUPERSEDED_PENALTY: f64 = -1.5;
+const DRIFTED_PENALTY: f64 = -0.3;
+const ORPHANED_PENALTY: f64 = -1.0;
 /// Largest distance from the best score at which a memory is delivered: next to a clear answer, others are rarely needed.
 const MOST_BEHIND: f64 = 0.8;
 
@@ -50,7 +50,7 @@ impl AdviseCall {
             return self.deliver_unread_note(request, UnreadPart::Memories(why)).await;
         }
         let mut weighed = run_blocking(request, move |request| weigh_memories(request, &asked)).await?;
-        self.set_states(request, &mut weighed).await?;
+        self.set_anchor_states(request, &mut weighed).await?;
         sort_by_relevance(&mut weighed);
         let delivered = self.list_delivered(request).await?;
         let best = weighed.iter().map(|weighed| weighed.relevance.score).fold(f64::NEG_INFINITY, f64::max);
@@ -64,7 +64,7 @@ impl AdviseCall {
 
     /// Sets the anchor states of memories that may be delivered, and lowers the scores of memories whose code has changed or is
     /// gone.
-    async fn set_states(
+    async fn set_anchor_states(
         &self,
         request: &Arc<RequestContext>,
         weighed: &mut [WeighedMemory],
@@ -84,8 +84,8 @@ impl AdviseCall {
         for (weighed, anchors) in meant.into_iter().zip(judged.value) {
             let state = AnchorState::from_anchors(&anchors);
             match state {
-                Some(AnchorState::Drifted) => weighed.relevance.add_reason("drifted", DRIFTED),
-                Some(AnchorState::Orphaned) => weighed.relevance.add_reason("orphaned", ORPHANED),
+                Some(AnchorState::Drifted) => weighed.relevance.add_reason("drifted", DRIFTED_PENALTY),
+                Some(AnchorState::Orphaned) => weighed.relevance.add_reason("orphaned", ORPHANED_PENALTY),
                 Some(AnchorState::Fresh) | None => {}
             }
             (weighed.memory.state, weighed.memory.anchors) = (state, anchors);
@@ -103,23 +103,25 @@ fn weigh_memories(request: &RequestContext, asked: &PromptTerms) -> RpcResult<Ve
         ..MemorySearchRequest::default()
     };
     ask.topic = Some(asked.topic.clone());
-    ask.set_query_vector(request.shared.memories.ready_model().as_deref().map_err(String::as_str));
+    ask.set_query_vector(request.shared.memories.load_ready_model().as_deref().map_err(String::as_str));
     let found = request.memories().find_memories(&ask)?.found;
     let texts: Vec<_> =
         found.iter().map(|found| (text_to_weigh(found), found.ranked.candidate.signals.cosine)).collect();
-    let terms = relevance_terms(asked, &texts);
-    let (counts, n_chunks) = request
-        .shared
-        .engine
-        .read(|reader: &IndexReader| reader.read_snapshot(|reader| reader.term_counts(&terms)))?;
+    let terms = terms_needing_rarity(asked, &texts);
+    let (counts, n_chunks) = request.shared.engine.with_reader(|reader: &IndexReader| {
+        reader.read_snapshot(|reader| reader.count_chunks_per_term(&terms))
+    })?;
     let relevance = rate_memories(asked, &WordRarity::new(counts, n_chunks), &texts);
     let weighed = found.into_iter().zip(relevance).map(|(found, mut relevance)| {
         let FoundMemory { ranked, record } = found;
         let facts = ranked.candidate.facts;
         if !facts.successors.is_empty() {
-            relevance.add_reason("superseded", SUPERSEDED);
+            relevance.add_reason("superseded", SUPERSEDED_PENALTY);
         }
-        WeighedMemory { memory: Memory { superseded_by: facts.successors, ..show_record(record) }, relevance }
+        WeighedMemory {
+            memory: Memory { superseded_by: facts.successors, ..to_memory_now(record) },
+            relevance,
+        }
     });
     let mut weighed = weighed.collect();
     sort_by_relevance(&mut weighed);
@@ -138,10 +140,10 @@ fn sort_by_relevance(weighed: &mut Vec<WeighedMemory>) {
         let scores = right.relevance.score.total_cmp(&left.relevance.score);
         scores.then_with(|| right.memory.id.cmp(&left.memory.id))
     });
-    put_above_superseded(weighed);
+    move_successors_up(weighed);
 }
 
-impl Superseded for WeighedMemory {
+impl Supersedable for WeighedMemory {
     fn id(&self) -> Option<&str> {
         Some(&self.memory.id)
     }
@@ -150,7 +152,7 @@ impl Superseded for WeighedMemory {
         &self.memory.superseded_by
     }
 
-    fn raise_to(&mut self, superseded: &Self) {
+    fn raise_score_to(&mut self, superseded: &Self) {
         let behind = superseded.relevance.score - self.relevance.score;
         if behind > 0.0 {
             self.relevance.add_reason("supersedes", behind);

@@ -2,7 +2,7 @@
 //!
 //! A token is counted as four characters, as for the map.
 
-use memod_base::types::TOKEN_CHARS;
+use memod_base::types::CHARS_PER_TOKEN;
 use memod_proto::BriefSection;
 
 /// A section of a brief: a title and lines.
@@ -35,16 +35,23 @@ pub(super) struct BriefPage {
     n_chars: usize,
     budget_chars: usize,
     /// Characters that a section may use beyond its share.
-    spare: usize,
+    spare_chars: usize,
     /// Characters reserved for the last section.
-    kept: usize,
+    reserved_chars: usize,
     sections: Vec<BriefSection>,
 }
 
 impl BriefPage {
     pub(super) fn new(budget_tokens: usize) -> Self {
-        let budget_chars = budget_tokens.saturating_mul(TOKEN_CHARS);
-        Self { text: String::new(), n_chars: 0, budget_chars, spare: 0, kept: 0, sections: Vec::new() }
+        let budget_chars = budget_tokens.saturating_mul(CHARS_PER_TOKEN);
+        Self {
+            text: String::new(),
+            n_chars: 0,
+            budget_chars,
+            spare_chars: 0,
+            reserved_chars: 0,
+            sections: Vec::new(),
+        }
     }
 
     /// Returns a page that is filled again, where sections may also use the space that the last section with the text `last`
@@ -53,13 +60,13 @@ impl BriefPage {
         let kept = if last.is_empty() { 0 } else { last.chars().count() + 1 };
         let spare = self.budget_chars.saturating_sub(self.n_chars + kept);
         let (text, sections) = Default::default();
-        let mut page = Self { text, n_chars: 0, spare, kept, sections, ..*self };
-        page.fill(lists);
+        let mut page = Self { text, n_chars: 0, spare_chars: spare, reserved_chars: kept, sections, ..*self };
+        page.add_sections(lists);
         page
     }
 
     /// Adds the lines of each list that fit. A line that does not fit is skipped, and a shorter one after it may fit.
-    pub(super) fn fill(&mut self, lists: &[BriefList]) {
+    pub(super) fn add_sections(&mut self, lists: &[BriefList]) {
         for list in lists {
             let BriefList { name, title, total, .. } = list;
             let longest = format!("\n## {title} ({total} of {total})\n");
@@ -101,18 +108,19 @@ impl BriefPage {
     /// Returns the number of tokens left below a heading.
     pub(super) fn tokens_left(&self, heading: &str) -> usize {
         let left = self.budget_chars.saturating_sub(self.n_chars);
-        left.saturating_sub(heading.chars().count() + 1) / TOKEN_CHARS
+        left.saturating_sub(heading.chars().count() + 1) / CHARS_PER_TOKEN
     }
 
     fn chars_left(&self, percent: usize) -> usize {
         let share = self.budget_chars / 100 * percent + self.budget_chars % 100 * percent / 100;
-        let end = share.saturating_add(self.spare).min(self.budget_chars.saturating_sub(self.kept));
+        let end =
+            share.saturating_add(self.spare_chars).min(self.budget_chars.saturating_sub(self.reserved_chars));
         end.saturating_sub(self.n_chars)
     }
 
     /// Returns the text, the number of its tokens, and its sections.
-    pub(super) fn finish(self) -> (String, usize, Vec<BriefSection>) {
-        (self.text, self.n_chars.div_ceil(TOKEN_CHARS), self.sections)
+    pub(super) fn into_text_and_sections(self) -> (String, usize, Vec<BriefSection>) {
+        (self.text, self.n_chars.div_ceil(CHARS_PER_TOKEN), self.sections)
     }
 }
 
@@ -125,7 +133,7 @@ mod tests {
     }
 
     fn sections(page: BriefPage) -> Vec<usize> {
-        page.finish().2.iter().map(|section| section.shown).collect()
+        page.into_text_and_sections().2.iter().map(|section| section.shown).collect()
     }
 
     #[test]
@@ -136,17 +144,17 @@ mod tests {
                     (0..n_lines).map(|nth| format!("- {}", "é".repeat(nth * 7 % 50))).collect();
                 let lists = [list("memories", 40, &lines, n_lines), list("changes", 70, &lines, n_lines + 3)];
                 let mut page = BriefPage::new(budget);
-                page.fill(&lists);
-                let last = "x".repeat(n_last.min(page.tokens_left("## Map\n") * TOKEN_CHARS));
+                page.add_sections(&lists);
+                let last = "x".repeat(n_last.min(page.tokens_left("## Map\n") * CHARS_PER_TOKEN));
                 let mut page = page.refill(&lists, &format!("## Map\n{last}"));
                 page.add_block("map", "## Map\n", &last, (1, 1));
-                let (text, tokens, sections) = page.finish();
-                assert_eq!(tokens, text.chars().count().div_ceil(TOKEN_CHARS));
+                let (text, tokens, sections) = page.into_text_and_sections();
+                assert_eq!(tokens, text.chars().count().div_ceil(CHARS_PER_TOKEN));
                 assert!(tokens <= budget, "{tokens} of {budget}: {text}");
                 assert!(last.is_empty() || sections.last().is_some_and(|last| last.name == "map"), "{text}");
             }
         }
-        assert_eq!(BriefPage::new(usize::MAX).tokens_left(""), (usize::MAX - 1) / TOKEN_CHARS);
+        assert_eq!(BriefPage::new(usize::MAX).tokens_left(""), (usize::MAX - 1) / CHARS_PER_TOKEN);
     }
 
     #[test]
@@ -155,11 +163,11 @@ mod tests {
         let lists =
             |first: &[String]| [list("memories", 40, first, first.len()), list("changes", 70, &long, 100)];
         let mut page = BriefPage::new(200);
-        page.fill(&lists(&long));
+        page.add_sections(&lists(&long));
         let again = page.refill(&lists(&long), "");
         assert_eq!((sections(page), sections(again)), (vec![29, 22], vec![53, 22]));
         let mut page = BriefPage::new(200);
-        page.fill(&lists(&[]));
+        page.add_sections(&lists(&[]));
         assert_eq!(sections(page), [53], "a section without lines has no heading, and its share goes on");
     }
 
@@ -167,7 +175,7 @@ mod tests {
     fn headings_say_what_was_left_out() {
         let mut page = BriefPage::new(14);
         let lines = ["- too long for this page, by far and more".to_owned(), "- short".to_owned()];
-        page.fill(&[list("Memories", 100, &lines, 2)]);
-        assert_eq!(page.finish().0, "## Memories (1 of 2)\n- short\n");
+        page.add_sections(&[list("Memories", 100, &lines, 2)]);
+        assert_eq!(page.into_text_and_sections().0, "## Memories (1 of 2)\n- short\n");
     }
 }

@@ -9,7 +9,7 @@ use super::{MOST_LINE, shorten_line};
 /// Maximum number of routes that are listed.
 const MOST_ROUTES: usize = 12;
 /// Classes of files whose routes are not routes of the project.
-const OF_OTHERS: [FileClass; 6] = [
+const FOREIGN_CLASSES: [FileClass; 6] = [
     FileClass::Test,
     FileClass::Fixture,
     FileClass::Snapshot,
@@ -20,7 +20,7 @@ const OF_OTHERS: [FileClass; 6] = [
 
 /// Returns lines for the project's first routes, in order of file and line, and the number of all its routes.
 pub(super) fn list_routes(declared: &[(SourceKey, HttpRoute)], dir: &CallerDir) -> (Vec<String>, usize) {
-    let others = ClassSet::from_classes(&OF_OTHERS);
+    let others = ClassSet::from_classes(&FOREIGN_CLASSES);
     let own =
         declared.iter().filter(|(key, _)| !class_rules::classes_by_path(key.as_str()).intersects(others));
     (

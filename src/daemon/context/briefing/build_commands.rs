@@ -2,7 +2,7 @@
 
 use toml_edit::{DocumentMut, Item};
 
-use super::manifests::{ProjectFiles, find_item, strings_below};
+use super::manifests::{ProjectFiles, collect_strings, find_item};
 use super::project_parts::requirement_name;
 
 /// Names of the scripts in package.json and composer.json that are listed, in this order.
@@ -11,7 +11,7 @@ const SCRIPTS: [&str; 10] =
 /// Maximum number of targets of a file that are listed.
 const MOST_TARGETS: usize = 10;
 /// Commands of a build system that is recognised by a file at the top, with the names of that file; the first that exists is shown.
-const FIXED: [(&[&str], &str); 9] = [
+const COMMANDS_BY_FILE: [(&[&str], &str); 9] = [
     (&["go.mod"], "go build ./..., go test ./..."),
     (&["CMakeLists.txt"], "cmake -B build, cmake --build build, ctest --test-dir build"),
     (&["meson.build"], "meson setup build, meson compile -C build, meson test -C build"),
@@ -33,7 +33,7 @@ pub(super) fn list_commands(files: &ProjectFiles) -> Vec<String> {
     }
     lines.extend(node_command(files));
     lines.extend(python_command(files));
-    for (names, commands) in FIXED {
+    for (names, commands) in COMMANDS_BY_FILE {
         let is_wrapped = names[0] == "build.gradle" && files.has_file("gradlew");
         let file = names.iter().find(|name| files.has_file(name)).filter(|_| !is_wrapped);
         lines.extend(file.map(|file| format!("- {commands} ({file})")));
@@ -88,7 +88,7 @@ fn python_command(files: &ProjectFiles) -> Option<String> {
     let is_pytest = manifest.as_ref().is_some_and(|manifest| {
         has_tool_table(manifest, "pytest")
             || requires_package(manifest, "pytest")
-            || is_poetry_dependency(manifest, "pytest")
+            || is_poetry_dev_dependency(manifest, "pytest")
     });
     let has_tox = manifest.as_ref().is_some_and(|manifest| has_tool_table(manifest, "tox"));
     let tools = [
@@ -118,11 +118,11 @@ fn requires_package(manifest: &DocumentMut, name: &str) -> bool {
         &["tool", "hatch", "envs"],
     ];
     let lists = REQUIRED.iter().filter_map(|path| find_item(manifest, path));
-    lists.flat_map(strings_below).any(|line| requirement_name(&line) == name)
+    lists.flat_map(collect_strings).any(|line| requirement_name(&line) == name)
 }
 
 /// Returns whether a package is in a dependency group of Poetry, or in the table that Poetry used before it had groups.
-fn is_poetry_dependency(manifest: &DocumentMut, name: &str) -> bool {
+fn is_poetry_dev_dependency(manifest: &DocumentMut, name: &str) -> bool {
     let groups = find_item(manifest, &["tool", "poetry", "group"]).and_then(Item::as_table_like);
     let is_in_group = groups.is_some_and(|groups| {
         groups

@@ -4,7 +4,7 @@ use memod_base::types::file_name;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::manifests::{ProjectFiles, find_item, find_string, folder_of};
+use super::manifests::{ProjectFiles, find_item, find_string, folder_with_slash};
 
 /// Maximum number of entry points that are listed.
 const MOST_LISTED: usize = 8;
@@ -39,7 +39,7 @@ fn list_cargo_binaries(files: &ProjectFiles) -> Vec<String> {
         .filter_map(|path| {
             let manifest = files.parse_toml(path)?;
             let package = find_string(&manifest, &["package", "name"])?;
-            Some(list_package_binaries(files, &manifest, folder_of(path), &package))
+            Some(list_package_binaries(files, &manifest, folder_with_slash(path), &package))
         })
         .flatten()
         .collect()
@@ -146,7 +146,7 @@ fn list_node_commands(files: &ProjectFiles) -> Vec<String> {
 
 /// Returns the path, from the top, of a target that a manifest at `path` names.
 fn join_target(path: &str, target: &str) -> String {
-    format!("{}{}", folder_of(path), target.trim_start_matches("./"))
+    format!("{}{}", folder_with_slash(path), target.trim_start_matches("./"))
 }
 
 /// Returns the main file of each package, which `import` loads.
@@ -159,7 +159,8 @@ fn list_node_mains(files: &ProjectFiles) -> Vec<String> {
             let (name, main) =
                 (manifest["name"].as_str()?, manifest["module"].as_str().or(manifest["main"].as_str())?);
             let is_private = manifest["private"].as_bool() == Some(true);
-            (!is_private).then(|| format!("{name} = {}{}", folder_of(path), main.trim_start_matches("./")))
+            (!is_private)
+                .then(|| format!("{name} = {}{}", folder_with_slash(path), main.trim_start_matches("./")))
         })
         .collect()
 }
@@ -171,18 +172,18 @@ fn list_main_files(files: &ProjectFiles) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (path, lang) in files.programs.iter().filter(|(_, lang)| !declared.contains(&lang.as_str())) {
         found.push(match lang.as_str() {
-            "go" if folder_of(path).is_empty() => ".".to_owned(),
-            "go" => format!("./{}", folder_of(path).trim_end_matches('/')),
+            "go" if folder_with_slash(path).is_empty() => ".".to_owned(),
+            "go" => format!("./{}", folder_with_slash(path).trim_end_matches('/')),
             _ => path.clone(),
         });
     }
-    found.sort_by_key(|path| (!is_well_named(path, &files.folder), path.matches('/').count()));
+    found.sort_by_key(|path| (!has_program_name(path, &files.folder), path.matches('/').count()));
     found
 }
 
 /// Returns whether the name of a program suggests that users run it: a usual word such as `cli`, or the name of the project. In C,
 /// a file often has a `main` only to test itself.
-fn is_well_named(path: &str, project: &str) -> bool {
+fn has_program_name(path: &str, project: &str) -> bool {
     if path == "." {
         return true;
     }

@@ -60,15 +60,15 @@ pub(super) fn find_string(manifest: &DocumentMut, path: &[&str]) -> Option<Strin
 }
 
 /// Returns the strings of an array, or of all arrays in a table and in the tables below it.
-pub(super) fn strings_below(item: &Item) -> Vec<String> {
+pub(super) fn collect_strings(item: &Item) -> Vec<String> {
     if let Some(array) = item.as_array() {
         return array.iter().filter_map(|value| value.as_str()).map(str::to_owned).collect();
     }
     let Some(table) = item.as_table_like() else { return Vec::new() };
-    table.iter().flat_map(|(_, item)| strings_below(item)).collect()
+    table.iter().flat_map(|(_, item)| collect_strings(item)).collect()
 }
 
 /// Returns the folder of a path with a `/` at its end; empty for a file at the top.
-pub(super) fn folder_of(path: &str) -> &str {
+pub(super) fn folder_with_slash(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }

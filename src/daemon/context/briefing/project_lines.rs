@@ -8,7 +8,7 @@ use super::build_commands::list_commands;
 use super::entry_points::render_entry_points;
 use super::manifests::{ProjectFiles, find_string};
 use super::project_parts::{go_module_path, part_lines};
-use super::readme::{ReadmeSummary, keep_sentences, normalize_letters};
+use super::readme::{ReadmeSummary, normalize_letters, shorten_to_sentences};
 
 /// Names of READMEs; the first that exists is read.
 const READMES: [&str; 6] = ["README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md"];
@@ -61,7 +61,7 @@ pub(super) fn project_lines(files: &ProjectFiles) -> Vec<String> {
 
 /// Returns the description in the README, else that in a manifest, after the name of the project.
 fn describe_project(files: &ProjectFiles) -> Option<String> {
-    let named = find_name(files);
+    let named = find_project_name(files);
     let names: Vec<&str> = named.iter().map(String::as_str).chain([files.folder.as_str()]).collect();
     let readme =
         find_readme(files, &names).map(|text| ReadmeSummary::from_text(text, &names)).unwrap_or_default();
@@ -86,7 +86,7 @@ fn find_readme<'a>(files: &'a ProjectFiles, names: &[&str]) -> Option<&'a str> {
 }
 
 /// Returns the name that a manifest gives the project, else that of its repository.
-fn find_name(files: &ProjectFiles) -> Option<String> {
+fn find_project_name(files: &ProjectFiles) -> Option<String> {
     let found = find_toml_string(files, "Cargo.toml", &["package", "name"])
         .or_else(|| find_toml_string(files, "pyproject.toml", &["project", "name"]))
         .or_else(|| find_toml_string(files, "pyproject.toml", &["tool", "poetry", "name"]))
@@ -109,7 +109,7 @@ fn find_description(files: &ProjectFiles) -> Option<String> {
         .or_else(|| find_json_string(files, "package.json", "description"))
         .or_else(|| find_json_string(files, "composer.json", "description"))?;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty()).then(|| keep_sentences(&line))
+    (!line.is_empty()).then(|| shorten_to_sentences(&line))
 }
 
 fn find_toml_string(files: &ProjectFiles, file: &str, path: &[&str]) -> Option<String> {

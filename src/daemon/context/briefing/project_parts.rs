@@ -2,7 +2,7 @@
 
 use toml_edit::DocumentMut;
 
-use super::manifests::{ProjectFiles, find_item, strings_below};
+use super::manifests::{ProjectFiles, collect_strings, find_item};
 
 /// Frameworks that shape a project, separated by spaces, by the manifest that declares them.
 const FRAMEWORKS: &[(&str, &str)] = &[
@@ -65,7 +65,7 @@ fn list_dependencies(file: &str, files: &ProjectFiles) -> Option<Vec<String>> {
             let manifest = files.parse_toml(file)?;
             let of_poetry = list_keys(&manifest, &[&["tool", "poetry", "dependencies"]]);
             let listed =
-                find_item(&manifest, &["project", "dependencies"]).map(strings_below).unwrap_or_default();
+                find_item(&manifest, &["project", "dependencies"]).map(collect_strings).unwrap_or_default();
             listed.iter().map(|line| requirement_name(line)).chain(of_poetry).collect()
         }
         "package.json" => {
@@ -91,7 +91,7 @@ fn list_keys(manifest: &DocumentMut, tables: &[&[&str]]) -> Vec<String> {
 /// Returns the packages of a workspace, as the manifest names them.
 fn list_packages(file: &str, files: &ProjectFiles) -> Option<Vec<String>> {
     if file == "Cargo.toml" {
-        return find_item(&files.parse_toml(file)?, &["workspace", "members"]).map(strings_below);
+        return find_item(&files.parse_toml(file)?, &["workspace", "members"]).map(collect_strings);
     }
     let manifest = files.parse_json(file)?;
     let listed =

@@ -7,11 +7,11 @@ const LEAST_WORDS: usize = 4;
 /// Number of bytes that are read, from the beginning: later text rarely says what the project is.
 const MOST_READ: usize = 16 << 10;
 /// Maximum number of characters of the paragraph, in whole sentences if the first one fits.
-const MOST_TOLD: usize = 300;
+const MAX_PARAGRAPH_CHARS: usize = 300;
 /// Maximum number of words in a name.
 const MOST_NAME_WORDS: usize = 4;
 /// Words that follow the verb in sentences about the state of a project, such as `X is maintained by`, which are no definitions.
-const OF_ITS_STATE: &str = "available built compatible considered currently developed distributed free inspired installed \
+const STATUS_WORDS: &str = "available built compatible considered currently developed distributed free inspired installed \
                             licensed maintained not now open-sourced published released sponsored still supported tested under";
 
 /// The title and the main paragraph of a README.
@@ -33,16 +33,16 @@ impl ReadmeSummary {
         for block in split_blocks(&text[..text.floor_char_boundary(MOST_READ)]) {
             match block {
                 ReadmeBlock::Heading(heading) => {
-                    names.extend(names_in(&heading));
+                    names.extend(list_names_in_heading(&heading));
                     title.get_or_insert(heading);
                 }
                 ReadmeBlock::Paragraph(paragraph) if is_definition(&paragraph, &names) => {
-                    return Self { title: None, paragraph: Some(keep_sentences(&paragraph)) };
+                    return Self { title: None, paragraph: Some(shorten_to_sentences(&paragraph)) };
                 }
                 ReadmeBlock::Paragraph(paragraph) => drop(first.get_or_insert(paragraph)),
             }
         }
-        Self { title, paragraph: first.as_deref().map(keep_sentences) }
+        Self { title, paragraph: first.as_deref().map(shorten_to_sentences) }
     }
 }
 
@@ -76,7 +76,7 @@ fn split_blocks(text: &str) -> Vec<ReadmeBlock> {
                 blocks.extend(
                     open.take()
                         .map(|text| join_lines(&text))
-                        .filter(|text| is_text(text))
+                        .filter(|text| is_prose(text))
                         .map(ReadmeBlock::Paragraph),
                 );
             }
@@ -103,14 +103,14 @@ fn join_lines(text: &str) -> String {
 }
 
 /// Returns whether a paragraph is long enough, and is no directive of reStructuredText.
-fn is_text(paragraph: &str) -> bool {
+fn is_prose(paragraph: &str) -> bool {
     !paragraph.starts_with("..")
         && !paragraph.starts_with([':', '|'])
         && paragraph.split(' ').count() >= LEAST_WORDS
 }
 
 /// Returns the names that a heading may give the project: the whole heading, its first word, and the `X` of `What is X?`.
-fn names_in(heading: &str) -> Vec<String> {
+fn list_names_in_heading(heading: &str) -> Vec<String> {
     let asked = heading.strip_prefix("What is ").map(normalize_letters);
     let first = heading.split(' ').next().map(normalize_letters).filter(|word| word.len() > 2);
     let whole = (heading.split(' ').count() <= MOST_NAME_WORDS).then(|| normalize_letters(heading));
@@ -129,17 +129,19 @@ fn is_definition(paragraph: &str, names: &[String]) -> bool {
         let (Some(verb), Some(next)) = (words.get(n_words), words.get(n_words + 1)) else { return false };
         let name = normalize_letters(&words[..n_words].concat());
         matches!(*verb, "is" | "are")
-            && !OF_ITS_STATE.split(' ').any(|word| word == *next)
+            && !STATUS_WORDS.split(' ').any(|word| word == *next)
             && names.contains(&name)
     })
 }
 
 /// Returns as many sentences as fit into the limit; if not even the first one fits, its beginning.
-pub(super) fn keep_sentences(text: &str) -> String {
-    if let Some(end) = sentence_ends(text).filter(|end| text[..*end].chars().count() <= MOST_TOLD).last() {
+pub(super) fn shorten_to_sentences(text: &str) -> String {
+    if let Some(end) =
+        sentence_ends(text).filter(|end| text[..*end].chars().count() <= MAX_PARAGRAPH_CHARS).last()
+    {
         return text[..end].to_owned();
     }
-    let cut: String = text.chars().take(MOST_TOLD).collect();
+    let cut: String = text.chars().take(MAX_PARAGRAPH_CHARS).collect();
     let at_word = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
     format!("{at_word}…")
 }
@@ -217,10 +219,10 @@ mod tests {
     fn a_long_paragraph_is_cut_after_a_sentence_or_a_word() {
         let sentence = format!("A {}end.", "word ".repeat(20));
         let long = format!("{sentence} {sentence} {sentence} {sentence}");
-        assert_eq!(keep_sentences(&long), format!("{sentence} {sentence}"));
+        assert_eq!(shorten_to_sentences(&long), format!("{sentence} {sentence}"));
         let endless = "word ".repeat(5_000);
-        let cut = keep_sentences(endless.trim_end());
-        assert!(cut.ends_with("word…") && cut.chars().count() <= MOST_TOLD, "{cut}");
-        assert_eq!(keep_sentences(&"é".repeat(999)).chars().count(), MOST_TOLD + 1);
+        let cut = shorten_to_sentences(endless.trim_end());
+        assert!(cut.ends_with("word…") && cut.chars().count() <= MAX_PARAGRAPH_CHARS, "{cut}");
+        assert_eq!(shorten_to_sentences(&"é".repeat(999)).chars().count(), MAX_PARAGRAPH_CHARS + 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Lists the commits between the two sides of a comparison.
 
 use memod_engine::errors::RpcResult;
-use memod_git::{Node, ObjectId};
+use memod_git::{CommitNode, ObjectId};
 use memod_proto::ChangedCommit;
 
 use super::compared_sides::ComparedSides;
@@ -28,10 +28,10 @@ pub(super) struct ListedCommits {
 /// # Errors
 /// When a side or a listed commit cannot be read.
 pub(super) fn list_commits_since(history: &CommitHistory, sides: &ComparedSides) -> RpcResult<ListedCommits> {
-    let head = sides.until.map_or_else(|| history.refs.find("HEAD"), |until| Ok(Some(until)))?;
+    let head = sides.until.map_or_else(|| history.refs.resolve_ref("HEAD"), |until| Ok(Some(until)))?;
     let Some(head) = head else { return Ok(ListedCommits::default()) };
-    let range = history.objects.range(sides.base, head, MOST_READ)?;
-    let shallow = range.commits.iter().find_map(|(id, node)| node.cut(*id));
+    let range = history.objects.commits_between(sides.base, head, MOST_READ)?;
+    let shallow = range.commits.iter().find_map(|(id, node)| node.why_history_ends(*id));
     let asked: Vec<ObjectId> = range
         .commits
         .into_iter()
@@ -53,15 +53,18 @@ pub(super) fn read_changed_commit(history: &CommitHistory, id: ObjectId) -> RpcR
 }
 
 /// Returns whether a commit changed one of the requested paths: the path differs in every parent, as `git log -- PATH` decides.
-fn touches_paths(history: &CommitHistory, sides: &ComparedSides, node: &Node) -> bool {
+fn touches_paths(history: &CommitHistory, sides: &ComparedSides, node: &CommitNode) -> bool {
     let objects = &history.objects;
-    let parents: Vec<_> = node.parents.iter().filter_map(|parent| objects.node(*parent).ok()).collect();
+    let parents: Vec<_> =
+        node.parents.iter().filter_map(|parent| objects.read_commit_node(*parent).ok()).collect();
     sides.paths.iter().any(|path| {
-        let own = objects.entry(node.tree, path.as_str()).ok().flatten();
+        let own = objects.find_tree_entry(node.tree, path.as_str()).ok().flatten();
         if parents.is_empty() {
             own.is_some()
         } else {
-            parents.iter().all(|parent| objects.entry(parent.tree, path.as_str()).is_ok_and(|old| old != own))
+            parents
+                .iter()
+                .all(|parent| objects.find_tree_entry(parent.tree, path.as_str()).is_ok_and(|old| old != own))
         }
     })
 }

@@ -5,7 +5,7 @@ use memod_git::{GitError, ObjectId, PathChange, TreeEntry};
 
 use super::renames;
 use super::tree_changes::{ModifiedFile, NewContent, TreeChanges};
-use super::version_texts::VersionTexts;
+use super::version_texts::VersionTextReader;
 use crate::daemon::shared::change_cache::ContentChange;
 
 /// Maximum number of changed files that are compared.
@@ -17,13 +17,13 @@ const MOST_FILES: usize = 100_000;
 /// # Errors
 /// When a commit or a tree cannot be read.
 pub(super) fn compare_trees(
-    texts: &VersionTexts<'_>,
+    texts: &VersionTextReader<'_>,
     base: Option<ObjectId>,
     until: ObjectId,
 ) -> RpcResult<(Vec<ContentChange>, usize)> {
     let objects = &texts.history.objects;
-    let tree = |id| Ok::<_, GitError>(objects.node(id)?.tree);
-    let found = objects.changes(base.map(tree).transpose()?, tree(until)?, MOST_FILES)?;
+    let tree = |id| Ok::<_, GitError>(objects.read_commit_node(id)?.tree);
+    let found = objects.compare_trees(base.map(tree).transpose()?, tree(until)?, MOST_FILES)?;
     let n_left_out = found.total - found.paths.len();
     let mut changes = TreeChanges::default();
     let mut submodules = Vec::new();

@@ -6,19 +6,19 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use memod_base::clock::now_ms;
-use memod_base::paths::{IoContext as _, if_readable};
+use memod_base::paths::{IoContext as _, none_if_unreadable};
 use memod_base::types::{ReadRefusal, SourceKey};
 use memod_engine::errors::RpcResult;
-use memod_git::{EntryKind, ObjectId, Tracked, TreeEntry};
+use memod_git::{EntryKind, GitIndex, ObjectId, TreeEntry};
 use memod_index_db::ManifestEntry;
 
 use super::conversions::WorktreeConversions;
 use super::renames;
 use super::tree_changes::{ModifiedFile, NewContent, TreeChanges};
-use super::unlisted_paths::UnindexedPaths;
-use super::version_texts::VersionTexts;
+use super::unlisted_paths::UnlistedPaths;
+use super::version_texts::VersionTextReader;
 use crate::daemon::shared::Shared;
-use crate::daemon::shared::change_cache::OnDisk;
+use crate::daemon::shared::change_cache::PathOnDisk;
 use crate::daemon::shared::object_ids::{ContentKey, ObjectIds};
 
 /// Files larger than this count as changed unless git's index shows that they are unchanged, bytes.
@@ -27,11 +27,11 @@ const MOST_HASHED_BYTES: u64 = 64 << 20;
 /// The worktree that a tree is compared with.
 pub(super) struct ComparedWorktree<'a> {
     pub(super) shared: &'a Shared,
-    pub(super) texts: &'a VersionTexts<'a>,
-    pub(super) tracked: &'a Tracked,
+    pub(super) texts: &'a VersionTextReader<'a>,
+    pub(super) tracked: &'a GitIndex,
     pub(super) manifest: &'a HashMap<SourceKey, ManifestEntry>,
     pub(super) conversions: &'a WorktreeConversions<'a>,
-    pub(super) unlisted: &'a UnindexedPaths<'a>,
+    pub(super) unlisted: &'a UnlistedPaths<'a>,
 }
 
 impl ComparedWorktree<'_> {
@@ -43,7 +43,11 @@ impl ComparedWorktree<'_> {
         let mut old = HashMap::new();
         if let Some(base) = base {
             let objects = &self.texts.history.objects;
-            old = objects.node(base).and_then(|node| objects.files(node.tree))?.into_iter().collect();
+            old = objects
+                .read_commit_node(base)
+                .and_then(|node| objects.list_tree_files(node.tree))?
+                .into_iter()
+                .collect();
         }
         let is_settled = Cell::new(true);
         let mut changes = TreeChanges::default();
@@ -64,7 +68,7 @@ impl ComparedWorktree<'_> {
             }
         }
         self.compare_unlisted(old, &mut changes);
-        changes.is_settled = is_settled.get() && self.texts.first_error().is_none();
+        changes.is_cacheable = is_settled.get() && self.texts.first_error().is_none();
         Ok(changes)
     }
 
@@ -79,17 +83,17 @@ impl ComparedWorktree<'_> {
                 continue;
             }
             // A sparse checkout leaves out files, and so do the ignore files of memod.
-            if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
+            if !was.has_text() || self.tracked.blob_outside_sparse_checkout(path.as_str().into()).is_some() {
                 continue;
             }
-            let is_file = self.tracked.kind(path.as_str().into()).is_some();
+            let is_file = self.tracked.entry_kind(path.as_str().into()).is_some();
             let commit = match submodule {
                 Some(commit) => Some(commit),
-                None => match self.look_at(&path, changes) {
+                None => match self.examine_path(&path, changes) {
                     // Where git's index has a file, git takes a nested repository for a submodule.
-                    Some(OnDisk::Directory(commit)) => commit.filter(|_| is_file),
-                    Some(OnDisk::Nothing) => None,
-                    Some(OnDisk::Other) | None => continue,
+                    Some(PathOnDisk::Directory(commit)) => commit.filter(|_| is_file),
+                    Some(PathOnDisk::Nothing) => None,
+                    Some(PathOnDisk::Other) | None => continue,
                 },
             };
             match commit {
@@ -109,20 +113,22 @@ impl ComparedWorktree<'_> {
     /// records.
     fn list_submodules(&self, changes: &mut TreeChanges) -> BTreeMap<String, ObjectId> {
         let mut submodules = self.tracked.submodules();
-        submodules.retain(|path, commit| match self.look_at(path, changes) {
-            Some(OnDisk::Directory(checked_out)) => {
+        submodules.retain(|path, commit| match self.examine_path(path, changes) {
+            Some(PathOnDisk::Directory(checked_out)) => {
                 *commit = checked_out.unwrap_or(*commit);
                 true
             }
-            Some(OnDisk::Nothing) => self.tracked.left_out(path.as_str().into()).is_some(),
-            Some(OnDisk::Other) => false, // the manifest lists the file that is there instead
+            Some(PathOnDisk::Nothing) => {
+                self.tracked.blob_outside_sparse_checkout(path.as_str().into()).is_some()
+            }
+            Some(PathOnDisk::Other) => false, // the manifest lists the file that is there instead
             None => true,
         });
         submodules
     }
 
-    fn look_at(&self, path: &str, changes: &mut TreeChanges) -> Option<OnDisk> {
-        let found = self.unlisted.look_at(path)?;
+    fn examine_path(&self, path: &str, changes: &mut TreeChanges) -> Option<PathOnDisk> {
+        let found = self.unlisted.examine_path(path)?;
         changes.on_disk.push((path.to_owned(), found));
         Some(found)
     }
@@ -130,7 +136,7 @@ impl ComparedWorktree<'_> {
     /// Returns whether a file is of another type than before, or has another permission to execute.
     fn has_other_kind(&self, key: &SourceKey, was: &TreeEntry, entry: &ManifestEntry) -> bool {
         let settings = &self.texts.history.settings;
-        let indexed_kind = self.tracked.kind(key.as_str().into()).unwrap_or(was.kind);
+        let indexed_kind = self.tracked.entry_kind(key.as_str().into()).unwrap_or(was.kind);
         let now = match entry.stat.is_executable() {
             None if entry.stat.mode & 0o170_000 == 0o120_000 => EntryKind::Link,
             None => return false, // git stores no files of this type
@@ -162,7 +168,7 @@ impl ComparedWorktree<'_> {
         let content = ContentKey::from_entry(key, entry);
         let ids = match self.shared.object_ids.find_ids(&content) {
             Some(known) => Some(known),
-            None => self.read_ids(key, content, is_settled)?,
+            None => self.read_object_ids(key, content, is_settled)?,
         };
         let now = ids.map_or(unknown, |ids| ids.raw);
         let Some(was) = was else { return Some(now) };
@@ -183,7 +189,7 @@ impl ComparedWorktree<'_> {
     }
 
     /// Reads a file and returns the object ids of its content: `Some(None)` if it is too large, `None` if it is gone or unreadable.
-    fn read_ids(
+    fn read_object_ids(
         &self,
         key: &SourceKey,
         listed: ContentKey,
@@ -192,7 +198,8 @@ impl ComparedWorktree<'_> {
         let root = &self.texts.at.layout.root;
         let path = key.path_in(root);
         let read_at_ns = now_ms() * 1_000_000;
-        let read = if_readable(self.texts.at.disk.read_bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
+        let read =
+            none_if_unreadable(self.texts.at.disk.read_bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
         let bytes = match self.texts.record_error(read) {
             Some(Some(Some(bytes))) => bytes,
             Some(Some(None)) => return Some(None),

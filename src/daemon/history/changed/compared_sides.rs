@@ -8,7 +8,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::{SourceKey, TimeDirection, parse_moment};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
-use memod_git::{ObjectId, Walk};
+use memod_git::{CommitWalk, ObjectId};
 use memod_proto::{ChangedParams, RpcError, code};
 
 use crate::daemon::request::commit_history::CommitHistory;
@@ -36,9 +36,11 @@ impl ComparedSides {
     ) -> RpcResult<Self> {
         let since = params.since.as_deref().unwrap_or("HEAD").trim();
         let named = |text: &str| {
-            find_commit(history, at, text).map_err(|error| match is_path(since, params, at) {
-                true => error.with_hint(format!("to compare only that path: memo changed -- {since}")),
-                false => error,
+            resolve_revision_or_time(history, at, text).map_err(|error| {
+                match is_existing_path(since, params, at) {
+                    true => error.with_hint(format!("to compare only that path: memo changed -- {since}")),
+                    false => error,
+                }
             })
         };
         let or_head = |text: &str| named(if text.is_empty() { "HEAD" } else { text });
@@ -78,8 +80,10 @@ impl ComparedSides {
             let is_there = at.disk.lstat(&key.path_in(&at.layout.root)).is_ok();
             if !is_there
                 && ![base, until].iter().flatten().any(|commit| {
-                    let tree = history.objects.node(*commit).map(|node| node.tree);
-                    tree.is_ok_and(|tree| matches!(history.objects.entry(tree, key.as_str()), Ok(Some(_))))
+                    let tree = history.objects.read_commit_node(*commit).map(|node| node.tree);
+                    tree.is_ok_and(|tree| {
+                        matches!(history.objects.find_tree_entry(tree, key.as_str()), Ok(Some(_)))
+                    })
                 })
             {
                 let message = format!("{typed}: neither in the worktree nor in the compared commits");
@@ -106,14 +110,18 @@ pub(super) fn is_below(path: &str, dir: &str) -> bool {
 }
 
 /// Returns whether a text that names no commit is the path of an existing file or directory.
-fn is_path(typed: &str, params: &ChangedParams, at: &Freshness) -> bool {
+fn is_existing_path(typed: &str, params: &ChangedParams, at: &Freshness) -> bool {
     let path = CallerDir::new(&at.layout, Path::new(&params.cwd)).resolve_path(typed);
     path.is_ok_and(|path| at.disk.lstat(&at.layout.root.join(path)).is_ok())
 }
 
 /// Returns the commit that a revision or a time names; `None` if there is no commit, or all are newer than that time.
-fn find_commit(history: &CommitHistory, at: &Freshness, since: &str) -> RpcResult<Option<ObjectId>> {
-    let is_ref = matches!(history.refs.find(since), Ok(Some(_)));
+fn resolve_revision_or_time(
+    history: &CommitHistory,
+    at: &Freshness,
+    since: &str,
+) -> RpcResult<Option<ObjectId>> {
+    let is_ref = matches!(history.refs.resolve_ref(since), Ok(Some(_)));
     let moment =
         if is_ref { None } else { parse_moment(since, &to_local_time(now_ms()), TimeDirection::Back) };
     let Some(moment) = moment else {
@@ -121,22 +129,22 @@ fn find_commit(history: &CommitHistory, at: &Freshness, since: &str) -> RpcResul
             let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
             return Err(bad_params_error("since: empty").with_hint(hint));
         }
-        let is_unborn = since == "HEAD" && history.refs.find("HEAD")?.is_none();
+        let is_unborn = since == "HEAD" && history.refs.resolve_ref("HEAD")?.is_none();
         return if is_unborn { Ok(None) } else { history.resolve_revision(&at.layout, since).map(Some) };
     };
-    let Some(head) = history.refs.find("HEAD")? else { return Ok(None) };
+    let Some(head) = history.refs.resolve_ref("HEAD")? else { return Ok(None) };
     let known = HashMap::new();
-    let mut walk = Walk::new(&history.objects, &known, head);
+    let mut walk = CommitWalk::new(&history.objects, &known, head);
     let mut cut = None;
     let found = walk
         .find(|(id, node)| {
             let is_it = node.time <= moment.div_euclid(1_000);
             // Commits beyond the end of a shallow history may be newer than the one that is found on another branch.
-            cut = cut.take().or_else(|| node.cut(*id).filter(|_| !is_it));
+            cut = cut.take().or_else(|| node.why_history_ends(*id).filter(|_| !is_it));
             is_it
         })
         .map(|(id, _)| id);
-    if let Some(unread) = walk.unread {
+    if let Some(unread) = walk.unreadable {
         return Err(RpcError::new(code::IO, unread));
     }
     match (found, cut.as_ref().or(walk.gaps.first().filter(|_| found.is_none()))) {

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use memod_base::paths::{IoContext as _, if_readable};
+use memod_base::paths::{IoContext as _, none_if_unreadable};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_git::{Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_git::{Attributes, GitError, GitIndex, ObjectId, OutsideAttributes, UserDirs};
 use memod_index_db::IndexReader;
 
 use super::compare_worktree::ComparedWorktree;
-use super::conversions::{Uncompared, WorktreeConversions};
-use super::unlisted_paths::UnindexedPaths;
-use super::version_texts::VersionTexts;
+use super::conversions::{UncomparedFile, WorktreeConversions};
+use super::unlisted_paths::UnlistedPaths;
+use super::version_texts::VersionTextReader;
 use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::change_cache::{CachedChanges, ChangeInputs, ContentChange};
@@ -23,12 +23,13 @@ use crate::daemon::shared::change_cache::{CachedChanges, ChangeInputs, ContentCh
 /// When the database, git's index or an object of the commit cannot be read.
 pub(super) fn find_changes(
     shared: &Shared,
-    texts: &VersionTexts<'_>,
+    texts: &VersionTextReader<'_>,
     base: Option<ObjectId>,
-) -> RpcResult<(Arc<[ContentChange]>, Vec<Uncompared>)> {
+) -> RpcResult<(Arc<[ContentChange]>, Vec<UncomparedFile>)> {
     let layout = &texts.at.layout;
     let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
-    let index_stat = if_readable(memod_scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
+    let index_stat =
+        none_if_unreadable(memod_scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
     // The inputs are read first: if they change during the comparison, the next question finds that they differ.
     let settings = &texts.history.settings;
     let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
@@ -41,11 +42,11 @@ pub(super) fn find_changes(
             outside: outside.clone(),
         })
     };
-    let source_now = shared.engine.read(source)?;
-    let unlisted = UnindexedPaths::new(shared, texts);
-    if let Some(kept) = shared.changes.find_changes(texts.at.worktree).filter(|kept| {
-        kept.source == source_now
-            && kept.on_disk.iter().all(|(path, found)| unlisted.look_at(path) == Some(*found))
+    let source_now = shared.engine.with_reader(source)?;
+    let unlisted = UnlistedPaths::new(shared, texts);
+    if let Some(kept) = shared.changes.find_cached_changes(texts.at.worktree).filter(|kept| {
+        kept.inputs == source_now
+            && kept.on_disk.iter().all(|(path, found)| unlisted.examine_path(path) == Some(*found))
             && kept.attributes.iter().all(|file| {
                 texts.at.disk.lstat(&layout.root.join(&file.0)).is_ok()
                     && Attributes::is_unchanged(&layout.root, file)
@@ -53,11 +54,11 @@ pub(super) fn find_changes(
     }) {
         return Ok((kept.changes, Vec::new()));
     }
-    let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
+    let tracked = GitIndex::read(&index, settings.object_hash, settings.ignore_case)?;
     let from = (&tracked, Some(&texts.history.objects));
     let conversions =
         WorktreeConversions::new(texts, Attributes::new(&layout.root, settings, &outside, from));
-    let (source, manifest) = shared.engine.read(|reader: &IndexReader| {
+    let (source, manifest) = shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| {
             Ok::<_, DatabaseError>((source(reader)?, reader.list_entries(texts.at.worktree, None)?))
         })
@@ -71,12 +72,12 @@ pub(super) fn find_changes(
         unlisted: &unlisted,
     };
     let mut found = worktree.compare_with(base)?;
-    let is_settled = found.is_settled;
+    let is_settled = found.is_cacheable;
     let on_disk = std::mem::take(&mut found.on_disk).into();
     let attributes = conversions.attribute_files().into();
     let changes: Arc<[ContentChange]> = found.into_list().into();
-    if is_settled && if_readable(memod_scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
-        let kept = CachedChanges { source, on_disk, attributes, changes: Arc::clone(&changes) };
+    if is_settled && none_if_unreadable(memod_scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
+        let kept = CachedChanges { inputs: source, on_disk, attributes, changes: Arc::clone(&changes) };
         shared.changes.keep_changes(texts.at.worktree, kept);
     }
     Ok((changes, conversions.into_uncompared()))

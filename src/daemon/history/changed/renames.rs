@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use memod_base::types::file_name;
-use memod_git::{ALIKE, ObjectId, likeness};
+use memod_git::{MIN_SIMILARITY_PERCENT, ObjectId, similarity_percent};
 
 use super::tree_changes::TreeChanges;
-use super::version_texts::VersionTexts;
+use super::version_texts::VersionTextReader;
 
 /// Maximum number of added and of removed files that are compared pairwise to find renamed files with changes.
 const MOST_COMPARED: usize = 100;
 
 /// Turns pairs of an added and a removed file into renamed files.
-pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTexts<'_>) {
+pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTextReader<'_>) {
     let mut by_id: HashMap<ObjectId, Vec<String>> = HashMap::new();
     for (path, was) in &changes.removed {
         by_id.entry(was.id).or_default().push(path.clone());
@@ -24,10 +24,12 @@ pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTexts<'_>) 
         .collect();
     same.into_iter().for_each(|(new, old)| changes.record_rename(new, old));
     // A moved file usually keeps its file name, and comparing only such pairs is cheap. Git does the same.
-    for (new, old) in list_moved(changes) {
-        let was = changes.removed.get(&old).and_then(|was| texts.past_text(was.id));
+    for (new, old) in list_same_name_pairs(changes) {
+        let was = changes.removed.get(&old).and_then(|was| texts.read_object_text(was.id));
         let is = changes.added.get(&new).and_then(|is| texts.new_text(&new, is.hash, is.id));
-        if was.zip(is).is_some_and(|(was, is)| likeness(was.as_bytes(), is.as_bytes()) >= ALIKE) {
+        if was.zip(is).is_some_and(|(was, is)| {
+            similarity_percent(was.as_bytes(), is.as_bytes()) >= MIN_SIMILARITY_PERCENT
+        }) {
             changes.record_rename(new, old);
         }
     }
@@ -37,7 +39,7 @@ pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTexts<'_>) 
 }
 
 /// Returns pairs of an added and a removed file with the same file name, if that name is unique among both.
-fn list_moved(changes: &TreeChanges) -> Vec<(String, String)> {
+fn list_same_name_pairs(changes: &TreeChanges) -> Vec<(String, String)> {
     let mut by_name: BTreeMap<&str, (Vec<&String>, Vec<&String>)> = BTreeMap::new();
     for path in changes.added.keys() {
         by_name.entry(file_name(path)).or_default().0.push(path);
@@ -53,18 +55,19 @@ fn list_moved(changes: &TreeChanges) -> Vec<(String, String)> {
 }
 
 /// Compares all pairs of added and removed files, and records similar ones as renamed, the most similar first.
-fn pair_alike(changes: &mut TreeChanges, texts: &VersionTexts<'_>) {
+fn pair_alike(changes: &mut TreeChanges, texts: &VersionTextReader<'_>) {
     let removed: Vec<(String, String)> = changes
         .removed
         .iter()
-        .filter_map(|(path, was)| Some((path.clone(), texts.past_text(was.id)?)))
+        .filter_map(|(path, was)| Some((path.clone(), texts.read_object_text(was.id)?)))
         .collect();
     let mut alike = Vec::new();
     for (new, added) in &changes.added {
         let Some(text) = texts.new_text(new, added.hash, added.id) else { continue };
-        let shares =
-            removed.iter().map(|(old, was)| (likeness(was.as_bytes(), text.as_bytes()), old.clone()));
-        let shares = shares.filter(|(share, _)| *share >= ALIKE);
+        let shares = removed
+            .iter()
+            .map(|(old, was)| (similarity_percent(was.as_bytes(), text.as_bytes()), old.clone()));
+        let shares = shares.filter(|(share, _)| *share >= MIN_SIMILARITY_PERCENT);
         alike.extend(shares.map(|(share, old)| (share, new.clone(), old)));
     }
     alike.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (&a.1, &a.2).cmp(&(&b.1, &b.2))));

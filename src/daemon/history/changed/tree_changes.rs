@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use memod_git::{EntryKind, ObjectId, TreeEntry};
 use memod_proto::{ChangedFile, FileStatus};
 
-use crate::daemon::shared::change_cache::{ContentChange, OnDisk};
+use crate::daemon::shared::change_cache::{ContentChange, PathOnDisk};
 
 /// The differences between a tree and a worktree, or between two trees, by path.
 #[derive(Default)]
@@ -15,10 +15,10 @@ pub(super) struct TreeChanges {
     pub(super) modified: BTreeMap<String, ModifiedFile>,
     renamed: BTreeMap<String, (String, ModifiedFile)>,
     /// Submodules, and paths of the tree that the manifest does not list, with what is there on disk.
-    pub(super) on_disk: Vec<(String, OnDisk)>,
+    pub(super) on_disk: Vec<(String, PathOnDisk)>,
     /// Whether the differences follow from the commit, the manifest and git's index alone, so that they can be cached: no file was
     /// read whose content is newer.
-    pub(super) is_settled: bool,
+    pub(super) is_cacheable: bool,
 }
 
 /// The new content of a file; `hash` is its blake3 where it is indexed.

@@ -3,36 +3,36 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use memod_base::paths::{IoContext as _, RepoLayout, if_readable};
+use memod_base::paths::{IoContext as _, RepoLayout, none_if_unreadable};
 use memod_git::{ObjectId, Refs};
 
-use super::version_texts::VersionTexts;
+use super::version_texts::VersionTextReader;
 use crate::daemon::shared::Shared;
-use crate::daemon::shared::change_cache::OnDisk;
+use crate::daemon::shared::change_cache::PathOnDisk;
 
 /// Examines paths of one worktree that its manifest does not list.
-pub(super) struct UnindexedPaths<'a> {
+pub(super) struct UnlistedPaths<'a> {
     shared: &'a Shared,
-    texts: &'a VersionTexts<'a>,
+    texts: &'a VersionTextReader<'a>,
     /// Whether a directory is a link or is reached through one, by path.
     linked: RefCell<HashMap<String, bool>>,
 }
 
-impl<'a> UnindexedPaths<'a> {
-    pub(super) fn new(shared: &'a Shared, texts: &'a VersionTexts<'a>) -> Self {
+impl<'a> UnlistedPaths<'a> {
+    pub(super) fn new(shared: &'a Shared, texts: &'a VersionTextReader<'a>) -> Self {
         Self { shared, texts, linked: RefCell::default() }
     }
 
     /// Returns what is at a path; `None` after a transient error, which is recorded.
-    pub(super) fn look_at(&self, path: &str) -> Option<OnDisk> {
+    pub(super) fn examine_path(&self, path: &str) -> Option<PathOnDisk> {
         let at = self.texts.at;
         let full = at.layout.root.join(path);
-        let stat = self.texts.record_error(if_readable(at.disk.lstat(&full)).at("look at", &full))?;
+        let stat = self.texts.record_error(none_if_unreadable(at.disk.lstat(&full)).at("look at", &full))?;
         Some(match stat {
-            Some(_) if self.is_beyond_link(path) => OnDisk::Nothing,
-            Some(stat) if stat.is_dir() => OnDisk::Directory(self.find_checked_out(path)),
-            Some(_) => OnDisk::Other,
-            None => OnDisk::Nothing,
+            Some(_) if self.is_beyond_link(path) => PathOnDisk::Nothing,
+            Some(stat) if stat.is_dir() => PathOnDisk::Directory(self.find_checked_out(path)),
+            Some(_) => PathOnDisk::Other,
+            None => PathOnDisk::Nothing,
         })
     }
 
@@ -54,6 +54,6 @@ impl<'a> UnindexedPaths<'a> {
         let layout = RepoLayout::locate(&at.layout.root.join(path), &self.shared.engine.env).ok()?;
         // For a directory that is no repository, the repository around it is found.
         let is_own = layout.root != at.layout.root && layout.root.ends_with(path);
-        Refs::new(&layout, history.object_hash).filter(|_| is_own)?.find("HEAD").ok().flatten()
+        Refs::new(&layout, history.object_hash).filter(|_| is_own)?.resolve_ref("HEAD").ok().flatten()
     }
 }

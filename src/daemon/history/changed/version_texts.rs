@@ -6,7 +6,7 @@ use memod_base::paths::PathError;
 use memod_base::types::SourceKey;
 use memod_engine::freshness::Freshness;
 use memod_git::ObjectId;
-use memod_scan::{Content, Read, ReadError};
+use memod_scan::{Content, FileSnapshot, ReadError};
 
 use crate::daemon::request::commit_history::CommitHistory;
 
@@ -14,34 +14,34 @@ use crate::daemon::request::commit_history::CommitHistory;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads the old and the new contents of a comparison.
-pub(super) struct VersionTexts<'a> {
+pub(super) struct VersionTextReader<'a> {
     pub(super) at: &'a Freshness,
     pub(super) history: &'a CommitHistory,
     pub(super) max_file_bytes: u64,
     /// Whether two commits are compared, so that the new contents are not read from the disk.
-    is_past: bool,
+    compares_commits: bool,
     /// The first transient error.
-    unread: OnceCell<String>,
+    first_error: OnceCell<String>,
 }
 
-impl<'a> VersionTexts<'a> {
+impl<'a> VersionTextReader<'a> {
     pub(super) fn new(
         at: &'a Freshness,
         history: &'a CommitHistory,
         max_file_bytes: u64,
         is_past: bool,
     ) -> Self {
-        Self { at, history, max_file_bytes, is_past, unread: OnceCell::new() }
+        Self { at, history, max_file_bytes, compares_commits: is_past, first_error: OnceCell::new() }
     }
 
     /// Returns the new text of a file: from the disk, if the content there still has this hash, or from the newer commit.
     pub(super) fn new_text(&self, path: &str, hash: Option<[u8; 32]>, id: ObjectId) -> Option<String> {
-        if self.is_past {
-            return self.past_text(id);
+        if self.compares_commits {
+            return self.read_object_text(id);
         }
         let (key, hash) = (SourceKey::new(path), hash?);
         match self.at.disk.read(&self.at.layout.root, &key, self.max_file_bytes) {
-            Ok(Read { content, hash: found, .. }) if found == hash => match content {
+            Ok(FileSnapshot { content, hash: found, .. }) if found == hash => match content {
                 Content::Text(text) => Some(text),
                 Content::Refused(_) => None,
             },
@@ -49,18 +49,18 @@ impl<'a> VersionTexts<'a> {
             Err(ReadError::Unreadable(_)) => None,
             // The answer leaves out the definitions of the file, because those of its newest content are unknown.
             Ok(_) | Err(ReadError::Gone(_) | ReadError::NotRegular(_) | ReadError::Unsettled(_)) => {
-                let _ = self.unread.set(format!("{path} changed while the answer was made"));
+                let _ = self.first_error.set(format!("{path} changed while the answer was made"));
                 None
             }
         }
     }
 
     /// Returns the text of a git object; `None` if it cannot be read, is too large, or is no text.
-    pub(super) fn past_text(&self, id: ObjectId) -> Option<String> {
-        let read = self.history.objects.blob(id, MOST_BYTES);
+    pub(super) fn read_object_text(&self, id: ObjectId) -> Option<String> {
+        let read = self.history.objects.read_blob_at_most(id, MOST_BYTES);
         let bytes = read.inspect_err(|error| {
-            if error.is_unread() {
-                let _ = self.unread.set(error.to_string()); // the first is enough
+            if error.is_unreadable() {
+                let _ = self.first_error.set(error.to_string()); // the first is enough
             }
         });
         let text = String::from_utf8(bytes.ok().flatten()?);
@@ -69,11 +69,11 @@ impl<'a> VersionTexts<'a> {
 
     /// Returns the value of a successful read; `None` after a failed one, whose error is recorded.
     pub(super) fn record_error<T>(&self, read: Result<T, PathError>) -> Option<T> {
-        read.inspect_err(|error| drop(self.unread.set(error.to_string()))).ok()
+        read.inspect_err(|error| drop(self.first_error.set(error.to_string()))).ok()
     }
 
     /// Returns the first recorded error.
     pub(super) fn first_error(&self) -> Option<&String> {
-        self.unread.get()
+        self.first_error.get()
     }
 }

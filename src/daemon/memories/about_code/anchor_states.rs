@@ -12,9 +12,9 @@ use memod_proto::memory::{ListParams, MemoriesResult, Memory, MemorySort};
 use memod_proto::{AnswerPart, Caveats, FreshnessLevel};
 use serde_json::{Value, json};
 
-use crate::daemon::memories::anchors::{SnapshotResult, check_on_snapshot, is_about};
-use crate::daemon::memories::calls::method_call::{MethodCall, locate_caller, read, with_store};
-use crate::daemon::memories::finding::queries::{self, page_limit};
+use crate::daemon::memories::anchors::{SnapshotResult, is_anchor_at_target, run_anchor_check};
+use crate::daemon::memories::calls::method_call::{MethodCall, locate_caller, read, run_on_store};
+use crate::daemon::memories::finding::queries::{self, parse_page_limit};
 use crate::daemon::memories::rules::memory_rules::{JobResult, parse_selection};
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::caveats::NotedCaveats;
@@ -70,7 +70,7 @@ pub(in crate::daemon) async fn check_states(
     until: Instant,
     lists: Vec<Vec<Anchor>>,
 ) -> RpcResult<SnapshotResult<Vec<Vec<Anchor>>>> {
-    check_on_snapshot(request, cwd, level, until, move |checker| {
+    run_anchor_check(request, cwd, level, until, move |checker| {
         let mut lists = lists.clone();
         for anchors in &mut lists {
             checker.check_all(anchors)?;
@@ -81,19 +81,19 @@ pub(in crate::daemon) async fn check_states(
 }
 
 /// Counts the living memories with anchors by their state.
-pub(in crate::daemon) async fn count_states(
+pub(in crate::daemon) async fn count_memories_by_state(
     request: &Arc<RequestContext>,
     cwd: &str,
 ) -> RpcResult<StateCounts> {
-    Ok(count_states_with_reason(request, cwd).await?.value)
+    Ok(count_memories_by_state_with_reason(request, cwd).await?.value)
 }
 
-/// Like [`count_states`], but also returns the reason why the numbers may be out of date.
-pub(in crate::daemon) async fn count_states_with_reason(
+/// Like [`count_memories_by_state`], but also returns the reason why the numbers may be out of date.
+pub(in crate::daemon) async fn count_memories_by_state_with_reason(
     request: &Arc<RequestContext>,
     cwd: &str,
 ) -> RpcResult<SnapshotResult<StateCounts>> {
-    let all = read_anchored(request, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
+    let all = read_memory_anchors(request, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
     let lists: Vec<_> = all.into_iter().map(|(_, anchors)| anchors).collect();
     let mut counts = StateCounts::default();
     if lists.is_empty() {
@@ -113,7 +113,7 @@ pub(in crate::daemon) async fn count_states_with_reason(
 }
 
 /// Returns the ids and the anchors of the selected memories. Memories without anchors are left out.
-pub(super) async fn read_anchored(
+pub(super) async fn read_memory_anchors(
     request: &RequestContext,
     filter: impl Fn(&MemoryRows<'_>) -> JobResult<MemoryFilter> + Send + 'static,
     sort: MemorySort,
@@ -127,17 +127,17 @@ pub(in crate::daemon::memories) async fn list_memories(call: &MethodCall<'_>) ->
     if params.state.is_empty() && params.about.is_empty() {
         return call.read(queries::list_page).await;
     }
-    list_anchored(call.request, params).await
+    list_memories_by_anchors(call.request, params).await
 }
 
 /// Lists the selected memories that are in one of the given states and about one of the given targets.
-pub(in crate::daemon) async fn list_anchored(
+pub(in crate::daemon) async fn list_memories_by_anchors(
     request: &Arc<RequestContext>,
     params: ListParams,
 ) -> RpcResult<Value> {
-    let limit = page_limit(&params)?;
+    let limit = parse_page_limit(&params)?;
     let (selection, archived) = (params.selection.clone(), params.archived);
-    let (ids, lists): (Vec<_>, Vec<_>) = read_anchored(
+    let (ids, lists): (Vec<_>, Vec<_>) = read_memory_anchors(
         request,
         move |rows: &MemoryRows<'_>| parse_selection(rows, &selection, archived, rows.now_ms()),
         params.sort,
@@ -160,7 +160,7 @@ pub(in crate::daemon) async fn list_anchored(
     let total = checked.len() as u64;
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let page: Vec<_> = checked.into_iter().skip(offset).take(limit as usize).collect();
-    with_store(request, move |store, now_ms| {
+    run_on_store(request, move |store, now_ms| {
         store.read(now_ms, move |rows: &MemoryRows<'_>| -> JobResult<Value> {
             let mut memories = Vec::new();
             for (id, anchors) in &page {
@@ -188,7 +188,7 @@ fn is_wanted(anchors: &[Anchor], params: &ListParams, dir: &CallerDir) -> RpcRes
     let mut is_any = params.about.is_empty();
     for target in &params.about {
         for anchor in anchors {
-            is_any |= is_about(anchor, target, dir)?;
+            is_any |= is_anchor_at_target(anchor, target, dir)?;
         }
     }
     Ok(is_any)

@@ -8,7 +8,7 @@ use memod_proto::memory::{ConfirmParams, UpdateResult};
 use memod_proto::{FreshnessLevel, RpcError, code};
 use serde_json::Value;
 
-use crate::daemon::memories::anchors::{AnchorChecker, check_on_snapshot};
+use crate::daemon::memories::anchors::{AnchorChecker, run_anchor_check};
 use crate::daemon::memories::calls::method_call::{MethodCall, read};
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, find_living, find_memory};
@@ -19,11 +19,11 @@ use crate::daemon::request::request_errors::bad_params_error;
 
 /// Answers `memory.confirm`: anchors a memory to the present code, and trusts a memory that others wrote.
 pub(in crate::daemon::memories) async fn confirm_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
-    call.write_with_found(find_with_anchors(call), store_confirmed).await
+    call.write_with_found(build_confirmed_anchors(call), store_confirmed).await
 }
 
 /// Returns the memory to confirm, and new anchors for the present code at its locations.
-async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Vec<Anchor>)> {
+async fn build_confirmed_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Vec<Anchor>)> {
     let params: ConfirmParams = call.parse_params()?;
     let record = read(call.request, move |rows| find_memory(rows, &params.id)).await?;
     let id = record.id.clone();
@@ -42,7 +42,7 @@ async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Ve
     }
     let anchors = record.anchors.clone();
     let until = request_deadline(call.request, None);
-    let anchors = check_on_snapshot(
+    let anchors = run_anchor_check(
         call.request,
         &call.caller.cwd,
         FreshnessLevel::Fs,
@@ -52,9 +52,9 @@ async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Ve
         },
     )
     .await?
-    .require_certain()?;
+    .require_certain_value()?;
 
-    Ok((record, anchor::each_once(&anchors)))
+    Ok((record, anchor::without_duplicate_anchors(&anchors)))
 }
 
 /// Returns a new anchor for the present code at the location of an anchor. Fails if that code is gone.

@@ -10,8 +10,8 @@ use memod_proto::anchor::{Anchor, AnchorState};
 use memod_proto::memory::MemorySort;
 use memod_proto::{FreshnessLevel, WhyMemory};
 
-use super::anchor_states::read_anchored;
-use crate::daemon::memories::anchors::{AnchorChecker, AnchorLocation, check_on_snapshot};
+use super::anchor_states::read_memory_anchors;
+use crate::daemon::memories::anchors::{AnchorChecker, AnchorLocation, run_anchor_check};
 use crate::daemon::memories::calls::method_call::read;
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
@@ -38,11 +38,11 @@ pub(in crate::daemon) async fn memories_for_places(
     places: Vec<PathLines>,
     until: Instant,
 ) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
-    let all = read_anchored(request, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
+    let all = read_memory_anchors(request, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
     if all.is_empty() {
         return Ok((Vec::new(), None));
     }
-    let mut checked = check_on_snapshot(request, cwd, FreshnessLevel::Fs, until, move |checker| {
+    let mut checked = run_anchor_check(request, cwd, FreshnessLevel::Fs, until, move |checker| {
         Ok(find_memories_at(checker, &all, &places)?)
     })
     .await?;
@@ -62,7 +62,7 @@ fn find_memories_at(
     let mut found = Vec::new();
     for (id, anchors) in memories {
         for (path, lines) in places {
-            if let Some(memory) = find_anchor_at(checker, id, anchors, path, lines)? {
+            if let Some(memory) = find_memory_at(checker, id, anchors, path, lines)? {
                 found.push(memory);
                 break;
             }
@@ -72,7 +72,7 @@ fn find_memories_at(
 }
 
 /// Returns a memory with its first anchor at a location; `None` if no anchor of the memory is there.
-fn find_anchor_at(
+fn find_memory_at(
     checker: &mut AnchorChecker<'_>,
     id: &str,
     anchors: &[Anchor],

@@ -8,7 +8,7 @@ use memod_memory::anchor;
 use memod_proto::FreshnessLevel;
 use memod_proto::anchor::Anchor;
 
-use crate::daemon::memories::anchors::{check_on_snapshot, find_named_anchor, resolve_target};
+use crate::daemon::memories::anchors::{find_named_anchor, resolve_target, run_anchor_check};
 use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, refused_error};
 use crate::daemon::request::fresh_snapshot::request_deadline;
@@ -17,7 +17,7 @@ use crate::daemon::request::fresh_snapshot::request_deadline;
 const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Resolves `targets` in the caller's worktree, and replaces `anchors` with the result. Does nothing without targets.
-pub(in crate::daemon::memories) async fn resolve_targets(
+pub(in crate::daemon::memories) async fn replace_with_target_anchors(
     anchors: &mut Vec<Anchor>,
     targets: &[String],
     call: &MethodCall<'_>,
@@ -27,7 +27,7 @@ pub(in crate::daemon::memories) async fn resolve_targets(
     }
     let (targets, cwd) = (targets.to_vec(), call.caller.cwd.clone());
     let until = request_deadline(call.request, Some(INDEX_TIMEOUT.as_millis() as u64));
-    *anchors = check_on_snapshot(
+    *anchors = run_anchor_check(
         call.request,
         &call.caller.cwd,
         FreshnessLevel::Fs,
@@ -37,7 +37,7 @@ pub(in crate::daemon::memories) async fn resolve_targets(
         },
     )
     .await?
-    .require_certain()?;
+    .require_certain_value()?;
 
     Ok(())
 }
@@ -69,6 +69,6 @@ pub(in crate::daemon::memories) fn unite_anchors(
         anchors.retain(|known| known.to_string() != place);
         anchors.insert(at, Anchor { state: None, now: None, note: None, ..anchor.clone() });
     }
-    anchor::check_count(&anchors).map_err(field_error)?;
+    anchor::check_anchor_count(&anchors).map_err(field_error)?;
     Ok(anchors)
 }

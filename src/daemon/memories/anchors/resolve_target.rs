@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use memod_base::paths::{self, CallerDir};
-use memod_base::types::{Definition, ReadRefusal, SourceKey, file_name, own_part};
+use memod_base::types::{Definition, ReadRefusal, SourceKey, file_name, last_part};
 use memod_engine::errors::RpcResult;
 use memod_memory::anchor::MOST_LINES;
 use memod_proto::anchor::Anchor;
@@ -14,7 +14,7 @@ use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
 };
 use crate::daemon::request::commit_history::{parse_source_key, parse_source_key_in};
-use crate::daemon::request::path_spec::{PathPart, find_named, parse_target};
+use crate::daemon::request::path_spec::{PathPart, find_definitions_named, parse_target};
 use crate::daemon::request::request_errors::bad_params_error;
 
 /// Number of suggestions for a path or name that does not exist.
@@ -72,9 +72,9 @@ fn build_anchor(
 /// Returns the location of the only definition of a name in any file.
 fn locate_by_name(checker: &AnchorChecker<'_>, name: &str, dir: &CallerDir) -> RpcResult<AnchorLocation> {
     match find_definitions(&checker.request.shared, checker.reader, checker.at.worktree, name)?.as_slice() {
-        [] => Err(explain_missing_target(checker, name, dir)),
+        [] => Err(missing_target_error(checker, name, dir)),
         [(key, found)] => Ok(AnchorLocation::from_definition(key.clone(), found)),
-        found => Err(name_about_param(ambiguous_name_error(name, found, dir))),
+        found => Err(prefix_about_param(ambiguous_name_error(name, found, dir))),
     }
 }
 
@@ -83,7 +83,11 @@ fn locate_by_name(checker: &AnchorChecker<'_>, name: &str, dir: &CallerDir) -> R
 ///
 /// # Errors
 /// When the target is outside the worktree.
-pub(in crate::daemon) fn is_about(anchor: &Anchor, target: &str, dir: &CallerDir) -> RpcResult<bool> {
+pub(in crate::daemon) fn is_anchor_at_target(
+    anchor: &Anchor,
+    target: &str,
+    dir: &CallerDir,
+) -> RpcResult<bool> {
     dir.resolve_path(target)?;
     let made_for = match (&anchor.symbol, anchor.lines) {
         (Some(symbol), _) => PathPart::Symbol(symbol),
@@ -131,7 +135,7 @@ fn is_symbol_named(part: PathPart<'_>, name: &str) -> bool {
 /// Returns whether a name refers to a definition with this title.
 fn is_title_named(title: &str, name: &str) -> bool {
     let definition = Definition { title: title.to_owned(), ..Definition::default() };
-    !find_named(std::slice::from_ref(&definition), name).is_empty()
+    !find_definitions_named(std::slice::from_ref(&definition), name).is_empty()
 }
 
 /// Returns the index of the anchor that a target names. The target is an anchor as displayed, or a path relative to `cwd`.
@@ -160,11 +164,11 @@ fn has_part(anchor: &Anchor, part: PathPart<'_>) -> bool {
 }
 
 fn target_error(message: &str, hint: &str) -> RpcError {
-    name_about_param(bad_params_error(message)).with_hint(hint)
+    prefix_about_param(bad_params_error(message)).with_hint(hint)
 }
 
 /// Puts the name of the param, `about`, before the message of an error.
-fn name_about_param(error: RpcError) -> RpcError {
+fn prefix_about_param(error: RpcError) -> RpcError {
     RpcError { code: code::INVALID_PARAMS, message: format!("about: {}", error.message), ..error }
 }
 
@@ -202,11 +206,11 @@ fn locate_symbol(
 ) -> RpcResult<AnchorLocation> {
     let path = dir.display_path(key.as_str());
     let all = checker.reader.list_definitions(checker.at.worktree, &key)?;
-    match find_named(&all, name).as_slice() {
+    match find_definitions_named(&all, name).as_slice() {
         [] => {
             let near = find_similar_names(name, all.iter().map(|found| found.title.as_str()));
             let hint = suggest_names(&near.iter().map(|title| format!("{path}#{title}")).collect::<Vec<_>>());
-            let error = name_about_param(undefined_name_error(&checker.request.caveats, &path, name, &all));
+            let error = prefix_about_param(undefined_name_error(&checker.request.caveats, &path, name, &all));
             Err(match hint {
                 Some(hint) => error.with_hint(hint),
                 None => error,
@@ -215,14 +219,14 @@ fn locate_symbol(
         [found] => Ok(AnchorLocation::from_definition(key, found)),
         found => {
             let found: Vec<_> = found.iter().map(|found| (key.clone(), (*found).clone())).collect();
-            Err(name_about_param(ambiguous_name_error(name, &found, dir))
+            Err(prefix_about_param(ambiguous_name_error(name, &found, dir))
                 .with_hint("add the name of its type or module"))
         }
     }
 }
 
 /// Returns the error for a target that the index does not have, with the reason: a directory, ignored, outside, or unknown.
-fn explain_missing_target(checker: &AnchorChecker<'_>, target: &str, dir: &CallerDir) -> RpcError {
+fn missing_target_error(checker: &AnchorChecker<'_>, target: &str, dir: &CallerDir) -> RpcError {
     let layout = &checker.at.layout;
     let specs = parse_target(target);
     let existing = specs.iter().find_map(|(path, _)| {
@@ -263,7 +267,7 @@ fn explain_missing_target(checker: &AnchorChecker<'_>, target: &str, dir: &Calle
     let hint = hint.unwrap_or_else(|| {
         "paths start at the current directory; `memo status --files` lists the indexed files".to_owned()
     });
-    let mut error = name_about_param(unknown_target_error(&checker.request.caveats, target));
+    let mut error = prefix_about_param(unknown_target_error(&checker.request.caveats, target));
     if !checker.at.fresh {
         error.message += "; or the file is not indexed yet: `memo sync` waits until it is";
     }
@@ -304,7 +308,7 @@ fn find_similar_names<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
 fn name_similarity(wanted: &str, name: &str) -> f64 {
     let whole = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
     let is_path = wanted.contains('/') || name.contains('/') || wanted.contains('.');
-    let last_part = if is_path { file_name } else { own_part };
+    let last_part = if is_path { file_name } else { last_part };
     let part = strsim::jaro_winkler(&last_part(wanted).to_lowercase(), &last_part(name).to_lowercase());
     whole.max(part)
 }

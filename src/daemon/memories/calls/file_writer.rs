@@ -7,11 +7,11 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memod_memory::file::hash;
+use memod_memory::file::hash_file_text;
 use memod_memory_db::{MemoryRows, MemoryStore, PendingFile};
 
 use crate::daemon::memories::memory_files::place_files::{
-    PlacedFiles, aside_path, file_error, not_written_error, put_in_place, write_aside,
+    PlacedFiles, file_access_error, not_written_error, put_in_place, temporary_path, write_temporary_files,
 };
 use crate::daemon::memories::memory_files::plan_files::FilesBefore;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
@@ -46,7 +46,7 @@ impl FileWriter {
         }
         let before = FilesBefore::read_rows(rows)?;
         let value = run()?;
-        rows.settlement().settle_own_memories()?;
+        rows.version_visibility().update_shown_versions()?;
         queue_changes::queue_changed_memories(rows, before.last_change, stamp)?;
         let changes = before.plan_changes(rows, stamp)?;
         if changes.is_empty() {
@@ -54,11 +54,13 @@ impl FileWriter {
         }
         for file in &changes {
             rows.written_files().put_pending_file(file)?;
-            rows.written_files().record_written_file(&file.name, file.text.as_deref().map(hash).as_ref())?;
+            rows.written_files()
+                .record_written_file(&file.name, file.text.as_deref().map(hash_file_text).as_ref())?;
         }
         self.counters.note_write();
         *self.prepared.borrow_mut() = changes;
-        write_aside(&self.root, &self.prepared.borrow()).map_err(|error| file_error(&error))?;
+        write_temporary_files(&self.root, &self.prepared.borrow())
+            .map_err(|error| file_access_error(&error))?;
         Ok(value)
     }
 
@@ -66,12 +68,12 @@ impl FileWriter {
     pub(in crate::daemon::memories) fn remove_prepared(&self) {
         self.counters.set_linked(NO_WORKTREE); // the rollback undid the links, so the next verb must update them
         for file in self.prepared.take() {
-            let _ = fs::remove_file(aside_path(&self.root, &file.name));
+            let _ = fs::remove_file(temporary_path(&self.root, &file.name));
         }
     }
 
     /// Puts the temporary files of a committed transaction in place.
-    pub(in crate::daemon::memories) fn place_prepared(
+    pub(in crate::daemon::memories) fn put_prepared_files_in_place(
         &self,
         store: &mut MemoryStore,
         now_ms: i64,

@@ -11,7 +11,7 @@ use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_git::Identity;
 use memod_memory::fields;
-use memod_memory::tiers::Tiers;
+use memod_memory::tiers::TierLifetimes;
 use memod_memory_db::{EarlierRequest, MemoryRows, MemoryStore};
 use memod_proto::memory::Caller;
 use memod_proto::{AnswerPart, RpcError, code};
@@ -20,11 +20,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::daemon::memories::calls::file_writer::FileWriter;
-use crate::daemon::memories::memory_files::check_files::find_troubles;
+use crate::daemon::memories::memory_files::check_files::build_files_notice;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
 use crate::daemon::memories::rules::share_rules::{ShareRules, TeamAccess};
-use crate::daemon::memories::worktree_files::take_edits::take_edits;
+use crate::daemon::memories::worktree_files::take_edits::start_storing_edits;
 use crate::daemon::request::caveats::{NotedCaveats, add_unknown_part};
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;
@@ -33,7 +33,7 @@ use crate::daemon::request::request_params::parse_params;
 use crate::daemon::request::worktree_location::{locate_worktree, read_identity};
 
 /// Longest name of a request, bytes.
-const MAX_REQUEST: usize = 128;
+const MAX_REQUEST_NAME_BYTES: usize = 128;
 
 /// One call of a memory method.
 pub(in crate::daemon::memories) struct MethodCall<'a> {
@@ -70,7 +70,7 @@ impl<'a> MethodCall<'a> {
         run: impl Fn(&MemoryRows<'_>, &P) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
         let params: P = self.parse_params()?;
-        with_store(self.request, move |store, now_ms| {
+        run_on_store(self.request, move |store, now_ms| {
             store.read(now_ms, move |rows: &MemoryRows<'_>| Ok(json!(run(rows, &params)?)))
         })
         .await
@@ -92,9 +92,9 @@ impl<'a> MethodCall<'a> {
     ) -> RpcResult<Value> {
         let named = self.named.clone();
         self.run_stamped(move |store, stamp| {
-            with_files(stamp, store, |files, store| {
+            write_files_after_commit(stamp, store, |files, store| {
                 store.write(stamp.now_ms, |rows| {
-                    answer_request(named.as_ref(), rows, || {
+                    run_request_once(named.as_ref(), rows, || {
                         files.run_verb(rows, stamp, || Ok(json!(run(rows, &params, stamp)?)))
                     })
                 })
@@ -119,7 +119,7 @@ impl<'a> MethodCall<'a> {
 
     /// Like [`Self::write_with`], but first makes a backup of all memories, and passes its path to `run`. `changes` is rolled back,
     /// and returns whether there is something to change; otherwise no backup is made. If `run` fails, the backup is deleted.
-    pub(in crate::daemon::memories) async fn write_backed_up<P: Send + 'static, T: Serialize>(
+    pub(in crate::daemon::memories) async fn write_after_backup<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
         changes: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<bool> + Send + 'static,
@@ -133,9 +133,9 @@ impl<'a> MethodCall<'a> {
             {
                 return Ok(answer);
             }
-            with_files(stamp, store, |files, store| {
+            write_files_after_commit(stamp, store, |files, store| {
                 let write = |rows: &MemoryRows<'_>, backup: Option<&Path>| {
-                    answer_request(named.as_ref(), rows, || {
+                    run_request_once(named.as_ref(), rows, || {
                         files.run_verb(rows, stamp, || Ok(json!(run(rows, &params, stamp, backup)?)))
                     })
                 };
@@ -149,18 +149,18 @@ impl<'a> MethodCall<'a> {
     }
 
     /// Like [`Self::write`], but rolls the change back if the param `dry_run` is true.
-    pub(in crate::daemon::memories) async fn write_or_rehearse<
+    pub(in crate::daemon::memories) async fn write_or_dry_run<
         P: DeserializeOwned + Send + 'static,
         T: Serialize,
     >(
         &self,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        self.write_or_rehearse_with(self.parse_params()?, run).await
+        self.write_or_dry_run_with_params(self.parse_params()?, run).await
     }
 
     /// Like [`Self::write_with`], but rolls the change back if the param `dry_run` is true.
-    pub(in crate::daemon::memories) async fn write_or_rehearse_with<P: Send + 'static, T: Serialize>(
+    pub(in crate::daemon::memories) async fn write_or_dry_run_with_params<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
@@ -184,16 +184,16 @@ impl<'a> MethodCall<'a> {
         let Identity { author, repository, remote } = read_identity(&self.request.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
         let config = &self.request.shared.engine.config.memory;
-        let (tiers, container) = (Tiers::new(&config.lifetimes()), config.container.clone());
+        let (tiers, container) = (TierLifetimes::new(&config.lifetimes()), config.container.clone());
         let config = &self.request.shared.engine.config;
         let shares = ShareRules::new(&config.share.tags, &config.share.containers);
         let team = TeamAccess::from_config(&config.team, remote.as_deref());
-        let outbox_bell = Arc::clone(&self.request.shared.memories.outbox_bell);
+        let outbox_bell = Arc::clone(&self.request.shared.memories.outbox_notify);
         let file_counters = self.request.shared.memories.files.counters();
         let agent = caller.agent_name.as_ref().map(|name| fields::validate_name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params_error(refused.to_string()))?;
         let (counters, n_written) = (file_counters.clone(), file_counters.n_written());
-        let answer = with_store(self.request, move |store, now_ms| {
+        let answer = run_on_store(self.request, move |store, now_ms| {
             let source = match &*caller.client {
                 _ if caller.is_agent() => fields::AGENT,
                 "cli" => "cli",
@@ -206,9 +206,9 @@ impl<'a> MethodCall<'a> {
                 source,
                 layout,
                 tiers,
-                shares,
+                share_rules: shares,
                 team,
-                outbox_bell,
+                outbox_notify: outbox_bell,
                 container,
                 repository,
                 file_counters,
@@ -219,7 +219,7 @@ impl<'a> MethodCall<'a> {
         .await;
         if counters.n_written() != n_written {
             // The first file of a worktree may have been written, so the directory of memories must be watched.
-            take_edits(&self.request.shared, &self.layout);
+            start_storing_edits(&self.request.shared, &self.layout);
         }
         answer
     }
@@ -263,13 +263,13 @@ impl NamedRequest {
     }
 
     /// Returns the stored answer of an earlier run. Without one, runs the request and stores its answer.
-    fn answer_once(&self, rows: &MemoryRows<'_>, run: impl FnOnce() -> JobResult<Value>) -> JobResult<Value> {
+    fn run_once(&self, rows: &MemoryRows<'_>, run: impl FnOnce() -> JobResult<Value>) -> JobResult<Value> {
         if let Some(answer) = self.find_answer(rows)? {
             return Ok(answer);
         }
         let answer = run()?;
         if self.deletes {
-            self.keep_answer(rows, &keep_ids_only(answer.clone()))?;
+            self.keep_answer(rows, &reduce_memories_to_ids(answer.clone()))?;
         } else {
             self.keep_answer(rows, &answer)?;
         }
@@ -287,19 +287,19 @@ impl NamedRequest {
 }
 
 /// Runs a request, at most once if it has a name.
-fn answer_request(
+fn run_request_once(
     request: Option<&NamedRequest>,
     rows: &MemoryRows<'_>,
     run: impl FnOnce() -> JobResult<Value>,
 ) -> JobResult<Value> {
     match request {
-        Some(request) => request.answer_once(rows, run),
+        Some(request) => request.run_once(rows, run),
         None => run(),
     }
 }
 
 /// Reduces the memories in the answer of a deletion to their ids, because no other data of deleted memories may be stored.
-fn keep_ids_only(mut answer: Value) -> Value {
+fn reduce_memories_to_ids(mut answer: Value) -> Value {
     for memory in answer["memories"].as_array_mut().into_iter().flatten() {
         *memory = json!({ "id": memory["id"] });
     }
@@ -307,15 +307,15 @@ fn keep_ids_only(mut answer: Value) -> Value {
 }
 
 /// Runs a transaction that may change files of memories, and puts the changed files in place after the commit.
-fn with_files<T>(
+fn write_files_after_commit<T>(
     stamp: &ChangeStamp,
     store: &mut MemoryStore,
     run: impl FnOnce(&FileWriter, &mut MemoryStore) -> JobResult<T>,
 ) -> JobResult<T> {
     let files = FileWriter::new(&stamp.layout.root, stamp.file_counters.clone());
     let value = run(&files, store).inspect_err(|_| files.remove_prepared())?;
-    files.place_prepared(store, stamp.now_ms)?;
-    stamp.outbox_bell.notify_one();
+    files.put_prepared_files_in_place(store, stamp.now_ms)?;
+    stamp.outbox_notify.notify_one();
     Ok(value)
 }
 
@@ -324,14 +324,16 @@ pub(in crate::daemon) async fn locate_caller(
     request: &Arc<RequestContext>,
     caller: &Caller,
 ) -> RpcResult<RepoLayout> {
-    if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
-        return Err(bad_params_error(format!("request: the name is longer than {MAX_REQUEST} bytes")));
+    if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST_NAME_BYTES) {
+        return Err(bad_params_error(format!(
+            "request: the name is longer than {MAX_REQUEST_NAME_BYTES} bytes"
+        )));
     }
     locate_worktree(request, &caller.cwd, request_deadline(request, None)).await
 }
 
 /// Returns the identity of the model whose vectors the memories have. Opens the database, which stores the identity.
-pub(in crate::daemon::memories) async fn model_id(request: &RequestContext) -> RpcResult<String> {
+pub(in crate::daemon::memories) async fn read_model_id(request: &RequestContext) -> RpcResult<String> {
     Ok(request
         .memories()
         .run_job(|store: &mut MemoryStore| -> JobResult<String> {
@@ -350,18 +352,18 @@ pub(in crate::daemon::memories) async fn read<T: Send + 'static>(
 }
 
 /// Runs a job on the thread that owns the memories. Adds notices about the database and about files of memories to the answer.
-pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
+pub(in crate::daemon::memories) async fn run_on_store<E: Into<RpcError>>(
     request: &RequestContext,
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
 ) -> RpcResult<Value> {
-    let n_unlisted = request.memories().n_unlisted();
+    let n_unlisted = request.memories().count_unlisted_files();
     let answer = request
         .memories()
         .run_job(move |store: &mut MemoryStore| {
             let now_ms = now_ms();
             let mut answer =
                 run(store, now_ms).map_err(|error| add_searched_places(error.into(), store, now_ms))?;
-            let notices = [store.user_notice(now_ms), find_troubles(store, now_ms, n_unlisted)];
+            let notices = [store.user_notice(now_ms), build_files_notice(store, now_ms, n_unlisted)];
             let notices: Vec<String> = notices.into_iter().flatten().collect();
             if !notices.is_empty() {
                 add_notice(&mut answer, &notices.join("; "));
@@ -369,11 +371,11 @@ pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
             Ok(answer)
         })
         .await?;
-    answer.map_err(|error| add_unread_memories(error, &request.caveats))
+    answer.map_err(|error| add_unread_files_reason(error, &request.caveats))
 }
 
 /// Adds to a not-found error that some files of memories could not be read, so the memory may exist all the same.
-fn add_unread_memories(error: RpcError, caveats: &NotedCaveats) -> RpcError {
+fn add_unread_files_reason(error: RpcError, caveats: &NotedCaveats) -> RpcError {
     match caveats.find_caveat(AnswerPart::Memories).filter(|_| error.code == code::NOT_FOUND) {
         Some(why) => add_unknown_part(error, &why),
         None => error,
@@ -388,7 +390,7 @@ pub(in crate::daemon::memories) fn add_notice(answer: &mut Value, note: &str) {
 
 /// Adds to a not-found error the places that were searched, if there are several, and those that could not be read.
 fn add_searched_places(error: RpcError, store: &MemoryStore, now_ms: i64) -> RpcError {
-    let Some(places) = store.describe_places().filter(|_| error.code == code::NOT_FOUND) else {
+    let Some(places) = store.describe_databases().filter(|_| error.code == code::NOT_FOUND) else {
         return error;
     };
     let notice = store.user_notice(now_ms).map_or(String::new(), |notice| format!("; {notice}"));

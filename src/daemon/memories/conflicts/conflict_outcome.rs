@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use memod_memory::file::MemoryFile;
 use memod_memory::{fields, file};
-use memod_memory_db::{FileState, JobError, MemoryRecord, MemoryRows, ShownMemories};
+use memod_memory_db::{JobError, MemoriesInFile, MemoryFileSnapshot, MemoryRecord, MemoryRows};
 use memod_proto::RpcError;
 
 use crate::daemon::memories::memory_files::file_conversion::to_outcome_version;
@@ -28,12 +28,12 @@ pub(in crate::daemon::memories) fn write_outcome(
     let version = to_outcome_version(id, &file)?;
     stamp.set_resolved(id, file);
     let event = stamp.new_event("resolve");
-    let resolved = FileState {
+    let resolved = MemoryFileSnapshot {
         name: file::file_name(id),
         hash: version.hash,
-        shown: ShownMemories::Versions(vec![version]),
+        memories: MemoriesInFile::Versions(vec![version]),
         event: Some(event.clone()),
-        edited: None,
+        edited_ms: None,
     };
     let n_former = rows.history().list_history(id)?.len();
     rows.file_updates().apply_files(&[resolved], &BTreeSet::new())?;
@@ -41,7 +41,7 @@ pub(in crate::daemon::memories) fn write_outcome(
     let is_noted =
         rows.history().list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
     if theirs.is_some() || !is_noted {
-        rows.conflicts().note_their_side(theirs, &find_memory(rows, id)?, &event)?;
+        rows.conflicts().record_their_side(theirs, &find_memory(rows, id)?, &event)?;
     }
     if !stamp.is_agent() {
         rows.sharing().trust_memory(id)?; // a person who chooses has read it
@@ -50,12 +50,12 @@ pub(in crate::daemon::memories) fn write_outcome(
 }
 
 /// Returns the error for a request that names neither a side nor a text.
-pub(in crate::daemon::memories) fn nothing_chosen_error() -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn no_outcome_chosen_error() -> JobError<RpcError> {
     refused_error("side, text: neither is given".to_owned(), "choose a side, or give a new text")
 }
 
 /// Returns the error for the choice of `both` where neither side is a private memory.
-pub(in crate::daemon::memories) fn no_own_side_error(id: &str) -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn no_private_side_error(id: &str) -> JobError<RpcError> {
     refused_error(
         format!("side: both: neither side of {id} is a private memory"),
         "choose a side with --ours or --theirs, and add the other text with `memo add`",

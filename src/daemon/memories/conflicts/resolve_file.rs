@@ -1,6 +1,6 @@
 //! Resolves the conflict in the file of a memory.
 
-use memod_base::types::memory_file;
+use memod_base::types::memory_file_path;
 use memod_engine::errors::RpcResult;
 use memod_memory::file;
 use memod_memory::file::MemoryFile;
@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::resolve_own;
 use super::resolve_team;
 use crate::daemon::memories::calls::method_call::MethodCall;
-use crate::daemon::memories::conflicts::conflict_outcome::no_own_side_error;
-use crate::daemon::memories::conflicts::conflict_outcome::nothing_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::no_outcome_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::no_private_side_error;
 use crate::daemon::memories::conflicts::conflict_outcome::validate_outcome;
 use crate::daemon::memories::conflicts::conflict_outcome::write_outcome;
 use crate::daemon::memories::memory_files::check_files::list_unmerged;
@@ -42,7 +42,7 @@ fn write_resolution(
         return resolve_team::resolve_team_conflict(rows, &found, params, stamp);
     }
     if rows.conflicts().has_other_version(&found.id)? {
-        return resolve_own::resolve_own_conflict(rows, &found, params, stamp);
+        return resolve_own::resolve_private_conflict(rows, &found, params, stamp);
     }
     if let Some(why) = rows.files().why_file_hidden(&found.id)?.filter(|_| !found.shared) {
         return Err(unreadable_error(&found.id, &why)); // the outcome would conflict with the private memory
@@ -50,12 +50,12 @@ fn write_resolution(
     let id = found.id;
     let name = file::file_name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
-    let mut parsed = match (file::own_side_first(&text, is_rebasing(&stamp.layout)), params.side) {
+    let mut parsed = match (file::parse_own_side_first(&text, is_rebasing(&stamp.layout)), params.side) {
         (Ok(None), _) => return Err(not_in_conflict_error(&id, stamp)),
         (Ok(Some([_, theirs])), Some(SideName::Theirs)) => MemoryFile::parse(&theirs).map_err(field_error)?,
         (Ok(Some([ours, _])), Some(SideName::Ours)) => MemoryFile::parse(&ours).map_err(field_error)?,
-        (_, Some(SideName::Both)) => return Err(no_own_side_error(&id)),
-        (_, None) if params.text.is_none() => return Err(nothing_chosen_error()),
+        (_, Some(SideName::Both)) => return Err(no_private_side_error(&id)),
+        (_, None) if params.text.is_none() => return Err(no_outcome_chosen_error()),
         // Only the text was chosen.
         (Ok(Some([ours, theirs])), None) => MemoryFile::combine_sides(&ours, &theirs).map_err(field_error)?,
         // With an explicit text, the other fields stay as before the conflict.
@@ -75,7 +75,7 @@ fn write_resolution(
     let theirs = rows.conflicts().find_their_side(&id)?;
     write_outcome(rows, &id, parsed, theirs.as_ref(), stamp)?;
     let record = find_memory(rows, &id)?;
-    let path = memory_file(&id);
+    let path = memory_file_path(&id);
     Ok(ResolveFileResult {
         memory: protocol_values::to_memory(record, stamp.now_ms),
         path,
@@ -85,7 +85,7 @@ fn write_resolution(
 
 /// Returns the error for a memory without two sides. Git may still list its file as unmerged, because one side removed the file.
 fn not_in_conflict_error(id: &str, stamp: &ChangeStamp) -> JobError<RpcError> {
-    let path = memory_file(id);
+    let path = memory_file_path(id);
     match list_unmerged(&stamp.layout).unwrap_or_default().into_iter().find(|check| check.name == path) {
         None => refused_error(format!("id: {id} is not in conflict"), "change the memory with `memo update`"),
         Some(check) => {

@@ -1,6 +1,6 @@
 //! Resolves the conflict between a private memory and another memory that a file or the team has under the same id.
 
-use memod_base::types::memory_file;
+use memod_base::types::memory_file_path;
 use memod_memory::file::{self, MemoryFile};
 use memod_memory::id;
 use memod_memory_db::{MemoryRecord, MemoryRows};
@@ -8,8 +8,8 @@ use memod_proto::Caveats;
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 
 use super::resolve_team;
-use crate::daemon::memories::conflicts::conflict_outcome::no_own_side_error;
-use crate::daemon::memories::conflicts::conflict_outcome::nothing_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::no_outcome_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::no_private_side_error;
 use crate::daemon::memories::conflicts::conflict_outcome::validate_outcome;
 use crate::daemon::memories::conflicts::conflict_outcome::write_outcome;
 use crate::daemon::memories::memory_files::file_conversion::build_shared_file;
@@ -20,7 +20,7 @@ use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::team_memories::take_versions;
 
 /// Resolves the conflict as the params say, and returns the resulting memory.
-pub(super) fn resolve_own_conflict(
+pub(super) fn resolve_private_conflict(
     rows: &MemoryRows<'_>,
     own: &MemoryRecord,
     params: &ResolveFileParams,
@@ -35,8 +35,8 @@ pub(super) fn resolve_own_conflict(
             "leave out one of --both and --text",
         )),
         (Some(SideName::Both), _) => keep_both(rows, own, is_in_file, stamp),
-        (_, true) => choose_with_file(rows, own, params, stamp),
-        (_, false) => choose_with_team(rows, own, params, stamp),
+        (_, true) => store_outcome_in_file(rows, own, params, stamp),
+        (_, false) => store_outcome_for_team(rows, own, params, stamp),
     }
 }
 
@@ -48,8 +48,8 @@ fn keep_both(
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let new_id = id::new_id(stamp.now_ms, rows.random_bytes()?);
-    rows.own_memories().change_own_id(&own.id, &new_id, &stamp.new_event("resolve"))?;
-    take_versions::retry_show_version(rows, &own.id)?;
+    rows.private_memories().change_private_id(&own.id, &new_id, &stamp.new_event("resolve"))?;
+    take_versions::retry_apply_text(rows, &own.id)?;
     if !stamp.is_agent() && rows.records().find_memory(&own.id)?.is_some() {
         rows.sharing().trust_memory(&own.id)?; // a person who keeps both has read both
     }
@@ -57,7 +57,7 @@ fn keep_both(
     Ok(ResolveFileResult {
         memory: protocol_values::to_memory(find_memory(rows, &new_id)?, stamp.now_ms),
         path: String::new(),
-        caveats: Caveats::of_notice(Some(format!(
+        caveats: Caveats::from_notice(Some(format!(
             "your memory has the new id {new_id}; {} is the version of {who}",
             own.id
         ))),
@@ -65,7 +65,7 @@ fn keep_both(
 }
 
 /// Shares the private memory as a file of the worktree, with the outcome of the conflict.
-fn choose_with_file(
+fn store_outcome_in_file(
     rows: &MemoryRows<'_>,
     own: &MemoryRecord,
     params: &ResolveFileParams,
@@ -75,11 +75,11 @@ fn choose_with_file(
     let theirs = MemoryFile::parse(&text).map_err(field_error)?;
     let shared = MemoryRecord { shared: true, ..own.clone() };
     let their_record = rows.conflicts().find_their_side(&own.id)?;
-    rows.settlement().share_conflicting(&own.id)?;
+    rows.version_visibility().share_conflicting(&own.id)?;
     let ours = build_shared_file(rows, &shared, Some(&theirs))?;
     let (mut outcome, is_changed) = match (params.side, &params.text) {
-        (None, None) => return Err(nothing_chosen_error()),
-        (Some(SideName::Both), _) => return Err(no_own_side_error(&own.id)),
+        (None, None) => return Err(no_outcome_chosen_error()),
+        (Some(SideName::Both), _) => return Err(no_private_side_error(&own.id)),
         (Some(SideName::Theirs), text) => (theirs, text.is_some()),
         (Some(SideName::Ours), _) => (ours, true),
         (None, Some(_)) => (MemoryFile::combine_sides(&ours.render(), &text).map_err(field_error)?, true),
@@ -90,20 +90,20 @@ fn choose_with_file(
     write_outcome(rows, &own.id, outcome, their_record.as_ref(), stamp)?;
     Ok(ResolveFileResult {
         memory: protocol_values::to_memory(find_memory(rows, &own.id)?, stamp.now_ms),
-        path: if is_changed { memory_file(&own.id) } else { String::new() },
+        path: if is_changed { memory_file_path(&own.id) } else { String::new() },
         caveats: Caveats::default(),
     })
 }
 
 /// Shares the private memory with the team, with the outcome of the conflict.
-fn choose_with_team(
+fn store_outcome_for_team(
     rows: &MemoryRows<'_>,
     own: &MemoryRecord,
     params: &ResolveFileParams,
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let theirs = rows.team_versions().find_team_row(&own.id)?.unwrap_or_default().text;
-    rows.team().share_with_team(&own.id)?;
+    rows.team().mark_team_memory(&own.id)?;
     let as_team = MemoryRecord { team: true, ..own.clone() };
     let ours = build_shared_file(rows, &as_team, MemoryFile::parse(&theirs).ok().as_ref())?.render();
     resolve_team::store_outcome(rows, &own.id, [&ours, &theirs], params, stamp)

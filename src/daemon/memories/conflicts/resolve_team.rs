@@ -5,13 +5,13 @@ use memod_memory_db::{FileSide, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 
-use crate::daemon::memories::conflicts::conflict_outcome::no_own_side_error;
-use crate::daemon::memories::conflicts::conflict_outcome::nothing_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::no_outcome_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::no_private_side_error;
 use crate::daemon::memories::conflicts::conflict_outcome::validate_outcome;
 use crate::daemon::memories::memory_files::file_conversion;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{
-    JobResult, archived_beside_error, field_error, find_memory, refused_error,
+    JobResult, archived_private_error, field_error, find_memory, refused_error,
 };
 use crate::daemon::memories::rules::protocol_values;
 
@@ -23,8 +23,8 @@ pub(super) fn resolve_team_conflict(
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let id = &record.id;
-    if rows.team().find_archived_beside(record)?.is_some() {
-        return Err(archived_beside_error(id));
+    if rows.team().find_archived_private(record)?.is_some() {
+        return Err(archived_private_error(id));
     }
     let known = rows.team_versions().find_team_row(id)?.unwrap_or_default();
     let Some(theirs) = known.theirs else {
@@ -46,8 +46,8 @@ pub(super) fn store_outcome(
     stamp: &ChangeStamp,
 ) -> JobResult<ResolveFileResult> {
     let mut outcome = match (params.side, &params.text) {
-        (None, None) => return Err(nothing_chosen_error()),
-        (Some(SideName::Both), _) => return Err(no_own_side_error(id)),
+        (None, None) => return Err(no_outcome_chosen_error()),
+        (Some(SideName::Both), _) => return Err(no_private_side_error(id)),
         (Some(SideName::Theirs), _) => MemoryFile::parse(theirs).map_err(field_error)?,
         (Some(SideName::Ours), _) => MemoryFile::parse(ours).map_err(field_error)?,
         // Only the text was chosen.
@@ -56,7 +56,7 @@ pub(super) fn store_outcome(
     if let Some(text) = &params.text {
         outcome.content = validate_outcome(text)?;
     }
-    let is_theirs = MemoryFile::parse(theirs).is_ok_and(|theirs| theirs.says_same(&outcome));
+    let is_theirs = MemoryFile::parse(theirs).is_ok_and(|theirs| theirs.equals_except_updated(&outcome));
     let text = if is_theirs {
         theirs.to_owned()
     } else {
@@ -75,7 +75,7 @@ pub(super) fn store_outcome(
     let theirs = MemoryFile::parse(theirs)
         .ok()
         .map(|theirs| file_conversion::to_version(id, FileSide::Whole, theirs).record);
-    rows.conflicts().note_their_side(
+    rows.conflicts().record_their_side(
         theirs.as_ref(),
         &find_memory(rows, id)?,
         &stamp.new_event("resolve"),

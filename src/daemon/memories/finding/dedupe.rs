@@ -14,11 +14,11 @@ use memod_proto::memory::{DedupeParams, DedupeResult, Group};
 use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 use serde_json::{Value, json};
 
-use super::near_memories::{SAME_WORDS, is_near};
-use crate::daemon::memories::calls::method_call::{MethodCall, read, with_store};
+use super::near_memories::{MIN_SAME_WORDS_COSINE, are_nearly_same};
+use crate::daemon::memories::calls::method_call::{MethodCall, read, run_on_store};
 use crate::daemon::memories::rules::memory_rules::{JobResult, digest_records, field_error, refused_error};
 use crate::daemon::memories::rules::protocol_values;
-use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::TEAM_ARCHIVED_WORDS;
 use crate::daemon::memories::rules::removal_notices::removal_notice;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
@@ -27,7 +27,7 @@ use crate::daemon::request::request_context::RequestContext;
 const MOST_NEAR: usize = 50;
 
 /// Number of neighbours of each memory that also count as near if they have the same words.
-const MOST_BY_WORDS: usize = 3;
+const MAX_NEIGHBOURS_BY_WORDS: usize = 3;
 
 /// The rows of two memories, and the cosine of their vectors.
 type NearPair = (MemoryRow, MemoryRow, f64);
@@ -36,10 +36,10 @@ type NearPair = (MemoryRow, MemoryRow, f64);
 /// thread that owns the memories.
 pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.parse_params()?;
-    let threshold = check_threshold(&params, call.request.shared.engine.config.memory.near_cosine)?;
+    let threshold = choose_threshold(&params, call.request.shared.engine.config.memory.near_cosine)?;
     // An explicit threshold applies without exceptions.
-    let n_by_words = if params.threshold.is_none() { MOST_BY_WORDS } else { 0 };
-    let containers = read(call.request, move |rows| group_by_container(rows, &params)).await?;
+    let n_by_words = if params.threshold.is_none() { MAX_NEIGHBOURS_BY_WORDS } else { 0 };
+    let containers = read(call.request, move |rows| list_rows_by_container(rows, &params)).await?;
     let vectors = call.request.shared.memories.finder.with_vectors(Clone::clone);
     let pairs: Vec<NearPair> = run_blocking(call.request, move |_| {
         let pairs =
@@ -47,7 +47,7 @@ pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -
         Ok(pairs.collect())
     })
     .await?;
-    with_store(call.request, move |store, now_ms| {
+    run_on_store(call.request, move |store, now_ms| {
         store.read(now_ms, |rows| -> JobResult<Value> {
             Ok(json!(group_duplicates(rows, &pairs, threshold)?))
         })
@@ -62,8 +62,8 @@ pub(in crate::daemon) async fn find_near_pairs(
     params: DedupeParams,
     most: usize,
 ) -> RpcResult<Vec<(MemoryRecord, MemoryRecord, f64)>> {
-    let threshold = check_threshold(&params, SAME_WORDS)?;
-    let containers = read(request, move |rows| group_by_container(rows, &params)).await?;
+    let threshold = choose_threshold(&params, MIN_SAME_WORDS_COSINE)?;
+    let containers = read(request, move |rows| list_rows_by_container(rows, &params)).await?;
     let vectors = request.shared.memories.finder.with_vectors(Clone::clone);
     let mut near: Vec<NearPair> = run_blocking(request, move |_| {
         Ok(containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, 0)).collect())
@@ -96,7 +96,7 @@ pub(in crate::daemon) async fn find_near_pairs(
 }
 
 /// Returns the rows of the living memories of each selected container.
-fn group_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult<Vec<Vec<MemoryRow>>> {
+fn list_rows_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult<Vec<Vec<MemoryRow>>> {
     let names = match &params.container {
         Some(name) => vec![fields::validate_container(name).map_err(field_error)?],
         None => rows.tallies().tally_containers()?.into_iter().map(|tally| tally.name).collect(),
@@ -111,7 +111,8 @@ fn group_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult
 }
 
 /// Returns the pairs of `rows` with at least the cosine `threshold`. The nearest `n_by_words` neighbours of each row need only
-/// [`SAME_WORDS`], because their words are compared later. Scans all vectors for each row, so the caller must hold no lock.
+/// [`MIN_SAME_WORDS_COSINE`], because their words are compared later. Scans all vectors for each row, so the caller must hold no
+/// lock.
 fn compare_pairwise(
     vectors: &MutableVectorIndex<MemoryRow>,
     rows: &[MemoryRow],
@@ -121,10 +122,10 @@ fn compare_pairwise(
     let own_rows: IdSet = rows.iter().copied().collect();
     let mut pairs = Vec::new();
     for row in rows {
-        let Some(vector) = vectors.stored_query(*row) else { continue };
+        let Some(vector) = vectors.vector_as_query(*row) else { continue };
         let near = vectors.find_nearest(&vector, MOST_NEAR, |other| other > *row && own_rows.contains(other));
         let near = near.into_iter().enumerate().take_while(|(nth, (_, cosine))| {
-            *cosine >= if *nth < n_by_words { threshold.min(SAME_WORDS) } else { threshold }
+            *cosine >= if *nth < n_by_words { threshold.min(MIN_SAME_WORDS_COSINE) } else { threshold }
         });
         pairs.extend(near.map(|(_, (other, cosine))| (*row, other, cosine)));
     }
@@ -132,7 +133,7 @@ fn compare_pairwise(
 }
 
 /// Returns the minimum cosine of the request, or else that of the settings. Fails if the cosine is out of range.
-fn check_threshold(params: &DedupeParams, setting: f64) -> JobResult<f64> {
+fn choose_threshold(params: &DedupeParams, setting: f64) -> JobResult<f64> {
     let threshold = params.threshold.unwrap_or(setting);
     match (LEAST_NEAR_COSINE..=1.0).contains(&threshold) {
         true => Ok(threshold),
@@ -156,7 +157,7 @@ fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -
         .filter(|(left, right, cosine)| {
             let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
             left.container == right.container
-                && is_near(*cosine, threshold, left, right)
+                && are_nearly_same(*cosine, threshold, left, right)
                 && find_difference(&left.content, &right.content).is_none()
         })
         .copied()
@@ -175,7 +176,7 @@ fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -
         merged.extend(others);
     }
     groups.sort_by(|a, b| b.merge.len().cmp(&a.merge.len()).then_with(|| a.keep.id.cmp(&b.keep.id)));
-    let caveats = Caveats::of_notice(removal_notice(&merged, ARCHIVED_THERE, true));
+    let caveats = Caveats::from_notice(removal_notice(&merged, TEAM_ARCHIVED_WORDS, true));
     Ok(DedupeResult { groups, threshold, caveats })
 }
 

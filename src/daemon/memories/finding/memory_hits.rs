@@ -1,7 +1,7 @@
 //! Searches memories, and converts them to hits.
 
 use memod_base::clock::now_ms;
-use memod_base::types::{ChunkKind, rfc3339};
+use memod_base::types::{ChunkKind, format_rfc3339};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_memory::text;
@@ -22,17 +22,17 @@ impl WorktreeMemories<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub(in crate::daemon) fn find_memories(self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
-        let found = self.find_once(wanted)?;
+        let found = self.find_memories_once(wanted)?;
         if !found.is_outdated {
             return Ok(found);
         }
         // The model was switched after the query was embedded.
         let mut again = wanted.clone();
-        again.set_query_vector(self.thread.ready_model().as_deref().map_err(String::as_str));
-        self.find_once(&again)
+        again.set_query_vector(self.thread.load_ready_model().as_deref().map_err(String::as_str));
+        self.find_memories_once(&again)
     }
 
-    fn find_once(self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
+    fn find_memories_once(self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
         if let Some(Ok(found)) = self.read_rows(|rows, vectors| search_memories(rows, vectors, wanted)) {
             return Ok(found);
         }
@@ -40,7 +40,7 @@ impl WorktreeMemories<'_> {
         let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.thread.finder));
         let answer = self.send_job(move |store| {
             let _ = store.open_now(now_ms()); // the read below reports why it cannot be opened
-            finder.follow_changes(store);
+            finder.apply_changes(store);
             store
                 .read(now_ms(), |rows: &MemoryRows<'_>| {
                     Ok(finder.with_vectors(|vectors| search_memories(rows, vectors, &wanted))?)
@@ -53,7 +53,7 @@ impl WorktreeMemories<'_> {
     /// Waits until every living memory has its vector.
     pub(in crate::daemon) async fn embed_all(self) -> RpcResult<()> {
         self.run_job(|store| {
-            while store.embed_some(now_ms())? {}
+            while store.compute_missing_vectors(now_ms())? {}
             Ok(())
         })
         .await?
@@ -72,7 +72,7 @@ pub(in crate::daemon) fn build_hit(
 ) -> Hit {
     let FoundMemory { ranked, record } = found;
     let snippet = snippets.cut_snippet(&record.content, 1, &Default::default(), n_before);
-    let anchors = wanted.judged.get(&record.id).unwrap_or(&record.anchors).clone();
+    let anchors = wanted.checked_anchors.get(&record.id).unwrap_or(&record.anchors).clone();
     let signals = &ranked.candidate.signals;
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
     Hit {
@@ -94,16 +94,16 @@ pub(in crate::daemon) fn build_hit(
         arms: ranks_by_arm(signals),
         id: Some(record.id.clone()),
         view: root.to_owned(),
-        blob: blake3::Hash::from_bytes(text::hash(&record.content)).to_hex().to_string(),
-        trust: protocol_values::trust_of(record).to_owned(),
+        blob: blake3::Hash::from_bytes(text::hash_content(&record.content)).to_hex().to_string(),
+        trust: protocol_values::determine_trust(record).to_owned(),
         state: AnchorState::from_anchors(&anchors).map(|state| state.as_str().to_owned()),
         commit: None,
         memory: Some(MemoryInfo {
             container: record.container.clone(),
             tags: record.tags.clone(),
-            created: rfc3339(record.created),
+            created: format_rfc3339(record.created),
             anchors,
-            scope: protocol_values::scope_of(record),
+            scope: protocol_values::determine_scope(record),
             repository: record.repository.clone(),
             conflict: protocol_values::conflict_name(record.side).map(str::to_owned),
             superseded_by: ranked.candidate.facts.successors.clone(),
@@ -113,6 +113,6 @@ pub(in crate::daemon) fn build_hit(
 }
 
 /// Returns whether a memory was written or confirmed here, rather than imported.
-pub(in crate::daemon::memories) fn is_written_here(record: &MemoryRecord) -> bool {
-    protocol_values::trust_of(record) == "own"
+pub(in crate::daemon::memories) fn is_own_memory(record: &MemoryRecord) -> bool {
+    protocol_values::determine_trust(record) == "own"
 }

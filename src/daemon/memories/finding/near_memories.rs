@@ -31,19 +31,21 @@ const DEFAULT_LIMIT: usize = 10;
 /// Maximum number of related memories.
 const MAX_LIMIT: usize = 200;
 /// Lowest cosine of "possibly related" texts, see models/builtin/README.md.
-const MAYBE_RELATED: f64 = 0.5;
+const MIN_RELATED_COSINE: f64 = 0.5;
 
 /// Lowest cosine of texts with the same words that say nearly the same. Measured among 1,283 facts of conversations and 1,685
 /// subjects of commits: of some 3,400 pairs with a cosine between 0.6 and 0.9, none has the same words. Of 85 pairs with a cosine
 /// of at least 0.8, six say the same, so a lower `memory.near_cosine` would refuse many new memories.
-pub(super) const SAME_WORDS: f64 = 0.6;
+pub(super) const MIN_SAME_WORDS_COSINE: f64 = 0.6;
 
 /// Returns whether two memories with this cosine say nearly the same. A cosine of at least `bound` suffices; below that, the texts
 /// must have the same words. Words do not count for a chunk of a document, because another memory may quote the document.
-pub(super) fn is_near(cosine: f64, bound: f64, left: &MemoryRecord, right: &MemoryRecord) -> bool {
+pub(super) fn are_nearly_same(cosine: f64, bound: f64, left: &MemoryRecord, right: &MemoryRecord) -> bool {
     let are_documents = left.key.is_some() || right.key.is_some();
     cosine >= bound
-        || (cosine >= SAME_WORDS && !are_documents && has_same_words(&left.content, &right.content))
+        || (cosine >= MIN_SAME_WORDS_COSINE
+            && !are_documents
+            && has_same_words(&left.content, &right.content))
 }
 
 /// A memory, and its cosine to the memory or query that it was compared with.
@@ -56,19 +58,19 @@ pub(in crate::daemon::memories) struct NearFinder {
     /// Lowest cosine of texts that say nearly the same.
     cosine: f64,
     /// Whether to refuse a near-duplicate.
-    pub(in crate::daemon::memories) is_refused: bool,
+    pub(in crate::daemon::memories) refuses_near: bool,
 }
 
 impl NearFinder {
     pub(in crate::daemon::memories) fn from_shared(shared: &Shared) -> Self {
         let config = &shared.engine.config.memory;
         let finder = Arc::clone(&shared.memories.finder);
-        Self { finder, cosine: config.near_cosine, is_refused: config.refuse_near }
+        Self { finder, cosine: config.near_cosine, refuses_near: config.refuse_near }
     }
 
     /// Returns the living memories of the record's container that say nearly the same, apart from numbers and negations, the
     /// nearest first.
-    fn find_near(
+    fn find_near_duplicates(
         &self,
         rows: &MemoryRows<'_>,
         record: &MemoryRecord,
@@ -78,11 +80,12 @@ impl NearFinder {
             .finder
             .load_model()
             .ok()
-            .and_then(|model| QueryVector::of_record(model.as_ref(), field).ok());
+            .and_then(|model| QueryVector::embed_record(model.as_ref(), field).ok());
         let Some(vector) = vector.flatten() else { return Ok(Vec::new()) };
         let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-        let mut near = self.find_nearest(rows, &filter, &vector, MOST_NEAR, self.cosine.min(SAME_WORDS))?;
-        near.retain(|(other, cosine)| is_near(*cosine, self.cosine, record, other));
+        let mut near =
+            self.find_nearest(rows, &filter, &vector, MOST_NEAR, self.cosine.min(MIN_SAME_WORDS_COSINE))?;
+        near.retain(|(other, cosine)| are_nearly_same(*cosine, self.cosine, record, other));
         Ok(near)
     }
 
@@ -112,7 +115,7 @@ impl NearFinder {
     ) -> Result<(Vec<NearRecord>, Vec<Contradicted>), DatabaseError> {
         let mut same = Vec::new();
         let mut contradicted = Vec::new();
-        for (other, cosine) in self.find_near(rows, record)? {
+        for (other, cosine) in self.find_near_duplicates(rows, record)? {
             match find_difference(&record.content, &other.content) {
                 None => same.push((other, cosine)),
                 Some(by) => contradicted.push(build_contradicted(&other, by, Some(cosine))),
@@ -145,8 +148,11 @@ fn find_titled_alike(
         return Ok(Vec::new());
     }
     let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-    let found =
-        rows.search().rank_by_bm25(&filter, &format!("title : ({})", text::any_of(&subject)), MOST_NEAR)?;
+    let found = rows.search().rank_by_bm25(
+        &filter,
+        &format!("title : ({})", text::build_any_term_query(&subject)),
+        MOST_NEAR,
+    )?;
     let ids: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
     let records = rows.records().find_records(&ids)?.into_iter().map(|(_, record)| record);
     Ok(records
@@ -201,7 +207,7 @@ fn find_related_to(
         right_cosine.total_cmp(&left_cosine).then_with(|| left.memory.id.cmp(&right.memory.id))
     });
     let linked: Vec<String> = memories.iter().map(|related| related.memory.id.clone()).collect();
-    let mut others = near.find_similar(rows, &record, limit + linked.len())?;
+    let mut others = near.find_similar_memories(rows, &record, limit + linked.len())?;
     others.retain(|other| !linked.contains(&other.memory.id));
     memories.extend(others);
     memories.truncate(limit);
@@ -219,21 +225,22 @@ impl NearFinder {
         else {
             return Ok(None);
         };
-        Ok(self.finder.with_vectors(|vectors| vectors.cosine(&vectors.stored_query(left)?, right)))
+        Ok(self.finder.with_vectors(|vectors| vectors.cosine(&vectors.vector_as_query(left)?, right)))
     }
 
     /// Returns at most `k` other living memories that may be related, the nearest first.
-    fn find_similar(
+    fn find_similar_memories(
         &self,
         rows: &MemoryRows<'_>,
         record: &MemoryRecord,
         k: usize,
     ) -> Result<Vec<Related>, DatabaseError> {
         let Some(own) = rows.records().find_row(&record.id)? else { return Ok(Vec::new()) };
-        let Some(vector) = self.finder.with_vectors(|vectors| vectors.stored_query(own)) else {
+        let Some(vector) = self.finder.with_vectors(|vectors| vectors.vector_as_query(own)) else {
             return Ok(Vec::new());
         };
-        let mut near = self.find_nearest(rows, &MemoryFilter::default(), &vector, k + 1, MAYBE_RELATED)?;
+        let mut near =
+            self.find_nearest(rows, &MemoryFilter::default(), &vector, k + 1, MIN_RELATED_COSINE)?;
         near.retain(|(other, _)| other.id != record.id);
         Ok(near
             .iter()

@@ -15,7 +15,7 @@ use crate::daemon::request::request_context::RequestContext;
 const PINNED_TAG: &str = "pinned";
 /// Lowest priority at which a memory is in every briefing.
 const HIGH_PRIORITY: u8 = 7;
-/// Most memories of each kind that are read.
+/// Maximum number of memories that are read for each list: the pinned ones, and those of high priority.
 const MOST_READ: u64 = 200;
 
 /// Returns the pinned memories, and then other memories of high priority, each sorted by priority.

@@ -1,6 +1,6 @@
 //! Answers the methods that only read memories.
 
-use memod_base::types::{MEMORY_FILES_DIR, rfc3339};
+use memod_base::types::{MEMORY_FILES_DIR, format_rfc3339};
 use memod_engine::errors::RpcResult;
 use memod_memory::id;
 use memod_memory_db::{FileSide, MemoryFilter, MemoryRecord, MemoryRows, MemoryStore, UnreadableFile};
@@ -10,10 +10,10 @@ use memod_proto::memory::{
 };
 use serde_json::{Value, json};
 
-use crate::daemon::memories::calls::method_call::{MethodCall, read, with_store};
+use crate::daemon::memories::calls::method_call::{MethodCall, read, run_on_store};
 use crate::daemon::memories::rules::memory_links;
 use crate::daemon::memories::rules::memory_rules::{
-    JobResult, find_copies_too, find_memory, parse_selection, refused_error,
+    JobResult, find_memory, find_memory_or_copy, parse_selection, refused_error,
 };
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
@@ -28,7 +28,7 @@ const DEFAULT_LIMIT: u64 = 20;
 const MAX_LIMIT: u64 = 1_000;
 
 /// Returns the memories of the given ids, each resolved with `find_one`.
-pub(in crate::daemon::memories) fn find_named(
+pub(in crate::daemon::memories) fn find_memories_by_ids(
     rows: &MemoryRows<'_>,
     params: &IdsParams,
     find_one: fn(&MemoryRows<'_>, &str) -> JobResult<MemoryRecord>,
@@ -45,7 +45,7 @@ pub(in crate::daemon::memories) fn get_memories(
     params: &IdsParams,
 ) -> JobResult<MemoriesResult> {
     let mut memories = Vec::new();
-    for id in find_named(rows, params, find_copies_too)?.into_iter().map(|record| record.id) {
+    for id in find_memories_by_ids(rows, params, find_memory_or_copy)?.into_iter().map(|record| record.id) {
         let links = Some(memory_links::list_links(rows, &id)?);
         // A memory in conflict has a record for each side.
         for record in rows.records().list_with_prefix(&id, FileSide::ALL.len())? {
@@ -66,7 +66,7 @@ fn mark_unreadable(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> JobResult<
         let files = rows.files().list_unreadable_files(Some(&memory.id))?;
         if !files.is_empty() {
             memory.archived_why = Some(ARCHIVED_AS_UNREADABLE.to_owned());
-            caveats.add(unreadable_caveats(&files, "shown as it was before"));
+            caveats.merge(unreadable_caveats(&files, "shown as it was before"));
         }
     }
     Ok(caveats)
@@ -87,7 +87,7 @@ pub(in crate::daemon::memories) fn unreadable_caveats(
 }
 
 /// Returns the requested or default size of a page. Fails if the size is out of range.
-pub(in crate::daemon::memories) fn page_limit(params: &ListParams) -> JobResult<u64> {
+pub(in crate::daemon::memories) fn parse_page_limit(params: &ListParams) -> JobResult<u64> {
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(refused_error(
@@ -104,7 +104,7 @@ pub(in crate::daemon::memories) fn list_page(
     params: &ListParams,
 ) -> JobResult<MemoriesResult> {
     let now_ms = rows.now_ms();
-    let limit = page_limit(params)?;
+    let limit = parse_page_limit(params)?;
     let filter = parse_selection(rows, &params.selection, params.archived, now_ms)?;
     let filter = MemoryFilter { followed: true, ..filter };
     let (records, total) = rows.records().list_page(&filter, params.sort, params.offset, Some(limit))?;
@@ -139,7 +139,10 @@ pub(in crate::daemon::memories) fn list_tags(
 }
 
 /// Returns the names of the first `limit` tags that [`list_tags`] lists.
-pub(in crate::daemon) async fn tag_names(request: &RequestContext, limit: usize) -> RpcResult<Vec<String>> {
+pub(in crate::daemon) async fn read_tag_names(
+    request: &RequestContext,
+    limit: usize,
+) -> RpcResult<Vec<String>> {
     read(request, move |rows| {
         Ok(rows.tallies().tally_tags()?.into_iter().take(limit).map(|tally| tally.name).collect())
     })
@@ -156,7 +159,7 @@ pub(in crate::daemon::memories) fn list_containers(
 
 /// Answers `memory.stats`: returns numbers about the memories, the database and its backups.
 pub(in crate::daemon::memories) async fn read_stats(call: &MethodCall<'_>) -> RpcResult<Value> {
-    with_store(call.request, |store: &mut MemoryStore, now_ms| -> JobResult<Value> {
+    run_on_store(call.request, |store: &mut MemoryStore, now_ms| -> JobResult<Value> {
         let (numbers, tiers, containers) = store.read(now_ms, |rows: &MemoryRows<'_>| {
             Ok((
                 rows.tallies().count_memories()?,
@@ -170,12 +173,12 @@ pub(in crate::daemon::memories) async fn read_stats(call: &MethodCall<'_>) -> Rp
             tiers,
             containers,
             expiring: numbers.expiring,
-            next_end: numbers.next_end.map(rfc3339),
+            next_end: numbers.next_end.map(format_rfc3339),
             links: numbers.links,
             links_archived: numbers.links_archived,
             content_bytes: numbers.content_bytes,
-            oldest: numbers.oldest.map(rfc3339),
-            newest: numbers.newest.map(rfc3339),
+            oldest: numbers.oldest.map(format_rfc3339),
+            newest: numbers.newest.map(format_rfc3339),
             path: store.database_path().display().to_string(),
             elsewhere: store
                 .list_databases_elsewhere()

@@ -41,6 +41,6 @@ pub(super) fn add_successors(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> 
 }
 
 /// Converts a stored memory to the type of the protocol, as of now.
-pub(in crate::daemon) fn show_record(record: MemoryRecord) -> Memory {
+pub(in crate::daemon) fn to_memory_now(record: MemoryRecord) -> Memory {
     protocol_values::to_memory(record, now_ms())
 }

@@ -72,7 +72,7 @@ impl SearchScope {
             let are_all = in_index.len() + 1 == ChunkKind::ALL.len();
             filters.index.kinds = if are_all { Vec::new() } else { in_index };
             if kinds.is_empty() {
-                filters.index.restrict_to(IdSet::default());
+                filters.index.restrict_to_chunks(IdSet::default());
             }
             filters.index
         });
@@ -81,13 +81,16 @@ impl SearchScope {
     }
 
     /// Returns a note on each glob that no file of the worktree matches.
-    pub(in crate::daemon) fn unmatched_globs(&self, chunks: &WorktreeChunks) -> impl Iterator<Item = String> {
-        let unmatched = self.globs.iter().filter(|(_, glob)| !chunks.has_path(glob));
+    pub(in crate::daemon) fn explain_unmatched_globs(
+        &self,
+        chunks: &WorktreeChunks,
+    ) -> impl Iterator<Item = String> {
+        let unmatched = self.globs.iter().filter(|(_, glob)| !chunks.has_matching_path(glob));
         unmatched.map(|(typed, _)| format!("path {typed}: {NO_FILE_MATCHES}"))
     }
 
     /// Returns the request for the search of memories; `None` if memories are not searched.
-    pub(in crate::daemon) fn memory_ask(
+    pub(in crate::daemon) fn build_memory_request(
         &self,
         params: &SearchParams,
         limit: usize,
@@ -135,13 +138,13 @@ fn find_kinds(
         return Err(bad_params_error(message.to_owned()));
     }
     keep_only(&mut kinds, &typed.kinds, !typed.kinds.is_empty());
-    keep_only(&mut kinds, &FILE_KINDS, typed.is_of_files());
+    keep_only(&mut kinds, &FILE_KINDS, typed.selects_files());
     keep_only(&mut kinds, &[ChunkKind::Memory], !typed.tags.is_empty() || !typed.containers.is_empty());
-    keep_only(&mut kinds, &DATED_KINDS, typed.is_dated());
+    keep_only(&mut kinds, &DATED_KINDS, typed.selects_dated());
     kinds.retain(|kind| !typed.not_kinds.contains(kind));
     if kinds.is_empty() {
         notes.push("no kind of hit can satisfy all filters".to_owned());
-    } else if had_files && (is_dated || typed.is_dated()) {
+    } else if had_files && (is_dated || typed.selects_dated()) {
         notes.push("files have no date or author: only commits and memories are searched".to_owned());
     }
     Ok((kinds, notes))
@@ -263,11 +266,11 @@ impl FilterInputs {
         Ok(())
     }
 
-    fn is_of_files(&self) -> bool {
+    fn selects_files(&self) -> bool {
         !(self.paths.is_empty() && self.langs.is_empty() && self.symbols.is_empty() && self.only.is_empty())
     }
 
-    fn is_dated(&self) -> bool {
+    fn selects_dated(&self) -> bool {
         self.since.is_some() || self.before.is_some() || !self.authors.is_empty()
     }
 }
@@ -291,7 +294,7 @@ struct ScopeFilters {
 
 /// Returns the error for a param that is invalid as a field of memories.
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
-fn param_error(refused: memod_memory::Refused) -> RpcError {
+fn param_error(refused: memod_memory::RefusedValue) -> RpcError {
     let error = bad_params_error(refused.to_string());
     match refused.hint {
         Some(hint) => error.with_hint(hint),
@@ -324,11 +327,11 @@ impl ScopeFilters {
         let mut index = SearchFilter {
             langs: langs?,
             not_langs: typed.not_langs,
-            only: [ClassSet::from_classes(&params.only), typed.only]
+            required_classes: [ClassSet::from_classes(&params.only), typed.only]
                 .into_iter()
                 .filter(|set| !set.is_empty())
                 .collect(),
-            not_only: typed.not_only,
+            excluded_classes: typed.not_only,
             ..SearchFilter::default()
         };
         for globs in [&paths.wanted, &typed.paths].into_iter().filter(|globs| !globs.is_empty()) {
@@ -383,7 +386,7 @@ fn restrict_langs(index: &mut SearchFilter, langs: Vec<String>) {
         (false, false) => {
             index.langs.retain(|lang| langs.contains(lang));
             if index.langs.is_empty() {
-                index.restrict_to(IdSet::default());
+                index.restrict_to_chunks(IdSet::default());
             }
         }
     }
@@ -419,12 +422,12 @@ fn split_values(value: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the canonical name of a language; `None` if the word names none.
 fn parse_lang(word: &str) -> Option<String> {
-    lang::canonical_name(word).map(str::to_owned)
+    lang::canonical_format_name(word).map(str::to_owned)
 }
 
 /// Returns the error for a word that names no language.
 fn unknown_language_error(word: &str) -> RpcError {
-    let hint = match lang::most_similar(word) {
+    let hint = match lang::suggest_format_name(word) {
         Some(name) => format!("did you mean {name}?"),
         None => format!("there are: {}", lang::list_format_names().join(", ")),
     };

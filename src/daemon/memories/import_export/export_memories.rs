@@ -14,7 +14,7 @@ use memod_proto::exchange::{ExportParams, ExportResult};
 use memod_proto::memory::{Memory, StoredVector};
 use serde_json::{Value, json};
 
-use crate::daemon::memories::calls::method_call::{MethodCall, model_id};
+use crate::daemon::memories::calls::method_call::{MethodCall, read_model_id};
 use crate::daemon::memories::finding::queries::unreadable_caveats;
 use crate::daemon::memories::rules::memory_rules::{JobResult, parse_selection};
 use crate::daemon::memories::rules::protocol_values;
@@ -24,7 +24,7 @@ const PAGE_BYTES: usize = 1 << 20;
 
 /// Answers `memory.export`: returns one page of memories and links.
 pub(in crate::daemon::memories) async fn export_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
-    let model = model_id(call.request).await?;
+    let model = read_model_id(call.request).await?;
     call.read(move |rows, params| read_page(rows, params, &model)).await
 }
 
@@ -58,7 +58,7 @@ pub fn print_memories(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
 fn read_page(rows: &MemoryRows<'_>, params: &ExportParams, model: &str) -> JobResult<ExportResult> {
     let now_ms = rows.now_ms();
     let filter = parse_selection(rows, &params.selection, params.archived, now_ms)?;
-    let page = rows.records().list_after(&filter, params.after, PAGE_BYTES)?;
+    let page = rows.records().list_after_row(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);
     let links = next.map_or(Ok(Vec::new()), |last| rows.links().links_from(params.after, last))?;
     let mut memories = Vec::new();
@@ -85,7 +85,7 @@ fn read_vector(
 ) -> Result<Option<StoredVector>, DatabaseError> {
     Ok(rows.vectors().find_vector(row, model)?.map(|int8| StoredVector {
         model: model.to_owned(),
-        text_hash: text::vector_hash(record.title.as_deref(), &record.content),
+        text_hash: text::hash_vector_text(record.title.as_deref(), &record.content),
         int8,
     }))
 }

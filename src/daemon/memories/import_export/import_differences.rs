@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::daemon::memories::rules::protocol_values;
 
 /// Returns whether two records are equal for an import, which ignores times of changes, recalls and the scope.
-pub(super) fn has_same_fields(known: &MemoryRecord, record: &MemoryRecord) -> bool {
+pub(super) fn is_equal_for_import(known: &MemoryRecord, record: &MemoryRecord) -> bool {
     comparable_fields(known) == comparable_fields(record)
         && known.archived_at.is_some() == record.archived_at.is_some()
 }
@@ -26,7 +26,7 @@ fn comparable_fields(record: &MemoryRecord) -> Map<String, Value> {
 }
 
 /// Returns `record` with the scope and the side of a conflict of `known`, which an import does not change.
-pub(super) fn with_scope_of(known: &MemoryRecord, record: &MemoryRecord) -> MemoryRecord {
+pub(super) fn copy_scope(known: &MemoryRecord, record: &MemoryRecord) -> MemoryRecord {
     MemoryRecord {
         shared: known.shared,
         team: known.team,
@@ -38,11 +38,11 @@ pub(super) fn with_scope_of(known: &MemoryRecord, record: &MemoryRecord) -> Memo
 }
 
 /// Times of the last change of an imported memory, unix ms.
-pub(super) struct ImportAge {
+pub(super) struct ImportTimes {
     /// The time in the import.
-    pub(super) read: i64,
+    pub(super) imported_ms: i64,
     /// The time to store. It is later than `read` if the imported version wins over a stored version of the same time.
-    pub(super) taken: i64,
+    pub(super) stored_ms: i64,
 }
 
 /// Returns why a draft that differs from a memory with its id is refused.
@@ -50,14 +50,14 @@ pub(super) fn explain_difference(
     known: &MemoryRecord,
     record: &MemoryRecord,
     draft: &Draft,
-    age: &ImportAge,
+    age: &ImportTimes,
 ) -> String {
     let names: Vec<String> =
         protocol_values::diff_fields(known, record).into_iter().map(|(name, _)| name).collect();
-    let newer = match known.updated.cmp(&age.read) {
+    let newer = match known.updated.cmp(&age.imported_ms) {
         Ordering::Less => "the imported version is newer (--merge keeps the newer)",
         Ordering::Greater => "the stored version is newer (--merge keeps the newer)",
-        Ordering::Equal if age.taken > age.read => {
+        Ordering::Equal if age.stored_ms > age.imported_ms => {
             "both versions are equally old (with --merge and the same other options, the imported version wins)"
         }
         Ordering::Equal => "both versions are equally old (with --merge, the stored version wins)",

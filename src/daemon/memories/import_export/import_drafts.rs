@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use memod_embed::is_quantized_unit;
 use memod_engine::errors::RpcResult;
-use memod_memory::{Refused, fields, id, text, time};
+use memod_memory::{RefusedValue, fields, id, text, time};
 use memod_memory_db::{
-    DerivedData, JobError, LinkOutcome, MemoryEvent, MemoryLink, MemoryRecord, MemoryRows,
+    HashAndWords, JobError, LinkOutcome, MemoryEvent, MemoryLink, MemoryRecord, MemoryRows,
 };
 use memod_proto::Caveats;
 use memod_proto::anchor::Anchor;
@@ -19,10 +19,10 @@ use memod_proto::exchange::{
 use memod_proto::memory::{LinkKind, StoredVector};
 use serde_json::{Map, Value, json};
 
-use super::import_differences::{ImportAge, explain_difference, has_same_fields, with_scope_of};
+use super::import_differences::{ImportTimes, copy_scope, explain_difference, is_equal_for_import};
 use super::markdown_drafts::split_document;
-use crate::daemon::memories::calls::method_call::{MethodCall, model_id};
-use crate::daemon::memories::memory_files::plan_files::{check_as_file, register_file};
+use crate::daemon::memories::calls::method_call::{MethodCall, read_model_id};
+use crate::daemon::memories::memory_files::plan_files::{check_writable_as_file, register_file};
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_links;
 use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, refused_error};
@@ -41,27 +41,27 @@ pub(in crate::daemon::memories) async fn import_drafts(call: &MethodCall<'_>) ->
         ));
     }
     let is_any = params.drafts.iter().any(|draft| draft.vector.is_some());
-    let kind = if is_any { VectorKind::in_use(call).await? } else { None };
-    call.write_or_rehearse_with(
+    let kind = if is_any { VectorFormat::read_model_in_use(call).await? } else { None };
+    call.write_or_dry_run_with_params(
         params,
         move |rows: &MemoryRows<'_>, params: &ImportParams, stamp: &ChangeStamp| {
-            check_and_take(rows, params, stamp, kind.as_ref())
+            check_and_store_drafts(rows, params, stamp, kind.as_ref())
         },
     )
     .await
 }
 
 /// The model and the size that imported vectors must have to be stored.
-struct VectorKind {
+struct VectorFormat {
     /// Identity of the model.
     model: String,
     dims: usize,
 }
 
-impl VectorKind {
+impl VectorFormat {
     /// Returns the model in use and the size of its vectors; `None` if the model cannot be used.
-    async fn in_use(call: &MethodCall<'_>) -> RpcResult<Option<Self>> {
-        let model = model_id(call.request).await?;
+    async fn read_model_in_use(call: &MethodCall<'_>) -> RpcResult<Option<Self>> {
+        let model = read_model_id(call.request).await?;
         // The model may have to be loaded, which blocks.
         let loaded =
             run_blocking(call.request, |request| Ok(request.shared.memories.finder.load_model().ok()))
@@ -74,21 +74,21 @@ impl VectorKind {
         vector.model == self.model
             && vector.int8.len() == self.dims
             && is_quantized_unit(&vector.int8)
-            && vector.text_hash == text::vector_hash(record.title.as_deref(), &record.content)
+            && vector.text_hash == text::hash_vector_text(record.title.as_deref(), &record.content)
     }
 }
 
-fn check_and_take(
+fn check_and_store_drafts(
     rows: &MemoryRows<'_>,
     params: &ImportParams,
     stamp: &ChangeStamp,
-    kind: Option<&VectorKind>,
+    kind: Option<&VectorFormat>,
 ) -> JobResult<ImportResult> {
     if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
         let message = format!("drafts, links: more than {MOST_DRAFTS} at once");
         return Err(refused_error(message, "send them in several requests"));
     }
-    take_drafts(rows, params, stamp, kind)
+    store_drafts(rows, params, stamp, kind)
 }
 
 /// Answers `memory.import_markdown`: splits a document into drafts, outside the thread that owns the memories, and stores them.
@@ -97,10 +97,10 @@ pub(in crate::daemon::memories) async fn import_markdown(call: &MethodCall<'_>) 
     let (params, notes) =
         run_blocking(call.request, move |_| split_document(params).map_err(bad_params_error)).await?;
     let mut answer = call
-        .write_or_rehearse_with(
+        .write_or_dry_run_with_params(
             params,
             |rows: &MemoryRows<'_>, params: &ImportParams, stamp: &ChangeStamp| {
-                take_drafts(rows, params, stamp, None)
+                store_drafts(rows, params, stamp, None)
             },
         )
         .await?;
@@ -109,23 +109,23 @@ pub(in crate::daemon::memories) async fn import_markdown(call: &MethodCall<'_>) 
 }
 
 /// Stores the drafts and links of an import, and returns what became of each. An invalid draft does not stop the others.
-fn take_drafts(
+fn store_drafts(
     rows: &MemoryRows<'_>,
     params: &ImportParams,
     stamp: &ChangeStamp,
-    kind: Option<&VectorKind>,
+    kind: Option<&VectorFormat>,
 ) -> JobResult<ImportResult> {
     if let Some(snapshot) = &params.snapshot {
         fields::validate_key(&snapshot.key).map_err(field_error)?;
     }
-    let import = DraftImport { rows, params, stamp, ids: ids_by_ending(rows, params)? };
+    let import = DraftImport { rows, params, stamp, ids: list_ids_by_random_digits(rows, params)? };
     let (mut result, mut n_remade) = (ImportResult::default(), 0);
     for draft in &params.drafts {
         let imported = match import.build_record(draft) {
             Ok((record, n_redacted)) => {
                 result.redacted += n_redacted as u64;
                 let imported = match &params.snapshot {
-                    Some(snapshot) => import.put_entry(record, snapshot)?,
+                    Some(snapshot) => import.store_snapshot_draft(record, snapshot)?,
                     None => import.put_draft(record, draft)?,
                 };
                 if let (Some(vector), Some(id), true) = (&draft.vector, &imported.id, imported.is_stored())
@@ -162,14 +162,17 @@ pub(in crate::daemon::memories) fn list_keys(
 }
 
 /// Renders why a draft was refused, with the hint.
-fn render_refusal(refused: &Refused) -> String {
+fn render_refusal(refused: &RefusedValue) -> String {
     let hint = refused.hint.map_or(String::new(), |hint| format!("; {hint}"));
     format!("{refused}{hint}")
 }
 
 /// Returns the ids of all memories by the random digits in them. Returns none if no draft needs them: only a name in another
 /// system does.
-fn ids_by_ending(rows: &MemoryRows<'_>, params: &ImportParams) -> JobResult<HashMap<String, String>> {
+fn list_ids_by_random_digits(
+    rows: &MemoryRows<'_>,
+    params: &ImportParams,
+) -> JobResult<HashMap<String, String>> {
     if params.drafts.iter().all(|draft| draft.id.is_some() || draft.original.is_none()) {
         return Ok(HashMap::new());
     }
@@ -202,12 +205,12 @@ impl DraftImport<'_> {
     }
 
     /// Returns the record of a draft, with an empty id if the draft has none, and the number of private parts that were removed.
-    fn build_record(&self, draft: &Draft) -> Result<(MemoryRecord, usize), Refused> {
+    fn build_record(&self, draft: &Draft) -> Result<(MemoryRecord, usize), RefusedValue> {
         let allow_secret = self.params.allow_secret;
         let content = fields::validate_content(&draft.content, allow_secret)?;
         let title = draft.title.as_deref().map(|title| fields::validate_title(title, allow_secret));
         let title = title.transpose()?.flatten();
-        let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+        let redacted = content.n_redacted + title.as_ref().map_or(0, |title| title.n_redacted);
         let created = parse_time("created", draft.created.as_deref())?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
         // A draft without an id or a name in another system expires as if it were added now; other drafts keep their expiry.
@@ -231,7 +234,7 @@ impl DraftImport<'_> {
             source: draft
                 .source
                 .as_deref()
-                .map_or(Ok(IMPORT.to_owned()), |given| self.check_source(given))?,
+                .map_or(Ok(IMPORT.to_owned()), |given| self.choose_source(given))?,
             author: validate_name("author", draft.author.as_deref())?
                 .unwrap_or_else(|| self.stamp.author.clone()),
             agent: validate_name("agent", draft.agent.as_deref())?,
@@ -250,7 +253,7 @@ impl DraftImport<'_> {
     }
 
     /// Returns the source to store for a draft. A source of memories written here is accepted only if `own` is set.
-    fn check_source(&self, given: &str) -> Result<String, Refused> {
+    fn choose_source(&self, given: &str) -> Result<String, RefusedValue> {
         fields::check_public_text("source", given)?;
         let source = fields::imported_source(given);
         let is_taken = !fields::is_local_source(source) || self.params.own;
@@ -258,7 +261,7 @@ impl DraftImport<'_> {
     }
 
     /// Returns the id of a draft; empty if the draft has neither an id nor a name in another system.
-    fn find_id(&self, draft: &Draft, created: i64) -> Result<String, Refused> {
+    fn find_id(&self, draft: &Draft, created: i64) -> Result<String, RefusedValue> {
         match (&draft.id, &draft.original) {
             (Some(given), _) => id::parse_id(given),
             (None, Some(original)) => {
@@ -279,7 +282,7 @@ impl DraftImport<'_> {
         let is_named = !record.id.is_empty();
         let known = if is_named { self.rows.records().find_memory(&record.id)? } else { None };
         let twin = if record.is_living(self.stamp.now_ms) {
-            self.rows.records().find_same_text(&record, &derived.hash)?
+            self.rows.records().find_memory_with_text(&record, &derived.hash)?
         } else {
             None
         };
@@ -292,18 +295,18 @@ impl DraftImport<'_> {
         let as_imported =
             MemoryRecord { source: source.unwrap_or_else(|| record.source.clone()), ..record.clone() };
         let as_imported = match &known {
-            Some(known) => with_scope_of(known, &as_imported),
+            Some(known) => copy_scope(known, &as_imported),
             None => as_imported,
         };
         match (known, twin) {
-            (Some(known), _) if has_same_fields(&known, &as_imported) => {
+            (Some(known), _) if is_equal_for_import(&known, &as_imported) => {
                 Ok(stored_draft(ImportStatus::Same, known.id))
             }
             (Some(known), _) if self.params.merge && known.updated >= record.updated => {
                 Ok(stored_draft(ImportStatus::Older, known.id))
             }
             (Some(known), _) if !self.params.merge => {
-                let age = ImportAge { read: read_updated, taken: record.updated };
+                let age = ImportTimes { imported_ms: read_updated, stored_ms: record.updated };
                 let why = explain_difference(&known, &as_imported, draft, &age);
                 Ok(Imported { id: Some(known.id.clone()), ..refused_draft(why) })
             }
@@ -311,9 +314,9 @@ impl DraftImport<'_> {
                 let why = format!("content: {} in {} has this text", twin.id, twin.container);
                 Ok(Imported { id: Some(known.id), ..refused_draft(why) })
             }
-            (Some(known), _) if known.shared => self.put_over_file(&known, &record),
+            (Some(known), _) if known.shared => self.store_shared_version(&known, &record),
             (Some(known), _) => {
-                let fields = protocol_values::diff_fields(&known, &with_scope_of(&known, &record));
+                let fields = protocol_values::diff_fields(&known, &copy_scope(&known, &record));
                 self.rows.put_memory(&record, &derived, &MemoryEvent { fields, ..self.import_event() })?;
                 Ok(stored_draft(ImportStatus::Updated, known.id))
             }
@@ -333,8 +336,8 @@ impl DraftImport<'_> {
     }
 
     /// Stores the imported version of a memory that is shared as a file. The file is rewritten, created or removed accordingly.
-    fn put_over_file(&self, known: &MemoryRecord, record: &MemoryRecord) -> JobResult<Imported> {
-        if let Err(stopped) = check_as_file(self.rows, &with_scope_of(known, record)) {
+    fn store_shared_version(&self, known: &MemoryRecord, record: &MemoryRecord) -> JobResult<Imported> {
+        if let Err(stopped) = check_writable_as_file(self.rows, &copy_scope(known, record)) {
             return match stopped {
                 JobError::Refused(error) => {
                     let hint = error.data.and_then(|data| data.hint).map(|hint| format!("; {hint}"));
@@ -354,7 +357,7 @@ impl DraftImport<'_> {
         if ends.is_some() {
             (stored.archived_at, stored.archived_why) = (None, None);
         }
-        let fields = protocol_values::diff_fields(known, &with_scope_of(known, &stored));
+        let fields = protocol_values::diff_fields(known, &copy_scope(known, &stored));
         if !fields.is_empty() {
             self.rows.put_memory(
                 &stored,
@@ -383,10 +386,10 @@ impl DraftImport<'_> {
 
     /// Stores the vector of an imported memory if it fits the model and the stored text, and returns whether it does. A vector that
     /// does not fit is computed again later.
-    fn put_vector(&self, id: &str, vector: &StoredVector, kind: Option<&VectorKind>) -> JobResult<bool> {
+    fn put_vector(&self, id: &str, vector: &StoredVector, kind: Option<&VectorFormat>) -> JobResult<bool> {
         let stored = self.rows.records().find_memory(id)?;
-        let Some(kind) =
-            kind.filter(|kind: &&VectorKind| stored.is_some_and(|record| kind.fits_vector(vector, &record)))
+        let Some(kind) = kind
+            .filter(|kind: &&VectorFormat| stored.is_some_and(|record| kind.fits_vector(vector, &record)))
         else {
             return Ok(false);
         };
@@ -396,9 +399,9 @@ impl DraftImport<'_> {
 
     /// Stores a draft of a snapshot of a document. If the memories of an earlier snapshot have the same text, the memory with that
     /// text is updated and keeps its id.
-    fn put_entry(&self, mut record: MemoryRecord, snapshot: &Snapshot) -> JobResult<Imported> {
-        let derived: DerivedData = derive_data(&record);
-        let imported = match self.rows.records().find_same_text(&record, &derived.hash)? {
+    fn store_snapshot_draft(&self, mut record: MemoryRecord, snapshot: &Snapshot) -> JobResult<Imported> {
+        let derived: HashAndWords = derive_data(&record);
+        let imported = match self.rows.records().find_memory_with_text(&record, &derived.hash)? {
             Some(known) => {
                 let MemoryRecord { title, tags, metadata, .. } = record;
                 let is_same = (&known.title, &known.tags, &known.metadata) == (&title, &tags, &metadata);
@@ -445,30 +448,30 @@ impl DraftImport<'_> {
         Ok(match self.rows.links().add_link(&link, &event)? {
             LinkOutcome::New => Imported { fate: ImportStatus::Added, ..Imported::default() },
             LinkOutcome::Known => Imported { fate: ImportStatus::Same, ..Imported::default() },
-            LinkOutcome::Ring => refused_draft(memory_links::ring_error(&link)),
+            LinkOutcome::Cycle => refused_draft(memory_links::cycle_message(&link)),
         })
     }
 }
 
 /// Parses a time of a draft, and returns unix ms.
-fn parse_time(field: &'static str, written: Option<&str>) -> Result<Option<i64>, Refused> {
+fn parse_time(field: &'static str, written: Option<&str>) -> Result<Option<i64>, RefusedValue> {
     written.map(|written| time::parse_rfc3339(field, written)).transpose()
 }
 
 /// Validates a name of a draft.
-fn validate_name(field: &'static str, given: Option<&str>) -> Result<Option<String>, Refused> {
+fn validate_name(field: &'static str, given: Option<&str>) -> Result<Option<String>, RefusedValue> {
     given.map(|given| fields::validate_name(field, given)).transpose()
 }
 
 /// Validates imported anchors, and returns them without their states, which are computed from the code here.
-fn check_anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
+fn check_anchors(given: &[Anchor]) -> Result<Vec<Anchor>, RefusedValue> {
     let anchors: Vec<_> =
         given.iter().map(|anchor| Anchor { state: None, now: None, note: None, ..anchor.clone() }).collect();
     anchors.iter().try_for_each(|anchor| fields::check_public_text("anchors", &anchor.to_string()))?;
     let n_bytes = json!(anchors).to_string().len();
     if n_bytes > fields::MAX_METADATA {
         let why = format!("{n_bytes} bytes, over {}", fields::MAX_METADATA);
-        return Err(Refused { field: "anchors", why, hint: None });
+        return Err(RefusedValue { field: "anchors", why, hint: None });
     }
     Ok(anchors)
 }

@@ -2,9 +2,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use memod_base::types::TOKEN_CHARS;
+use memod_base::types::CHARS_PER_TOKEN;
 use memod_extract::documents::markdown;
-use memod_extract::{CHUNK_CHARS, Chunk, ChunkSize, Extracted, OVERLAP_CHARS};
+use memod_extract::{CHUNK_CHARS, Chunk, ChunkSize, Extraction, OVERLAP_CHARS};
 use memod_proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ const CHUNK_TOKENS: std::ops::RangeInclusive<usize> = 50..=4_000;
 /// # Errors
 /// When the params are invalid.
 pub(super) fn split_document(params: MarkdownParams) -> Result<(ImportParams, Vec<String>), String> {
-    let chunk_tokens = params.chunk_tokens.unwrap_or(CHUNK_CHARS / TOKEN_CHARS);
+    let chunk_tokens = params.chunk_tokens.unwrap_or(CHUNK_CHARS / CHARS_PER_TOKEN);
     if !CHUNK_TOKENS.contains(&chunk_tokens) {
         return Err(format!(
             "chunk_tokens: {chunk_tokens} is not between {} and {}",
@@ -32,9 +32,10 @@ pub(super) fn split_document(params: MarkdownParams) -> Result<(ImportParams, Ve
         return Err(format!("text: is {} bytes, over {MOST_BYTES}", params.text.len()));
     }
     let overlap_chars =
-        params.overlap_tokens.map_or(OVERLAP_CHARS, |tokens| tokens.saturating_mul(TOKEN_CHARS));
-    let size = ChunkSize { max_chars: chunk_tokens * TOKEN_CHARS, overlap_chars };
-    let Extracted { chunks, opted_out, problems, .. } = markdown::extract_sized(&params.text, size);
+        params.overlap_tokens.map_or(OVERLAP_CHARS, |tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+    let size = ChunkSize { max_chars: chunk_tokens * CHARS_PER_TOKEN, overlap_chars };
+    let Extraction { chunks, opted_out, problems, .. } =
+        markdown::extract_with_chunk_size(&params.text, size);
     let mut notes: Vec<String> = problems.into_iter().map(|why| format!("{}: {why}", params.path)).collect();
     if opted_out {
         notes.push(format!("{}: not imported, because it contains vector-index: false", params.path));

@@ -11,9 +11,9 @@ use memod_proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use memod_proto::{AnswerPart, RpcError, code};
 use serde_json::{Value, json};
 
-use crate::daemon::memories::calls::method_call::{MethodCall, read, with_store};
+use crate::daemon::memories::calls::method_call::{MethodCall, read, run_on_store};
 use crate::daemon::request::fresh_snapshot::request_deadline;
-use crate::daemon::request::reader_threads::{run_blocking, run_look};
+use crate::daemon::request::reader_threads::{run_blocking, run_examining};
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::request::worktree_location::locate_worktree;
@@ -23,9 +23,9 @@ pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcRe
     let params: BackupParams = call.parse_params()?;
     let path = require_absolute(params.path)?;
     let path = run_blocking(call.request, move |request| {
-        let own_state = path
-            .as_ref()
-            .and_then(|path| request.shared.engine.layout.own_state(path, &request.shared.engine.env));
+        let own_state = path.as_ref().and_then(|path| {
+            request.shared.engine.layout.find_own_state_dir(path, &request.shared.engine.env)
+        });
         match (&path, own_state) {
             (Some(path), Some(dir)) => {
                 let message =
@@ -38,8 +38,9 @@ pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcRe
     })
     .await?;
     let is_by_agent = call.caller.is_agent();
-    with_store(call.request, move |store: &mut MemoryStore, now_ms| {
-        let backup = store.back_up_to(now_ms, path.as_deref(), is_by_agent).map(|backup| json!(backup));
+    run_on_store(call.request, move |store: &mut MemoryStore, now_ms| {
+        let backup =
+            store.make_requested_backup(now_ms, path.as_deref(), is_by_agent).map(|backup| json!(backup));
         backup.map_err(backup_error)
     })
     .await
@@ -52,7 +53,7 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
     let (dry_run, cwd) = (params.dry_run, call.caller.cwd.clone());
     let named = call.named.clone().filter(|_| !dry_run);
     let answer =
-        with_store(call.request, move |store: &mut MemoryStore, now_ms| -> Result<Value, RpcError> {
+        run_on_store(call.request, move |store: &mut MemoryStore, now_ms| -> Result<Value, RpcError> {
             if let Some(named) = &named
                 && let Some(answer) = store.read(now_ms, |rows| named.find_answer(rows))?
             {
@@ -72,12 +73,12 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
             restored.map_err(|error| match error {
                 RestoreError::Database(error) => error.into(),
                 RestoreError::Copy(error) => error.into(),
-                RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
+                RestoreError::NoBackup => RpcError::new(code::NOT_FOUND, error.to_string()),
             })
         })
         .await?;
     if !dry_run {
-        write_files(call.request, &cwd).await;
+        write_restored_files(call.request, &cwd).await;
     }
     Ok(answer)
 }
@@ -85,8 +86,8 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
 /// Writes the files of shared memories that a restored backup contains: those of the caller's worktree before the answer, and
 /// those of other worktrees as soon as their file systems respond. A write that fails is tried again each time that a request
 /// reads the files of the worktree.
-async fn write_files(request: &Arc<RequestContext>, cwd: &str) {
-    look_at_worktree(request, cwd, true).await;
+async fn write_restored_files(request: &Arc<RequestContext>, cwd: &str) {
+    update_rows_of_worktree(request, cwd, true).await;
     let Ok(worktrees) = read(request, |rows| Ok(rows.worktrees().list_worktrees()?)).await else { return };
     // The common dir of a bare repository is in no worktree.
     let common_dir = request.shared.engine.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
@@ -94,19 +95,19 @@ async fn write_files(request: &Arc<RequestContext>, cwd: &str) {
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
         // The answer does not wait for the other worktrees, so it gets no caveats about them.
         let request = RequestContext::new(&request.shared, RequestOrigin::Other);
-        tokio::spawn(async move { look_at_worktree(&request, &root, false).await });
+        tokio::spawn(async move { update_rows_of_worktree(&request, &root, false).await });
     }
 }
 
 /// Makes the rows equal to the files of a worktree, and writes pending files. Links the memories as the files say if `links`.
 /// Failures become caveats or log lines.
-async fn look_at_worktree(request: &Arc<RequestContext>, dir: &str, links: bool) {
+async fn update_rows_of_worktree(request: &Arc<RequestContext>, dir: &str, links: bool) {
     let look = async {
         let layout = locate_worktree(request, dir, request_deadline(request, None)).await?;
         let root = layout.root.clone();
         let progress = FileAccessProgress::default();
-        run_look(request, &root, move |request: &RequestContext| {
-            request.shared.memories.look_at_files(&layout, &[], links, &progress)
+        run_examining(request, &root, move |request: &RequestContext| {
+            request.shared.memories.update_rows_from_files(&layout, &[], links, &progress)
         })
         .await
     };

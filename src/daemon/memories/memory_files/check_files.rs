@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memod_base::clock::now_ms;
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
-use memod_git::{GitError, Settings, Tracked, UserDirs};
+use memod_git::{GitError, GitIndex, Settings, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FileRow, FileSide, MemoryStore};
 use memod_proto::{AnswerPart, Check, RpcError};
@@ -36,14 +36,14 @@ pub(in crate::daemon) async fn check_unmerged(request: &Arc<RequestContext>, cwd
 pub(in crate::daemon::memories) fn list_unmerged(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
     let Some(git_dir) = &layout.git_dir else { return Ok(Vec::new()) };
     let settings = Settings::read(layout, &UserDirs::read())?;
-    let tracked = Tracked::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
+    let tracked = GitIndex::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
     let unmerged = tracked.unmerged_below(file::DIR.into()).into_iter();
-    Ok(unmerged.filter_map(|(path, sides)| check_sides(layout, &path.to_string(), sides)).collect())
+    Ok(unmerged.filter_map(|(path, sides)| check_unmerged_file(layout, &path.to_string(), sides)).collect())
 }
 
 /// Returns a check for an unmerged file. `sides` says whether our side and theirs have the file. Returns `None` if memod finds the
 /// conflict in the text of the file.
-fn check_sides(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Check> {
+fn check_unmerged_file(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Check> {
     let [here, there] = match sides {
         [true, true] => {
             let detail = "unmerged, and its conflict markers are too short to be recognised";
@@ -62,9 +62,12 @@ fn check_sides(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Chec
 
 /// Returns whether a file has markers of a conflict that are too short to be recognized.
 fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
-    let bytes = memod_scan::read_bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
-    let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
-    text.is_some_and(|text| matches!(file::parse_sides(&text), Ok(None)) && file::may_have_sides(&text))
+    let bytes =
+        memod_scan::read_bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE_BYTES).ok().flatten();
+    let text = bytes.and_then(|bytes| file::decode_file(&bytes).ok());
+    text.is_some_and(|text| {
+        matches!(file::parse_conflict_sides(&text), Ok(None)) && file::may_have_conflict_markers(&text)
+    })
 }
 
 /// Most files that are listed one by one.
@@ -73,7 +76,7 @@ const MOST_CHECKS: usize = 50;
 impl WorktreeMemories<'_> {
     /// Checks the files of memories in the worktree. Returns no check if there are no such files.
     pub(in crate::daemon) async fn check_files(self, caveats: &NotedCaveats) -> Vec<Check> {
-        let n_unlisted = self.n_unlisted();
+        let n_unlisted = self.count_unlisted_files();
         let files = self.run_job(|store| read_file_rows(store, now_ms())).await;
         let files = match files.map(|files| files.map_err(RpcError::from)) {
             Ok(Ok(files)) => files,
@@ -99,9 +102,9 @@ impl WorktreeMemories<'_> {
     }
 
     /// Returns a notice with the numbers of files of memories that are in conflict or unreadable, if there are any. Blocks.
-    pub(in crate::daemon) fn files_notice(self) -> Option<String> {
-        let counted = self.read_rows(|rows, _| rows.files().count_file_troubles());
-        render_troubles(counted.and_then(Result::ok).unwrap_or_default(), self.n_unlisted())
+    pub(in crate::daemon) fn read_files_notice(self) -> Option<String> {
+        let counted = self.read_rows(|rows, _| rows.files().count_conflicted_and_hidden());
+        render_files_notice(counted.and_then(Result::ok).unwrap_or_default(), self.count_unlisted_files())
     }
 }
 
@@ -125,14 +128,14 @@ fn check_row(file: &FileRow) -> Option<Check> {
         }
         (None, Some(id), FileSide::Theirs) if file.is_beside_own => {
             let detail = "in conflict: a private memory of yours has its id and another text";
-            Some(failed_check(&path, detail.to_owned(), Some(explain_resolve_own(id))))
+            Some(failed_check(&path, detail.to_owned(), Some(private_conflict_hint(id))))
         }
         _ => None,
     }
 }
 
 /// Returns a hint on resolving a conflict between a private memory and a shared one with the same id.
-pub(in crate::daemon) fn explain_resolve_own(id: &str) -> String {
+pub(in crate::daemon) fn private_conflict_hint(id: &str) -> String {
     format!(
         "`memo get {id}` shows both; `memo resolve {id} --theirs` takes their version, `--ours` or `--text TEXT` gives them yours, `--both` keeps both and gives yours a new id"
     )
@@ -143,17 +146,18 @@ fn failed_check(name: &str, detail: String, hint: Option<String>) -> Check {
 }
 
 /// Returns a notice with the numbers of files of memories that are in conflict or unreadable, if there are any.
-pub(in crate::daemon::memories) fn find_troubles(
+pub(in crate::daemon::memories) fn build_files_notice(
     store: &mut MemoryStore,
     now_ms: i64,
     n_unlisted: usize,
 ) -> Option<String> {
-    let counted: JobResult<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.files().count_file_troubles()?));
-    render_troubles(counted.unwrap_or_default(), n_unlisted)
+    let counted: JobResult<[u64; 2]> =
+        store.read(now_ms, |rows| Ok(rows.files().count_conflicted_and_hidden()?));
+    render_files_notice(counted.unwrap_or_default(), n_unlisted)
 }
 
 /// Renders the numbers of files that are in conflict or unreadable as a notice; `None` if there are no such files.
-fn render_troubles([n_disputed, n_unreadable]: [u64; 2], n_unlisted: usize) -> Option<String> {
+fn render_files_notice([n_disputed, n_unreadable]: [u64; 2], n_unlisted: usize) -> Option<String> {
     let counted = [n_disputed, n_unreadable + n_unlisted as u64];
     let parts = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
     let parts: Vec<String> = parts.map(|(n, trouble)| format!("{n} {trouble}")).collect();

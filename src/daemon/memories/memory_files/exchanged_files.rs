@@ -17,7 +17,7 @@ use crate::daemon::memories::rules::memory_rules::{JobResult, field_error};
 const ARCHIVED_BY_FILE: &str = "file";
 
 /// Answers `memory.check_files`: returns for each file and each text why it may not be exchanged. Needs no stored memories.
-pub(in crate::daemon::memories) fn check_texts(
+pub(in crate::daemon::memories) fn check_exchanged_files(
     _: &MemoryRows<'_>,
     params: &CheckFilesParams,
 ) -> JobResult<CheckFilesResult> {
@@ -29,7 +29,7 @@ pub(in crate::daemon::memories) fn check_texts(
 
 /// Returns why a text is not the file of a memory; `None` if it is.
 fn explain_invalid_file(text: &str) -> Option<String> {
-    let parsed = file::text_of(text.as_bytes()).and_then(|text| MemoryFile::parse(&text));
+    let parsed = file::decode_file(text.as_bytes()).and_then(|text| MemoryFile::parse(&text));
     parsed.err().map(|why| why.to_string())
 }
 
@@ -47,7 +47,7 @@ pub(in crate::daemon::memories) fn restore_file(
     let id = id::parse_id(&params.id).map_err(field_error)?;
     let known = rows.records().find_memory(&id)?;
     let fate = match known.filter(|known| known.archived_why.as_deref() == Some(ARCHIVED_BY_FILE)) {
-        Some(known) => bring_back(rows, &known, &params.text, stamp)?,
+        Some(known) => restore_exchanged_memory(rows, &known, &params.text, stamp)?,
         // Another worktree may have the memory although a verb removed its file from this one.
         None if rows.records().has_memory(&id)?
             && rows.written_files().is_removed_by_verb(&file::file_name(&id))? =>
@@ -61,13 +61,13 @@ pub(in crate::daemon::memories) fn restore_file(
 }
 
 /// Restores an archived memory and its file, unless the memory still equals the exchanged text. Returns what became of the file.
-fn bring_back(
+fn restore_exchanged_memory(
     rows: &MemoryRows<'_>,
     known: &MemoryRecord,
     text: &str,
     stamp: &ChangeStamp,
 ) -> JobResult<FileFate> {
-    let exchanged = match file::parse_sides(text) {
+    let exchanged = match file::parse_conflict_sides(text) {
         Ok(None) => MemoryFile::parse(text).ok(),
         Ok(Some([ours, _])) => match MemoryFile::parse(&ours) {
             Ok(ours) => Some(ours),

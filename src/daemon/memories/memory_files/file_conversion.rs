@@ -2,10 +2,11 @@
 
 use memod_base::paths::RepoLayout;
 use memod_database::DatabaseError;
-use memod_memory::Refused;
+use memod_memory::RefusedValue;
 use memod_memory::file::{self, MemoryFile};
 use memod_memory_db::{
-    FROM_FILE, FileSide, FileState, FileVersion, JobError, MemoryRecord, MemoryRows, ShownMemories,
+    FILE_SOURCE, FileSide, FileVersion, JobError, MemoriesInFile, MemoryFileSnapshot, MemoryRecord,
+    MemoryRows,
 };
 use memod_proto::RpcError;
 use memod_proto::memory::LinkKind;
@@ -25,7 +26,7 @@ fn to_record(id: String, file: MemoryFile) -> (MemoryRecord, Vec<(LinkKind, Stri
         tier: file.tier,
         priority: file.priority,
         confidence: file.confidence,
-        source: FROM_FILE.to_owned(),
+        source: FILE_SOURCE.to_owned(),
         author: file.author,
         agent: file.agent,
         created: file.created,
@@ -46,7 +47,7 @@ pub(in crate::daemon::memories) fn is_rebasing(layout: &RepoLayout) -> bool {
 /// Converts a parsed file to a version. Its hash is that of the file as memod would write it, so other line ends or another order
 /// of keys make no different version.
 pub(in crate::daemon::memories) fn to_version(id: &str, side: FileSide, file: MemoryFile) -> FileVersion {
-    let (hash, remarks) = (file::hash(&file.render()), file.remarks());
+    let (hash, remarks) = (file::hash_file_text(&file.render()), file.remarks());
     let (record, links) = to_record(id.to_owned(), file);
     FileVersion { side, hash, record, links, remarks }
 }
@@ -57,8 +58,8 @@ pub(in crate::daemon::memories) fn parse_state(
     id: &str,
     text: &str,
     is_rebasing: bool,
-) -> FileState {
-    let versions = match file::own_side_first(text, is_rebasing) {
+) -> MemoryFileSnapshot {
+    let versions = match file::parse_own_side_first(text, is_rebasing) {
         Err(why) => Err(why.to_owned()),
         Ok(None) => {
             parse_side(id, FileSide::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string())
@@ -67,25 +68,31 @@ pub(in crate::daemon::memories) fn parse_state(
             .and_then(|ours| Ok(vec![ours, parse_side(id, FileSide::Theirs, &theirs)?]))
             .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
     };
-    let shown = versions.map_or_else(ShownMemories::Nothing, ShownMemories::Versions);
-    FileState { name: name.to_owned(), hash: file::hash(text), shown, event: None, edited: None }
+    let shown = versions.map_or_else(MemoriesInFile::NoneBecause, MemoriesInFile::Versions);
+    MemoryFileSnapshot {
+        name: name.to_owned(),
+        hash: file::hash_file_text(text),
+        memories: shown,
+        event: None,
+        edited_ms: None,
+    }
 }
 
 /// Parses one side of a file as a version.
-fn parse_side(id: &str, side: FileSide, text: &str) -> Result<FileVersion, Refused> {
+fn parse_side(id: &str, side: FileSide, text: &str) -> Result<FileVersion, RefusedValue> {
     Ok(to_version(id, side, MemoryFile::parse(text)?))
 }
 
 /// Converts the text of a new file to a version. Fails if the text is too long, would not be read back equal to `new`, or has
 /// content that `memo add` refuses.
-pub(in crate::daemon::memories) fn check_shareable(
+pub(in crate::daemon::memories) fn to_shareable_version(
     id: &str,
     text: &str,
     new: &MemoryFile,
 ) -> JobResult<FileVersion> {
     let size = text.len();
-    if size as u64 > file::MAX_FILE {
-        let why = format!("its file would have {size} bytes, over {}", file::MAX_FILE);
+    if size as u64 > file::MAX_FILE_BYTES {
+        let why = format!("its file would have {size} bytes, over {}", file::MAX_FILE_BYTES);
         return Err(not_shareable_error(id, &why));
     }
     match MemoryFile::parse(text) {
@@ -95,12 +102,12 @@ pub(in crate::daemon::memories) fn check_shareable(
     }
 }
 
-/// Converts the outcome of a conflict to a version. Fails like [`check_shareable`].
+/// Converts the outcome of a conflict to a version. Fails like [`to_shareable_version`].
 pub(in crate::daemon::memories) fn to_outcome_version(
     id: &str,
     outcome: &MemoryFile,
 ) -> JobResult<FileVersion> {
-    check_shareable(id, &outcome.render(), outcome).map_err(|stopped| match stopped {
+    to_shareable_version(id, &outcome.render(), outcome).map_err(|stopped| match stopped {
         JobError::Refused(error) => JobError::Refused(
             error.with_hint("choose a side with --ours or --theirs, or give a shorter text"),
         ),
@@ -130,8 +137,9 @@ pub(in crate::daemon::memories) fn read_remarks_file(
     rows: &MemoryRows<'_>,
     id: &str,
 ) -> JobResult<MemoryFile> {
-    let known = rows.versions().file_memory_of(id)?;
-    MemoryFile::of_remarks(&known.remarks, known.links).map_err(|why| unreadable_error(id, &why.to_string()))
+    let known = rows.versions().read_worktree_file_memory(id)?;
+    MemoryFile::from_remarks(&known.remarks, known.links)
+        .map_err(|why| unreadable_error(id, &why.to_string()))
 }
 
 /// Returns the links of a memory to memories that are shared with the same people. A mutual link is in the file of its first end,
@@ -146,7 +154,7 @@ fn list_file_links(
         let is_from = link.from == record.id;
         let entry = (link.kind, if is_from { link.to } else { link.from });
         let is_in_former = former.contains(&entry) && (is_from || link.kind.is_mutual());
-        if is_in_former || is_from && has_scope_of(rows, record, &entry.1)? {
+        if is_in_former || is_from && has_same_scope(rows, record, &entry.1)? {
             links.push(entry);
         }
     }
@@ -161,6 +169,6 @@ fn list_file_links(
 }
 
 /// Returns whether a memory is shared with the same people as a record.
-fn has_scope_of(rows: &MemoryRows<'_>, record: &MemoryRecord, id: &str) -> Result<bool, DatabaseError> {
-    if record.team { rows.sharing().is_team(id) } else { rows.sharing().is_shared(id) }
+fn has_same_scope(rows: &MemoryRows<'_>, record: &MemoryRecord, id: &str) -> Result<bool, DatabaseError> {
+    if record.team { rows.sharing().is_team_memory(id) } else { rows.sharing().is_shared_by_file(id) }
 }

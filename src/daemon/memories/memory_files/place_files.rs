@@ -5,7 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{
-    IoContext as _, PathError, hash_digits, remove_known, rename_to_free, renamed_to_free, replace_known,
+    IoContext as _, PathError, hash_prefix, remove_unless_saved, rename_without_overwrite,
+    replace_unless_saved, was_renamed,
 };
 use memod_memory::file;
 use memod_memory_db::{JobError, PendingFile};
@@ -20,11 +21,14 @@ pub(in crate::daemon::memories) const NEW_ENDING: &str = ".new";
 /// former text.
 pub(in crate::daemon::memories) const SWAPPED_ENDING: &str = ".out";
 /// Stands for the hash of a file that is not text. No text has this hash.
-pub(in crate::daemon::memories) const NO_TEXT: FileHash = [0xff; 32];
+pub(in crate::daemon::memories) const NOT_TEXT_HASH: FileHash = [0xff; 32];
 
 /// Writes new texts under temporary names, and syncs them to the disk. For a file that is to be removed, writes an empty temporary
 /// file, which shows that the directory is writable.
-pub(in crate::daemon::memories) fn write_aside(root: &Path, files: &[PendingFile]) -> Result<(), PathError> {
+pub(in crate::daemon::memories) fn write_temporary_files(
+    root: &Path,
+    files: &[PendingFile],
+) -> Result<(), PathError> {
     let mut dir = root.to_owned();
     for part in file::DIR.split('/') {
         dir.push(part);
@@ -39,7 +43,7 @@ pub(in crate::daemon::memories) fn write_aside(root: &Path, files: &[PendingFile
         }
     }
     for file in files {
-        let (path, text) = (aside_path(root, &file.name), file.text.as_deref().unwrap_or_default());
+        let (path, text) = (temporary_path(root, &file.name), file.text.as_deref().unwrap_or_default());
         let _ = fs::remove_file(&path); // a killed daemon may have left it
         let present = root.join(file::DIR).join(&file.name);
         write_new(&path, text, &present).at("write", &path)?;
@@ -83,7 +87,7 @@ pub(in crate::daemon::memories) struct PlacedFiles {
 }
 
 impl PlacedFiles {
-    pub(in crate::daemon::memories) fn note_result(&mut self, name: &str, placed: Result<bool, PathError>) {
+    pub(in crate::daemon::memories) fn record_result(&mut self, name: &str, placed: Result<bool, PathError>) {
         match placed {
             Ok(is_clean) => {
                 self.done.push(name.to_owned());
@@ -99,7 +103,7 @@ impl PlacedFiles {
 pub(in crate::daemon::memories) fn put_in_place(root: &Path, files: &[PendingFile]) -> PlacedFiles {
     let mut placed = PlacedFiles::default();
     for change in files {
-        placed.note_result(&change.name, put_one_in_place(root, change, || ()));
+        placed.record_result(&change.name, put_one_in_place(root, change, || ()));
     }
     sync_dir(root);
     placed
@@ -118,19 +122,19 @@ fn put_one_in_place(
     before_change: impl FnOnce(),
 ) -> Result<bool, PathError> {
     let path = root.join(file::DIR).join(&change.name);
-    let (aside, out) = (aside_path(root, &change.name), swapped_path(root, change));
-    let (present, wanted) = (hash_on_disk(&path)?, change.text.as_deref().map(file::hash));
+    let (aside, out) = (temporary_path(root, &change.name), swapped_path(root, change));
+    let (present, wanted) = (hash_on_disk(&path)?, change.text.as_deref().map(file::hash_file_text));
     let is_as_before = present == change.former;
     before_change();
     let is_done = match (present, wanted) {
         _ if present == wanted => true,
         _ if !is_as_before => false,
         (Some(former), Some(wanted)) => {
-            rename_to_free(&aside, &out).at("rename to", &out)?;
-            replace_known(&path, &out, has_text(former), has_text(wanted))?
+            rename_without_overwrite(&aside, &out).at("rename to", &out)?;
+            replace_unless_saved(&path, &out, build_hash_check(former), build_hash_check(wanted))?
         }
-        (None, Some(_)) => renamed_to_free(rename_to_free(&aside, &path)).at("rename to", &path)?,
-        (Some(former), None) => remove_known(&path, &out, has_text(former))?,
+        (None, Some(_)) => was_renamed(rename_without_overwrite(&aside, &path)).at("rename to", &path)?,
+        (Some(former), None) => remove_unless_saved(&path, &out, build_hash_check(former))?,
         (None, None) => true,
     };
     if !is_done {
@@ -141,18 +145,20 @@ fn put_one_in_place(
 }
 
 /// Returns a function that checks whether the text of a file has this hash.
-fn has_text(hash: FileHash) -> impl Fn(&Path) -> Result<bool, PathError> {
+fn build_hash_check(hash: FileHash) -> impl Fn(&Path) -> Result<bool, PathError> {
     move |path| Ok(hash_on_disk(path)? == Some(hash))
 }
 
-/// Returns the hash of the text of a file; `None` if there is no file. A file that is not text has the hash [`NO_TEXT`].
+/// Returns the hash of the text of a file; `None` if there is no file. A file that is not text has the hash [`NOT_TEXT_HASH`].
 pub(in crate::daemon::memories) fn hash_on_disk(path: &Path) -> Result<Option<FileHash>, PathError> {
     let bytes = fs::symlink_metadata(path).and_then(|meta| {
-        let is_read = meta.is_file() && meta.len() <= file::MAX_FILE;
+        let is_read = meta.is_file() && meta.len() <= file::MAX_FILE_BYTES;
         if is_read { fs::read(path) } else { Ok(vec![0xff]) }
     });
     match bytes {
-        Ok(bytes) => Ok(Some(file::text_of(&bytes).map_or(NO_TEXT, |text| file::hash(&text)))),
+        Ok(bytes) => {
+            Ok(Some(file::decode_file(&bytes).map_or(NOT_TEXT_HASH, |text| file::hash_file_text(&text))))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).at("read", path),
     }
@@ -160,17 +166,17 @@ pub(in crate::daemon::memories) fn hash_on_disk(path: &Path) -> Result<Option<Fi
 
 /// Returns the path under which a file is swapped with its new text.
 pub(in crate::daemon::memories) fn swapped_path(root: &Path, change: &PendingFile) -> PathBuf {
-    let wanted = file::hash(change.text.as_deref().unwrap_or_default());
-    root.join(file::DIR).join(format!(".{}.{}{SWAPPED_ENDING}", change.name, hash_digits(&wanted)))
+    let wanted = file::hash_file_text(change.text.as_deref().unwrap_or_default());
+    root.join(file::DIR).join(format!(".{}.{}{SWAPPED_ENDING}", change.name, hash_prefix(&wanted)))
 }
 
 /// Returns the path of the temporary file for a new text.
-pub(in crate::daemon::memories) fn aside_path(root: &Path, name: &str) -> PathBuf {
+pub(in crate::daemon::memories) fn temporary_path(root: &Path, name: &str) -> PathBuf {
     root.join(file::DIR).join(format!(".{name}{NEW_ENDING}"))
 }
 
 /// Returns the error of a verb for a file that could not be read or prepared.
-pub(in crate::daemon::memories) fn file_error(error: &PathError) -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn file_access_error(error: &PathError) -> JobError<RpcError> {
     let hint = error.hint().unwrap_or("`memo doctor` may say more");
     JobError::Refused(RpcError::new(code::IO, error.to_string()).with_hint(hint))
 }
@@ -196,9 +202,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let name = "mem_01M7YYNZ2R27134HEGF8T0ZWFF.md".to_owned();
         let path = root.path().join(file::DIR).join(&name);
-        let change =
-            PendingFile { name: name.clone(), former: former.map(file::hash), text: text.map(str::to_owned) };
-        write_aside(root.path(), std::slice::from_ref(&change)).unwrap();
+        let change = PendingFile {
+            name: name.clone(),
+            former: former.map(file::hash_file_text),
+            text: text.map(str::to_owned),
+        };
+        write_temporary_files(root.path(), std::slice::from_ref(&change)).unwrap();
         if let Some(former) = former {
             fs::write(&path, former).unwrap();
         }

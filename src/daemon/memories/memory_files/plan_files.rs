@@ -13,12 +13,14 @@ use memod_memory::file::{self, MemoryFile};
 use memod_memory_db::{FileRow, FileSide, FileVersion, JobError, MemoryRecord, MemoryRows, PendingFile};
 use memod_proto::{RpcError, code};
 
-use super::check_files::explain_resolve_own;
-use super::file_conversion::{build_shared_file, check_shareable, not_shareable_error, read_remarks_file};
-use super::place_files::file_error;
+use super::check_files::private_conflict_hint;
+use super::file_conversion::{
+    build_shared_file, not_shareable_error, read_remarks_file, to_shareable_version,
+};
+use super::place_files::file_access_error;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{JobResult, unreadable_error};
-use crate::daemon::memories::rules::worktree_place::worktree_place;
+use crate::daemon::memories::rules::worktree_place::read_root_and_creation_time;
 
 /// The files of a worktree before a verb runs.
 pub(in crate::daemon::memories) struct FilesBefore {
@@ -52,7 +54,7 @@ impl FilesBefore {
         }
         for id in ids.clone() {
             // A file contains the links to shared memories only, so files that link to a newly shared one change too.
-            let new = rows.sharing().is_shared(&id)?
+            let new = rows.sharing().is_shared_by_file(&id)?
                 && !self.files.iter().any(|file| file.id.as_ref() == Some(&id));
             if new {
                 ids.extend(
@@ -79,7 +81,7 @@ impl FilesBefore {
             if !handled.insert(file.name.clone()) {
                 continue;
             }
-            self.check_same(stamp, &file.name, Some(file.hash))?;
+            self.read_unchanged_text(stamp, &file.name, Some(file.hash))?;
             changes.push(PendingFile { name: file.name.clone(), former: Some(file.hash), text: None });
         }
         rows.files().delete_unshown_rows()?;
@@ -95,7 +97,7 @@ impl FilesBefore {
     ) -> JobResult<Option<PendingFile>> {
         if !record.shared {
             if record.team
-                || !stamp.shares.shares_record(&record)
+                || !stamp.share_rules.shares_record(&record)
                 || rows.sharing().is_unshared(&record.id)?
             {
                 return Ok(None);
@@ -111,7 +113,7 @@ impl FilesBefore {
         if let Some(why) = known.and_then(|file| file.why.as_ref()).filter(|_| resolved.is_none()) {
             return Err(unreadable_error(&record.id, why));
         }
-        let text = self.check_same(stamp, &name, known.map(|file| file.hash))?;
+        let text = self.read_unchanged_text(stamp, &name, known.map(|file| file.hash))?;
         let is_resolved = resolved.is_some();
         let former = match (resolved, &text) {
             (Some(chosen), _) => chosen,
@@ -119,18 +121,18 @@ impl FilesBefore {
             (None, None) => read_remarks_file(rows, &record.id)?,
         };
         let new = build_shared_file(rows, &record, Some(&former))?;
-        if !is_resolved && former.says_same(&new) {
+        if !is_resolved && former.equals_except_updated(&new) {
             return Ok(None);
         }
-        let former = text.as_deref().map(file::hash);
+        let former = text.as_deref().map(file::hash_file_text);
         let text = new.render();
-        let version = check_version(&record.id, &new, &text)?;
+        let version = to_new_file_version(&record.id, &new, &text)?;
         rows.sharing().set_file_written(&record.id, &name, &version, !record.is_unconfirmed)?;
         Ok(Some(PendingFile { name, former, text: Some(text) }))
     }
 
     /// Returns the present text of a file. Fails if the text differs from the row, or an earlier change is not written yet.
-    fn check_same(
+    fn read_unchanged_text(
         &self,
         stamp: &ChangeStamp,
         name: &str,
@@ -143,7 +145,7 @@ impl FilesBefore {
             return Err(JobError::Refused(RpcError::new(code::IO, message).with_hint(hint)));
         }
         let text = text_on_disk(stamp, name)?;
-        if text.as_deref().map(file::hash) == expected {
+        if text.as_deref().map(file::hash_file_text) == expected {
             return Ok(text);
         }
         let why = format!("{}: was edited during the change; nothing was changed; try again", path.display());
@@ -161,13 +163,13 @@ pub(in crate::daemon::memories) fn text_on_disk(
 ) -> JobResult<Option<String>> {
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
     let path = key.path_in(&stamp.layout.root);
-    let bytes = match memod_scan::read_bytes(&stamp.layout.root, &key, file::MAX_FILE) {
+    let bytes = match memod_scan::read_bytes(&stamp.layout.root, &key, file::MAX_FILE_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(None);
         }
-        read => read.at("read", &path).map_err(|error| file_error(&error))?,
+        read => read.at("read", &path).map_err(|error| file_access_error(&error))?,
     };
-    let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
+    let text = bytes.and_then(|bytes| file::decode_file(&bytes).ok());
     text.map(Some).ok_or_else(|| {
         let message = format!("{}: cannot be read as a memory", path.display());
         let error = RpcError::new(code::INVALID_PARAMS, message);
@@ -181,9 +183,9 @@ pub(in crate::daemon::memories) fn register_file(
     id: &str,
     stamp: &ChangeStamp,
 ) -> JobResult<()> {
-    if rows.worktrees().is_without_worktree()? {
-        rows.enter_worktree(rows.worktrees().worktree_number(&stamp.worktree_key())?);
-        if let Some((root, made_ns)) = worktree_place(&stamp.layout) {
+    if rows.worktrees().is_worktree_unselected()? {
+        rows.select_worktree(rows.worktrees().find_or_add_worktree(&stamp.worktree_key())?);
+        if let Some((root, made_ns)) = read_root_and_creation_time(&stamp.layout) {
             rows.worktrees().set_worktree_location(&root, made_ns)?;
         }
     }
@@ -201,15 +203,15 @@ pub(in crate::daemon::memories) fn share_as_file(
     let shared = MemoryRecord { shared: true, expires_at: None, key: None, content, ..record.clone() };
     // Sharing alone must not count as a change of the memory.
     let before = MemoryRecord { shared: true, ..record.clone() };
-    let (shared, changed) = stamp.put_changed(rows, "share", &before, shared)?;
+    let (shared, changed) = stamp.store_if_changed(rows, "share", &before, shared)?;
     if changed.is_empty() {
-        rows.history().note_change(&record.id, &stamp.new_event("share"))?;
+        rows.history().record_change(&record.id, &stamp.new_event("share"))?;
     }
     Ok(shared)
 }
 
 /// Fails if a memory is in conflict, or cannot be written as a file.
-pub(in crate::daemon::memories) fn check_as_file(
+pub(in crate::daemon::memories) fn check_writable_as_file(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
 ) -> JobResult<()> {
@@ -217,20 +219,20 @@ pub(in crate::daemon::memories) fn check_as_file(
         return Err(conflict_error(record));
     }
     let file = build_shared_file(rows, record, None)?;
-    check_version(&record.id, &file, &file.render()).map(drop)
+    to_new_file_version(&record.id, &file, &file.render()).map(drop)
 }
 
-/// Converts a new file to a version. Fails if its text would be read as a conflict, or as [`check_shareable`] does.
-fn check_version(id: &str, new: &MemoryFile, text: &str) -> JobResult<FileVersion> {
-    if !matches!(file::parse_sides(text), Ok(None)) {
+/// Converts a new file to a version. Fails if its text would be read as a conflict, or as [`to_shareable_version`] does.
+fn to_new_file_version(id: &str, new: &MemoryFile, text: &str) -> JobResult<FileVersion> {
+    if !matches!(file::parse_conflict_sides(text), Ok(None)) {
         return Err(not_shareable_error(id, "its text has lines like the conflict markers of git"));
     }
-    check_shareable(id, text, new)
+    to_shareable_version(id, text, new)
 }
 
 /// Parses the file that a verb is about to replace. Fails if the file is in conflict or unreadable.
 fn parse_former(id: &str, text: &str) -> JobResult<MemoryFile> {
-    if !matches!(file::parse_sides(text), Ok(None)) {
+    if !matches!(file::parse_conflict_sides(text), Ok(None)) {
         return Err(file_conflict_error(id));
     }
     MemoryFile::parse(text).map_err(|why| unreadable_error(id, &why.to_string()))
@@ -243,7 +245,7 @@ pub(in crate::daemon::memories) fn conflict_error(record: &MemoryRecord) -> JobE
         false => {
             let message = format!("id: {} is in conflict with another version under the same id", record.id);
             let error = RpcError::new(code::INVALID_PARAMS, message);
-            JobError::Refused(error.with_hint(explain_resolve_own(&record.id)))
+            JobError::Refused(error.with_hint(private_conflict_hint(&record.id)))
         }
     }
 }

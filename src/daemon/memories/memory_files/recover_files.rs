@@ -8,15 +8,17 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{
-    FORMER, IoContext as _, NOTES_LOCK, NOTES_NEW, NOTES_OUT, PathError, RepoLayout, hash_digits,
-    remove_if_there, rename_over, rename_to_free, renamed_to_free, swap_files,
+    FORMER_FILE_SUFFIX, IoContext as _, NOTES_LOCK_FILE_NAME, NOTES_NEW_SUFFIX, NOTES_SWAP_SUFFIX, PathError,
+    RepoLayout, hash_prefix, remove_if_exists, rename_over, rename_without_overwrite, swap_files,
+    was_renamed,
 };
 use memod_memory::file;
-use memod_memory_db::{FileState, MemoryStore, PendingFile, ShownMemories};
+use memod_memory_db::{MemoriesInFile, MemoryFileSnapshot, MemoryStore, PendingFile};
 
 use super::file_conversion::parse_state;
 use super::place_files::{
-    FileHash, NEW_ENDING, NO_TEXT, PlacedFiles, SWAPPED_ENDING, hash_on_disk, put_in_place, write_aside,
+    FileHash, NEW_ENDING, NOT_TEXT_HASH, PlacedFiles, SWAPPED_ENDING, hash_on_disk, put_in_place,
+    write_temporary_files,
 };
 use crate::daemon::memories::rules::memory_rules::JobResult;
 
@@ -38,7 +40,7 @@ pub(in crate::daemon::memories) struct RecoveryResult {
 }
 
 impl RecoveryResult {
-    fn note_result(&mut self, name: &str, done: Result<bool, PathError>) {
+    fn record_result(&mut self, name: &str, done: Result<bool, PathError>) {
         match done {
             Ok(is_changed) => self.is_changed |= is_changed,
             Err(error) => {
@@ -58,22 +60,23 @@ pub(in crate::daemon::memories) fn recover_files(
     let root = &layout.root;
     let pending = store.read(now_ms, |rows| Ok(rows.written_files().list_pending_files()?))?;
     let mut recovered = RecoveryResult::default();
-    let (aside, out): (Vec<LeftoverFile>, Vec<LeftoverFile>) =
-        list_left(layout).into_iter().partition(|left| matches!(left.kind, LeftoverKind::Aside));
+    let (aside, out): (Vec<LeftoverFile>, Vec<LeftoverFile>) = list_leftover_files(layout)
+        .into_iter()
+        .partition(|left| matches!(left.kind, LeftoverKind::Uncommitted));
     for left in &out {
         let change = pending.iter().find(|change| change.name == left.name);
-        let done = match left.bring_back(change) {
-            Ok(LeftoverOutcome::Passed(state)) => {
+        let done = match left.recover_file(change) {
+            Ok(LeftoverOutcome::Superseded(state)) => {
                 // The history gets this text now, before the next reading of the files stores the text that was saved later.
                 store.write(now_ms, |rows| {
                     Ok(rows.file_updates().apply_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
                 })?;
-                remove_if_there(&left.path).map(|()| true)
+                remove_if_exists(&left.path).map(|()| true)
             }
-            Ok(LeftoverOutcome::Settled(is_changed)) => Ok(is_changed),
+            Ok(LeftoverOutcome::Recovered(is_changed)) => Ok(is_changed),
             Err(error) => Err(error),
         };
-        recovered.note_result(&left.name, done);
+        recovered.record_result(&left.name, done);
     }
     let files: Vec<PendingFile> =
         pending.into_iter().filter(|file| !recovered.unwritten.contains(&file.name)).collect();
@@ -82,7 +85,7 @@ pub(in crate::daemon::memories) fn recover_files(
         recovered.is_changed = true;
         store.write(now_ms, |rows| Ok(rows.written_files().remove_pending_files(&done)?))?;
     }
-    failed.into_iter().for_each(|(name, error)| recovered.note_result(&name, Err(error)));
+    failed.into_iter().for_each(|(name, error)| recovered.record_result(&name, Err(error)));
     for left in aside {
         let _ = fs::remove_file(left.path); // its transaction was not committed
     }
@@ -92,7 +95,7 @@ pub(in crate::daemon::memories) fn recover_files(
 fn write_pending(root: &Path, files: Vec<PendingFile>) -> PlacedFiles {
     let (mut prepared, mut unprepared) = (Vec::new(), Vec::new());
     for file in files {
-        match write_aside(root, std::slice::from_ref(&file)) {
+        match write_temporary_files(root, std::slice::from_ref(&file)) {
             Ok(()) => prepared.push(file),
             Err(error) => unprepared.push((file.name, error)),
         }
@@ -115,7 +118,7 @@ struct LeftoverFile {
 /// The reason why a killed transaction left a file behind.
 enum LeftoverKind {
     /// Written for a transaction that was not committed, or not written completely.
-    Aside,
+    Uncommitted,
     /// Swapped with the file of a memory. Contains the first digits of the hash of the new text.
     Swapped(String),
     /// Moved away so that another file could take its place.
@@ -125,69 +128,72 @@ enum LeftoverKind {
 /// The outcome of recovering one leftover file.
 enum LeftoverOutcome {
     /// The file is back in its place, or was removed because its text is known. Contains whether files of memories were changed.
-    Settled(bool),
+    Recovered(bool),
     /// Somebody saved the file before the one that is in its place now. Contains the state of the earlier file for the history.
-    Passed(Box<FileState>),
+    Superseded(Box<MemoryFileSnapshot>),
 }
 
 /// Lists the files that unfinished changes left. Returns none if the directory cannot be listed, which is reported when the files
 /// of memories are read.
-fn list_left(layout: &RepoLayout) -> Vec<LeftoverFile> {
+fn list_leftover_files(layout: &RepoLayout) -> Vec<LeftoverFile> {
     let entries = fs::read_dir(layout.root.join(file::DIR)).into_iter().flatten().flatten();
     let mut left: Vec<LeftoverFile> =
         entries.filter_map(|entry| LeftoverFile::from_path(entry.path())).collect();
-    if left.iter().any(|left| left.is_of_notes) && is_exchanging(layout) {
+    if left.iter().any(|left| left.is_of_notes) && is_sync_notes_running(layout) {
         left.retain(|left| !left.is_of_notes); // checked after the listing, so no file of a later run is among them
     }
     left
 }
 
 /// Returns whether `memo sync-notes` runs in a worktree, so that its temporary files are in use.
-fn is_exchanging(layout: &RepoLayout) -> bool {
-    let lock = layout.git_dir.as_ref().map(|dir| File::open(dir.join(NOTES_LOCK)));
+fn is_sync_notes_running(layout: &RepoLayout) -> bool {
+    let lock = layout.git_dir.as_ref().map(|dir| File::open(dir.join(NOTES_LOCK_FILE_NAME)));
     let Some(Ok(lock)) = lock else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Returns whether `memo sync-notes` may have left a file under this name.
-pub(in crate::daemon::memories) fn may_be_left_by_notes(name: &str) -> bool {
+pub(in crate::daemon::memories) fn may_be_left_by_sync_notes(name: &str) -> bool {
     name.starts_with('.')
-        && [NOTES_NEW, NOTES_OUT, FORMER, NOTES_FORMER].iter().any(|ending| name.ends_with(ending))
+        && [NOTES_NEW_SUFFIX, NOTES_SWAP_SUFFIX, FORMER_FILE_SUFFIX, NOTES_FORMER]
+            .iter()
+            .any(|ending| name.ends_with(ending))
 }
 
 impl LeftoverFile {
     fn from_path(path: PathBuf) -> Option<Self> {
         let file_name = path.file_name()?.to_str()?;
-        let is_of_notes = may_be_left_by_notes(file_name);
+        let is_of_notes = may_be_left_by_sync_notes(file_name);
         let visible_name = file_name.strip_prefix('.')?;
-        let (name, kind) = if let Some(name) = strip_either(visible_name, [NEW_ENDING, NOTES_NEW]) {
-            (name, LeftoverKind::Aside)
-        } else if let Some(name) = strip_either(visible_name, [FORMER, NOTES_FORMER]) {
+        let (name, kind) = if let Some(name) = strip_either(visible_name, [NEW_ENDING, NOTES_NEW_SUFFIX]) {
+            (name, LeftoverKind::Uncommitted)
+        } else if let Some(name) = strip_either(visible_name, [FORMER_FILE_SUFFIX, NOTES_FORMER]) {
             (name, LeftoverKind::Former)
         } else {
-            let (name, digits) = strip_either(visible_name, [SWAPPED_ENDING, NOTES_OUT])?.rsplit_once('.')?;
+            let (name, digits) =
+                strip_either(visible_name, [SWAPPED_ENDING, NOTES_SWAP_SUFFIX])?.rsplit_once('.')?;
             (name, LeftoverKind::Swapped(digits.to_owned()))
         };
-        file::id_of(name).ok()?;
+        file::parse_file_name(name).ok()?;
         let name = name.to_owned();
         Some(Self { path, name, kind, is_of_notes })
     }
 
-    /// Moves a file that somebody saved back to its place, and removes a file whose text is known.
-    fn bring_back(&self, change: Option<&PendingFile>) -> Result<LeftoverOutcome, PathError> {
+    /// Moves the leftover file back to its place if somebody has edited it, and removes it if its text is known.
+    fn recover_file(&self, change: Option<&PendingFile>) -> Result<LeftoverOutcome, PathError> {
         let place = self.path.with_file_name(&self.name);
-        let Some(hash) = hash_on_disk(&self.path)? else { return Ok(LeftoverOutcome::Settled(false)) };
+        let Some(hash) = hash_on_disk(&self.path)? else { return Ok(LeftoverOutcome::Recovered(false)) };
         let present = hash_on_disk(&place)?;
         let is_moved_away = matches!(self.kind, LeftoverKind::Former) && present.is_none();
         let is_of_before = change.is_some_and(|change| change.former == Some(hash)) && !is_moved_away;
-        let is_known = is_of_before || present == Some(hash) && hash != NO_TEXT;
+        let is_known = is_of_before || present == Some(hash) && hash != NOT_TEXT_HASH;
         if self.is_new(&hash, change) || is_known {
-            return remove_if_there(&self.path).map(|()| LeftoverOutcome::Settled(false));
+            return remove_if_exists(&self.path).map(|()| LeftoverOutcome::Recovered(false));
         }
         match present {
             None => {
-                let renamed = renamed_to_free(rename_to_free(&self.path, &place));
-                renamed.at("rename to", &place).map(|_| LeftoverOutcome::Settled(true))
+                let renamed = was_renamed(rename_without_overwrite(&self.path, &place));
+                renamed.at("rename to", &place).map(|_| LeftoverOutcome::Recovered(true))
             }
             Some(present) if self.is_new(&present, change) => {
                 match self.kind {
@@ -195,27 +201,27 @@ impl LeftoverFile {
                     // The next recovery removes the swapped-out file if its text is known.
                     _ => swap_files(&self.path, &place).at("swap", &place)?,
                 }
-                Ok(LeftoverOutcome::Settled(true))
+                Ok(LeftoverOutcome::Recovered(true))
             }
-            Some(_) => self.keep_passed(),
+            Some(_) => self.save_superseded_file(),
         }
     }
 
     /// Returns whether a hash is that of the new text of the unfinished change.
     fn is_new(&self, hash: &FileHash, change: Option<&PendingFile>) -> bool {
         let new_text = change.and_then(|change| change.text.as_deref());
-        matches!(&self.kind, LeftoverKind::Swapped(digits) if *digits == hash_digits(hash))
-            || new_text.is_some_and(|text| file::hash(text) == *hash)
+        matches!(&self.kind, LeftoverKind::Swapped(digits) if *digits == hash_prefix(hash))
+            || new_text.is_some_and(|text| file::hash_file_text(text) == *hash)
     }
 
-    /// Returns the state of the file, which was saved before the one in its place. A file without a memory is renamed to a visible
-    /// name.
-    fn keep_passed(&self) -> Result<LeftoverOutcome, PathError> {
+    /// Returns the state of the leftover file, which is older than the file now in its place. A leftover that shows no memory is
+    /// renamed to a visible name.
+    fn save_superseded_file(&self) -> Result<LeftoverOutcome, PathError> {
         let bytes = fs::read(&self.path).at("read", &self.path)?;
-        let state = file::id_of(&self.name).ok().zip(file::text_of(&bytes).ok());
+        let state = file::parse_file_name(&self.name).ok().zip(file::decode_file(&bytes).ok());
         let state = state.map(|(id, text)| parse_state(&self.name, &id, &text, false));
-        match state.filter(|state| matches!(state.shown, ShownMemories::Versions(_))) {
-            Some(state) => Ok(LeftoverOutcome::Passed(Box::new(state))),
+        match state.filter(|state| matches!(state.memories, MemoriesInFile::Versions(_))) {
+            Some(state) => Ok(LeftoverOutcome::Superseded(Box::new(state))),
             None => {
                 for number in 1.. {
                     let ending = if number == 1 {
@@ -224,11 +230,11 @@ impl LeftoverFile {
                         format!("{SAVED_ENDING}-{number}")
                     };
                     let seen = self.path.with_file_name(format!("{}{ending}", self.name));
-                    if renamed_to_free(rename_to_free(&self.path, &seen)).at("rename to", &seen)? {
+                    if was_renamed(rename_without_overwrite(&self.path, &seen)).at("rename to", &seen)? {
                         break;
                     }
                 }
-                Ok(LeftoverOutcome::Settled(true))
+                Ok(LeftoverOutcome::Recovered(true))
             }
         }
     }

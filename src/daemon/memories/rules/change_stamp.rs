@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use memod_base::paths::RepoLayout;
 use memod_memory::file::MemoryFile;
-use memod_memory::tiers::Tiers;
-use memod_memory::{Refused, fields};
+use memod_memory::tiers::TierLifetimes;
+use memod_memory::{RefusedValue, fields};
 use memod_memory_db::{MemoryEvent, MemoryRecord, MemoryRows};
 use tokio::sync::Notify;
 
@@ -26,13 +26,13 @@ pub(in crate::daemon::memories) struct ChangeStamp {
     pub(in crate::daemon::memories) source: &'static str,
     /// The worktree of the caller.
     pub(in crate::daemon::memories) layout: RepoLayout,
-    pub(in crate::daemon::memories) tiers: Tiers,
+    pub(in crate::daemon::memories) tiers: TierLifetimes,
     /// The rules by which memories are shared as files when they are written.
-    pub(in crate::daemon::memories) shares: ShareRules,
+    pub(in crate::daemon::memories) share_rules: ShareRules,
     /// The team, if there is one, and the rules by which memories are shared with it when they are written.
     pub(in crate::daemon::memories) team: TeamAccess,
     /// Notified when there may be changes to send to the team.
-    pub(in crate::daemon::memories) outbox_bell: Arc<Notify>,
+    pub(in crate::daemon::memories) outbox_notify: Arc<Notify>,
     /// The default container of added memories, or `auto`.
     pub(in crate::daemon::memories) container: String,
     /// Name of the repository.
@@ -74,11 +74,11 @@ impl ChangeStamp {
     pub(in crate::daemon::memories) fn choose_container(
         &self,
         named: Option<&str>,
-    ) -> Result<String, Refused> {
+    ) -> Result<String, RefusedValue> {
         match named.unwrap_or(&self.container) {
             fields::AUTO_CONTAINER => {
                 let own = self.repository.as_deref().and_then(|name| fields::validate_container(name).ok());
-                own.ok_or_else(|| Refused {
+                own.ok_or_else(|| RefusedValue {
                     field: "container",
                     why: "auto: the name of the repository is unknown".to_owned(),
                     hint: Some("name a container, as in `--container NAME`"),
@@ -89,7 +89,7 @@ impl ChangeStamp {
     }
 
     /// Stores a changed memory if any field differs. Returns the memory, and the names of the changed fields.
-    pub(in crate::daemon::memories) fn put_changed(
+    pub(in crate::daemon::memories) fn store_if_changed(
         &self,
         rows: &MemoryRows<'_>,
         action: &str,

@@ -1,6 +1,6 @@
 //! Links two memories, and reads the links of one.
 
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_memory_db::{LinkOutcome, MemoryLink, MemoryRecord, MemoryRows};
 use memod_proto::memory::{Link as Shown, LinkKind};
 
@@ -20,15 +20,15 @@ pub(in crate::daemon::memories) fn put_link(
     match rows.links().add_link(&link, &stamp.new_event("link"))? {
         LinkOutcome::New => Ok(true),
         LinkOutcome::Known => Ok(false),
-        LinkOutcome::Ring => Err(refused_error(
-            ring_error(&link),
+        LinkOutcome::Cycle => Err(refused_error(
+            cycle_message(&link),
             "show the links between them with `memo links --depth 10`; remove one with `memo unlink`",
         )),
     }
 }
 
 /// Returns the message for a link that would close a cycle of links.
-pub(in crate::daemon::memories) fn ring_error(link: &MemoryLink) -> String {
+pub(in crate::daemon::memories) fn cycle_message(link: &MemoryLink) -> String {
     let MemoryLink { from, to, kind, .. } = link;
     match from == to {
         true => format!("{from} refers to itself"),
@@ -54,7 +54,7 @@ pub(in crate::daemon::memories) fn list_links(rows: &MemoryRows<'_>, id: &str) -
             relation: relation.to_owned(),
             memory: protocol_values::to_brief(&other),
             archived: !other.is_living(rows.now_ms()),
-            linked: rfc3339(link.created),
+            linked: format_rfc3339(link.created),
         });
     }
     Ok(shown)

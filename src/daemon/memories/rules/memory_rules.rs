@@ -1,8 +1,8 @@
 //! Resolves ids and conditions to memories, and checks texts before they are stored.
 
 use memod_base::clock::to_local_time;
-use memod_base::types::memory_file;
-use memod_memory::{Refused, fields, id, text, time};
+use memod_base::types::memory_file_path;
+use memod_memory::{RefusedValue, fields, id, text, time};
 use memod_memory_db::{FileSide, JobError, MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
 use memod_proto::memory::{Selection, Traits};
 use memod_proto::{RpcError, code};
@@ -17,7 +17,7 @@ pub(in crate::daemon::memories) type JobResult<T> = Result<T, JobError<RpcError>
 
 /// Converts the refusal of a field to an error for invalid params.
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
-pub(in crate::daemon::memories) fn field_error(refused: Refused) -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn field_error(refused: RefusedValue) -> JobError<RpcError> {
     build_refusal(code::INVALID_PARAMS, refused.to_string(), refused.hint)
 }
 
@@ -48,7 +48,7 @@ pub(in crate::daemon::memories) fn find_memory(
     rows: &MemoryRows<'_>,
     typed: &str,
 ) -> JobResult<MemoryRecord> {
-    let record = find_copies_too(rows, typed)?;
+    let record = find_memory_or_copy(rows, typed)?;
     match &record.repository {
         None => Ok(record),
         Some(repository) => {
@@ -62,7 +62,7 @@ pub(in crate::daemon::memories) fn find_memory(
 }
 
 /// Like [`find_memory`], but returns the archived memory if an archived and a living memory have the same id.
-pub(in crate::daemon::memories) fn find_archived(
+pub(in crate::daemon::memories) fn find_memory_archived_first(
     rows: &MemoryRows<'_>,
     typed: &str,
 ) -> JobResult<MemoryRecord> {
@@ -72,7 +72,7 @@ pub(in crate::daemon::memories) fn find_archived(
 }
 
 /// Like [`find_memory`], but also finds copies of memories from other repositories.
-pub(in crate::daemon::memories) fn find_copies_too(
+pub(in crate::daemon::memories) fn find_memory_or_copy(
     rows: &MemoryRows<'_>,
     typed: &str,
 ) -> JobResult<MemoryRecord> {
@@ -126,15 +126,15 @@ pub(in crate::daemon::memories) fn find_living(
     let record = find_memory(rows, typed)?;
     check_file_readable(rows, &record)?;
     check_living(&record, now_ms)?;
-    match rows.team().find_archived_beside(&record)? {
-        Some(_) => Err(archived_beside_error(&record.id)),
+    match rows.team().find_archived_private(&record)? {
+        Some(_) => Err(archived_private_error(&record.id)),
         None => Ok(record),
     }
 }
 
 /// Returns the error for a change of a memory of the team while a private memory with the same id is archived, because a verb would
 /// change the private memory.
-pub(in crate::daemon::memories) fn archived_beside_error(id: &str) -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn archived_private_error(id: &str) -> JobError<RpcError> {
     let message =
         format!("id: {id} is a memory of the team here, and your memory of that id is in the archive");
     let hint = format!(
@@ -153,7 +153,7 @@ fn check_file_readable(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResul
 
 /// Returns the error for a memory whose file cannot be read.
 pub(in crate::daemon::memories) fn unreadable_error(id: &str, why: &str) -> JobError<RpcError> {
-    let message = format!("{}: not a memory: {why}; nothing was changed", memory_file(id));
+    let message = format!("{}: not a memory: {why}; nothing was changed", memory_file_path(id));
     build_refusal(
         code::INVALID_PARAMS,
         message,
@@ -185,10 +185,10 @@ pub(in crate::daemon::memories) fn parse_selection(
         selection.container.as_deref().map(fields::validate_container).transpose().map_err(field_error)?;
     let ids = match selection.ids.as_slice() {
         [] => None,
-        typed => Some(check_ids(rows, typed, container.as_deref(), archived, now_ms)?),
+        typed => Some(resolve_selected_ids(rows, typed, container.as_deref(), archived, now_ms)?),
     };
     let expression = match &selection.words {
-        Some(words) => Some(text::all_words(words).ok_or_else(|| {
+        Some(words) => Some(text::build_all_words_query(words).ok_or_else(|| {
             refused_error("match: contains no word".to_owned(), "name words of title, tags or content")
         })?),
         None => None,
@@ -209,13 +209,13 @@ pub(in crate::daemon::memories) fn parse_selection(
 }
 
 /// Validates the conditions on fields of memories, and returns them.
-pub(in crate::daemon) fn validate_traits(traits: &Traits) -> Result<Traits, Refused> {
+pub(in crate::daemon) fn validate_traits(traits: &Traits) -> Result<Traits, RefusedValue> {
     traits.min_priority.map(fields::validate_priority).transpose()?;
     Ok(traits.clone())
 }
 
 /// Resolves typed ids or id prefixes to ids. Fails with the reason if one of the memories is not in the selection.
-fn check_ids(
+fn resolve_selected_ids(
     rows: &MemoryRows<'_>,
     typed: &[String],
     container: Option<&str>,
@@ -224,7 +224,8 @@ fn check_ids(
 ) -> JobResult<Vec<String>> {
     let mut ids = Vec::new();
     for typed in typed {
-        let record = if archived { find_archived(rows, typed)? } else { find_memory(rows, typed)? };
+        let record =
+            if archived { find_memory_archived_first(rows, typed)? } else { find_memory(rows, typed)? };
         if !archived {
             check_file_readable(rows, &record)?;
         }
@@ -263,7 +264,7 @@ pub(in crate::daemon::memories) fn check_unique_text(
     rows: &MemoryRows<'_>,
     record: &MemoryRecord,
 ) -> JobResult<()> {
-    match rows.records().find_same_text(record, &text::hash(&record.content))? {
+    match rows.records().find_memory_with_text(record, &text::hash_content(&record.content))? {
         Some(twin) if twin.id != record.id => {
             let line = protocol_values::to_brief(&twin).line;
             let message = format!("content: {} in {} has this text: {line}", twin.id, twin.container);
@@ -281,7 +282,7 @@ pub(in crate::daemon::memories) fn move_archived_to_new_id(
     event: &MemoryEvent,
     dry_run: bool,
 ) -> JobResult<Option<String>> {
-    let new_id = rows.own_memories().separate_from_archived(id, event)?;
+    let new_id = rows.private_memories().give_archived_new_id(id, event)?;
     Ok(new_id.map(|new_id| match dry_run {
         true => format!("your archived version of {id} would get a new id"),
         false => format!("your archived version of {id} now has the id {new_id}"),

@@ -1,16 +1,16 @@
 //! Converts stored memories to the types of the protocol.
 
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_memory::{fields, text};
-use memod_memory_db::{FROM_FILE, FROM_TEAM, FileSide, MemoryEvent, MemoryRecord};
-use memod_proto::memory::{Brief, Change, Memory, MemoryScope, reader_marks};
+use memod_memory_db::{FILE_SOURCE, FileSide, MemoryEvent, MemoryRecord, TEAM_SOURCE};
+use memod_proto::memory::{Brief, Change, Memory, MemoryScope, build_reader_marks};
 use serde_json::{Map, Value};
 
 /// Converts a stored memory. A memory that has expired is shown as archived, even if it is not archived in the database yet.
 pub(in crate::daemon::memories) fn to_memory(record: MemoryRecord, now_ms: i64) -> Memory {
     let is_over = record.archived_at.is_none() && !record.is_living(now_ms);
     let archived_at = if is_over { record.expires_at } else { record.archived_at };
-    let (trust, scope) = (trust_of(&record).to_owned(), scope_of(&record));
+    let (trust, scope) = (determine_trust(&record).to_owned(), determine_scope(&record));
     Memory {
         id: record.id,
         content: record.content,
@@ -20,18 +20,18 @@ pub(in crate::daemon::memories) fn to_memory(record: MemoryRecord, now_ms: i64) 
         anchors: record.anchors,
         state: None,
         tier: record.tier,
-        expires_at: record.expires_at.map(rfc3339),
+        expires_at: record.expires_at.map(format_rfc3339),
         priority: record.priority,
         confidence: record.confidence,
         source: record.source,
         author: record.author,
         agent: record.agent,
-        created: rfc3339(record.created),
-        updated: rfc3339(record.updated),
-        last_access: record.last_access.map(rfc3339),
+        created: format_rfc3339(record.created),
+        updated: format_rfc3339(record.updated),
+        last_access: record.last_access.map(format_rfc3339),
         access_count: record.access_count,
         metadata: record.metadata,
-        archived_at: archived_at.map(rfc3339),
+        archived_at: archived_at.map(format_rfc3339),
         archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
         trust,
         conflict: conflict_name(record.side).map(str::to_owned),
@@ -46,7 +46,7 @@ pub(in crate::daemon::memories) fn to_memory(record: MemoryRecord, now_ms: i64) 
 }
 
 /// Returns with whom a memory is shared.
-pub(in crate::daemon::memories) fn scope_of(record: &MemoryRecord) -> MemoryScope {
+pub(in crate::daemon::memories) fn determine_scope(record: &MemoryRecord) -> MemoryScope {
     match () {
         () if record.team => MemoryScope::Team,
         () if record.shared => MemoryScope::Repo,
@@ -55,11 +55,11 @@ pub(in crate::daemon::memories) fn scope_of(record: &MemoryRecord) -> MemoryScop
 }
 
 /// Returns how far a memory is trusted: `own`, `import`, or `repo` or `team` by its origin if nobody here has confirmed it.
-pub(in crate::daemon) fn trust_of(record: &MemoryRecord) -> &'static str {
+pub(in crate::daemon) fn determine_trust(record: &MemoryRecord) -> &'static str {
     match () {
         () if record.is_unconfirmed && record.team => "team",
         () if record.is_unconfirmed => "repo",
-        () if record.source == FROM_FILE || record.source == FROM_TEAM => "own",
+        () if record.source == FILE_SOURCE || record.source == TEAM_SOURCE => "own",
         () if fields::is_local_source(&record.source) && record.key.is_none() => "own",
         () => "import",
     }
@@ -68,7 +68,7 @@ pub(in crate::daemon) fn trust_of(record: &MemoryRecord) -> &'static str {
 /// Returns the name of a side of a conflict in the protocol; `None` if the memory is not in conflict.
 pub(in crate::daemon::memories) fn conflict_name(side: FileSide) -> Option<&'static str> {
     match side {
-        FileSide::Whole | FileSide::Same => None,
+        FileSide::Whole | FileSide::EqualToPrivate => None,
         FileSide::Ours => Some("ours"),
         FileSide::Theirs => Some("theirs"),
     }
@@ -79,16 +79,16 @@ pub(in crate::daemon) fn to_brief(record: &MemoryRecord) -> Brief {
     Brief {
         id: record.id.clone(),
         container: record.container.clone(),
-        created: rfc3339(record.created),
+        created: format_rfc3339(record.created),
         line: summary_line(record),
     }
 }
 
 /// Returns a memory as one line, with marks for its trust, scope and conflict.
 fn summary_line(record: &MemoryRecord) -> String {
-    let marks = reader_marks(
-        trust_of(record),
-        scope_of(record),
+    let marks = build_reader_marks(
+        determine_trust(record),
+        determine_scope(record),
         record.repository.as_deref(),
         conflict_name(record.side),
         &[],
@@ -100,7 +100,7 @@ fn summary_line(record: &MemoryRecord) -> String {
 /// Converts an event of the history to the type of the protocol.
 pub(in crate::daemon::memories) fn to_change(event: MemoryEvent) -> Change {
     let MemoryEvent { at, action, author, source, fields } = event;
-    Change { at: rfc3339(at), action, author, source, fields }
+    Change { at: format_rfc3339(at), action, author, source, fields }
 }
 
 /// Returns all fields of a memory, with the names and values of the protocol.

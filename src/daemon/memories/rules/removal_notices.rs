@@ -5,7 +5,7 @@ use memod_memory_db::{FileSide, MemoryRecord};
 use crate::daemon::memories::rules::memory_rules::join_notices;
 
 /// The words of a notice about archived memories of the team: those of a run, and those of a dry run.
-pub(in crate::daemon::memories) const ARCHIVED_THERE: [&str; 2] =
+pub(in crate::daemon::memories) const TEAM_ARCHIVED_WORDS: [&str; 2] =
     ["archived for the whole team", "would be archived for the whole team"];
 
 /// Returns a notice on the shared or conflicting ones of the memories that were removed, or that a dry run would remove. `team` has
@@ -23,7 +23,10 @@ pub(in crate::daemon::memories) fn removal_notice(
         ["in conflict, removed with both sides", "in conflict, would be removed with both sides"];
     let counted = [
         (count_records(&living, |record| record.shared), with_files),
-        (count_records(&living, |record| !record.is_shared() && record.side == FileSide::Ours), staying),
+        (
+            count_records(&living, |record| !record.is_shared_or_team() && record.side == FileSide::Ours),
+            staying,
+        ),
         (count_records(&living, |record| record.shared && record.side == FileSide::Ours), in_conflict),
         (count_records(&living, |record| record.team), team),
     ];

@@ -37,18 +37,19 @@ pub(in crate::daemon::memories) fn render_file(
     theirs: Option<&FileMemory>,
 ) -> Option<(String, [u8; 32])> {
     let text = match theirs {
-        Some(theirs) => file::render_conflict(&render_whole(content)?, &render_whole(theirs)?)?,
-        None => render_whole(content)?,
+        Some(theirs) => file::render_conflict(&render_side(content)?, &render_side(theirs)?)?,
+        None => render_side(content)?,
     };
-    let hash = file::hash(&text);
-    (text.len() as u64 <= file::MAX_FILE).then_some((text, hash))
+    let hash = file::hash_file_text(&text);
+    (text.len() as u64 <= file::MAX_FILE_BYTES).then_some((text, hash))
 }
 
 /// Renders one side of a file, without conflict markers; `None` if the text would not be read back equal.
-fn render_whole(content: &FileMemory) -> Option<String> {
-    let former = MemoryFile::of_remarks(&content.remarks, Vec::new()).ok()?;
+fn render_side(content: &FileMemory) -> Option<String> {
+    let former = MemoryFile::from_remarks(&content.remarks, Vec::new()).ok()?;
     let file = build_file(&content.record, content.links.clone(), Some(&former));
     let text = file.render();
-    let is_whole = matches!(file::parse_sides(&text), Ok(None)) && text.len() as u64 <= file::MAX_FILE;
+    let is_whole =
+        matches!(file::parse_conflict_sides(&text), Ok(None)) && text.len() as u64 <= file::MAX_FILE_BYTES;
     (is_whole && MemoryFile::parse(&text).is_ok_and(|read| read == file)).then_some(text)
 }

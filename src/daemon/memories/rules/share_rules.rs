@@ -33,9 +33,9 @@ pub(in crate::daemon) struct NoTeam {
 /// Whether a repository takes part in a team.
 #[derive(Clone, Debug)]
 pub(in crate::daemon) enum TeamAccess {
-    No(NoTeam),
+    Outside(NoTeam),
     /// The name of the repository for the team, and the rules by which memories are shared with the team when they are written.
-    Yes(String, Box<ShareRules>),
+    Member(String, Box<ShareRules>),
 }
 
 impl TeamAccess {
@@ -59,16 +59,16 @@ impl TeamAccess {
                 "add it with `memo config set --user team.repositories NAMES`, with commas between the names",
             );
         }
-        Self::Yes(remote.to_owned(), Box::new(ShareRules::new(&config.tags, &config.containers)))
+        Self::Member(remote.to_owned(), Box::new(ShareRules::new(&config.tags, &config.containers)))
     }
 
     fn without_team(why: &str, hint: &'static str) -> Self {
-        Self::No(NoTeam { why: format!("there is no team: {why}"), hint })
+        Self::Outside(NoTeam { why: format!("there is no team: {why}"), hint })
     }
 
     /// Returns whether a memory is shared with the team once it is written.
-    pub(in crate::daemon::memories) fn takes_record(&self, record: &MemoryRecord) -> bool {
-        matches!(self, Self::Yes(_, rules) if rules.shares_record(record))
+    pub(in crate::daemon::memories) fn shares_with_team(&self, record: &MemoryRecord) -> bool {
+        matches!(self, Self::Member(_, rules) if rules.shares_record(record))
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
                 repositories: repositories.to_owned(),
                 ..memod_config::TeamSettings::default()
             };
-            matches!(TeamAccess::from_config(&config, remote), TeamAccess::Yes(..))
+            matches!(TeamAccess::from_config(&config, remote), TeamAccess::Member(..))
         };
         assert!(of("github.com/acme/shop", Some("github.com/acme/shop")));
         assert!(of("x, github.com/acme/*", Some("github.com/acme/shop")));

@@ -16,7 +16,7 @@ pub(in crate::daemon::memories) fn worktree_key(layout: &RepoLayout) -> String {
 }
 
 /// Returns the root of a linked worktree, and when its git dir was created, ns since the epoch; `None` for the main worktree.
-pub(in crate::daemon::memories) fn worktree_place(layout: &RepoLayout) -> Option<(String, i64)> {
+pub(in crate::daemon::memories) fn read_root_and_creation_time(layout: &RepoLayout) -> Option<(String, i64)> {
     let git_dir = layout.git_dir.as_ref().filter(|_| !worktree_key(layout).is_empty())?;
     Some((layout.root.to_string_lossy().into_owned(), read_time_made(git_dir).ok()?))
 }

@@ -13,7 +13,7 @@ use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// The position up to which the changes of another repository are known here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::daemon) struct FollowedPlace {
+pub(in crate::daemon) struct FollowedCursor {
     /// The last version of that repository that is known here.
     pub(in crate::daemon) mark: VersionMark,
     /// Identity of the server; empty until all memories of the repository were copied once.
@@ -22,12 +22,12 @@ pub(in crate::daemon) struct FollowedPlace {
 
 /// A move from one position in the changes of another repository to a later one.
 #[derive(Clone, Debug)]
-pub(in crate::daemon) struct FollowedStep {
-    pub(in crate::daemon) from: FollowedPlace,
-    pub(in crate::daemon) to: FollowedPlace,
+pub(in crate::daemon) struct FollowedCursorStep {
+    pub(in crate::daemon) from: FollowedCursor,
+    pub(in crate::daemon) to: FollowedCursor,
 }
 
-impl FollowedPlace {
+impl FollowedCursor {
     /// Parses a stored position. An invalid text means the beginning.
     pub(in crate::daemon) fn from_json(place: &str) -> Self {
         serde_json::from_str(place).unwrap_or_default()
@@ -42,50 +42,50 @@ impl MemoryThread {
 
     /// Stores copies of versions of another repository, and the position after them. Fails if the stored position is not where the
     /// step begins, because memories were replaced during the exchange.
-    pub(in crate::daemon) async fn take_copies(
+    pub(in crate::daemon) async fn store_copies(
         &self,
         repository: String,
         versions: Vec<MemoryVersion>,
-        step: FollowedStep,
+        step: FollowedCursorStep,
     ) -> RpcResult<()> {
         self.team_write(move |rows| {
-            check_place(rows, &repository, &step.from)?;
+            check_cursor(rows, &repository, &step.from)?;
             for version in &versions {
-                take_versions::take_copy(rows, &repository, version)?;
+                take_versions::apply_copy(rows, &repository, version)?;
             }
-            store_place(rows, &repository, &step.to)
+            store_cursor(rows, &repository, &step.to)
         })
         .await
     }
 
     /// Deletes the copies from another repository whose ids are not in `ids`, and stores the position after the step.
-    pub(in crate::daemon) async fn keep_copies(
+    pub(in crate::daemon) async fn delete_other_copies(
         &self,
         repository: String,
         ids: HashSet<String>,
-        step: FollowedStep,
+        step: FollowedCursorStep,
     ) -> RpcResult<()> {
         let ids = Vec::from_iter(ids);
         self.team_write(move |rows| {
-            check_place(rows, &repository, &step.from)?;
+            check_cursor(rows, &repository, &step.from)?;
             rows.followed().delete_other_copies(&repository, &ids)?;
-            store_place(rows, &repository, &step.to)
+            store_cursor(rows, &repository, &step.to)
         })
         .await
     }
 
     /// Deletes all copies from another repository.
-    pub(in crate::daemon) async fn unfollow_repository(&self, repository: String) -> RpcResult<()> {
+    pub(in crate::daemon) async fn delete_copies_of_repository(&self, repository: String) -> RpcResult<()> {
         self.team_write(move |rows| Ok(rows.followed().unfollow_repository(&repository)?)).await
     }
 }
 
-fn check_place(rows: &MemoryRows<'_>, repository: &str, from: &FollowedPlace) -> JobResult<()> {
+fn check_cursor(rows: &MemoryRows<'_>, repository: &str, from: &FollowedCursor) -> JobResult<()> {
     let place = rows
         .followed()
         .followed_cursor(repository)?
         .as_deref()
-        .map(FollowedPlace::from_json)
+        .map(FollowedCursor::from_json)
         .unwrap_or_default();
     match place == *from {
         true => Ok(()),
@@ -96,7 +96,7 @@ fn check_place(rows: &MemoryRows<'_>, repository: &str, from: &FollowedPlace) ->
     }
 }
 
-fn store_place(rows: &MemoryRows<'_>, repository: &str, place: &FollowedPlace) -> JobResult<()> {
+fn store_cursor(rows: &MemoryRows<'_>, repository: &str, place: &FollowedCursor) -> JobResult<()> {
     let json = serde_json::to_string(place).expect("strings and numbers are JSON");
     Ok(rows.followed().set_followed_cursor(repository, &json)?)
 }

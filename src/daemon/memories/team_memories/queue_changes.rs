@@ -5,10 +5,10 @@ use memod_memory_db::{FileSide, JobError, MemoryRecord, MemoryRows};
 use memod_proto::RpcError;
 
 use crate::daemon::memories::memory_files::file_conversion::{
-    build_shared_file, check_shareable, read_remarks_file, to_version,
+    build_shared_file, read_remarks_file, to_shareable_version, to_version,
 };
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
-use crate::daemon::memories::rules::memory_rules::{JobResult, archived_beside_error, refused_error};
+use crate::daemon::memories::rules::memory_rules::{JobResult, archived_private_error, refused_error};
 use crate::daemon::memories::rules::share_rules::{NoTeam, TeamAccess};
 
 /// Queues the memories of the team that were changed after the change with the number `last_change`. Shares new memories that the
@@ -21,15 +21,16 @@ pub(in crate::daemon::memories) fn queue_changed_memories(
     for id in rows.history().list_changed_since(last_change)? {
         let Some(mut record) = rows.records().find_memory(&id)? else { continue };
         if !record.team {
-            let is_new = !record.shared && record.archived_at.is_none() && stamp.team.takes_record(&record);
+            let is_new =
+                !record.shared && record.archived_at.is_none() && stamp.team.shares_with_team(&record);
             if !is_new || rows.sharing().is_unshared(&id)? {
                 continue;
             }
             record = share_with_team(rows, &record, stamp)?;
         }
-        match rows.team().find_archived_beside(&record)? {
+        match rows.team().find_archived_private(&record)? {
             Some(private) if private.archived_at == Some(stamp.now_ms) => continue, // the verb has just archived the private memory
-            Some(_) => return Err(archived_beside_error(&id)),
+            Some(_) => return Err(archived_private_error(&id)),
             None => {}
         }
         if record.side != FileSide::Whole {
@@ -50,7 +51,7 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
         && let Ok(teams) = MemoryFile::parse(&row.text)
     {
         let ours = MemoryFile { created: teams.created, ..build_shared_file(rows, record, Some(&teams))? };
-        if record.archived_at.is_none() && teams.says_same(&ours) {
+        if record.archived_at.is_none() && teams.equals_except_updated(&ours) {
             let version = to_version(&record.id, FileSide::Whole, teams);
             rows.team_versions().apply_team_text(&record.id, &row.text, Ok(&version), &record.author)?;
             rows.team_versions().set_team_version(&version, !record.is_unconfirmed)?;
@@ -76,11 +77,11 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
     if was_archived {
         new.updated = new.updated.max(rows.now_ms()); // the memory was restored just now
     }
-    if former.is_some_and(|former| former.says_same(&new)) {
+    if former.is_some_and(|former| former.equals_except_updated(&new)) {
         return Ok(rows.team().mark_equal_to_team(&record.id)?);
     }
     let text = new.render();
-    let version = check_shareable(&record.id, &text, &new)?;
+    let version = to_shareable_version(&record.id, &text, &new)?;
     rows.team_versions().set_team_version(&version, !record.is_unconfirmed)?;
     Ok(rows.outbox().queue_change(&record.id, &text)?)
 }
@@ -91,21 +92,21 @@ pub(in crate::daemon::memories) fn share_with_team(
     record: &MemoryRecord,
     stamp: &ChangeStamp,
 ) -> JobResult<MemoryRecord> {
-    if let TeamAccess::No(NoTeam { why, hint }) = &stamp.team {
+    if let TeamAccess::Outside(NoTeam { why, hint }) = &stamp.team {
         return Err(refused_error(why.clone(), hint));
     }
     if record.shared {
         let message = format!("{} is a file of this repository", record.id);
         return Err(refused_error(message, "`memo unshare` takes it out of the files first"));
     }
-    rows.team().share_with_team(&record.id)?;
+    rows.team().mark_team_memory(&record.id)?;
     let content = record.content.replace("\r\n", "\n");
     let after = MemoryRecord { team: true, expires_at: None, key: None, content, ..record.clone() };
     // Sharing alone must not count as a change of the memory.
     let before = MemoryRecord { team: true, ..record.clone() };
-    let (after, changed) = stamp.put_changed(rows, "share", &before, after)?;
+    let (after, changed) = stamp.store_if_changed(rows, "share", &before, after)?;
     if changed.is_empty() {
-        rows.history().note_change(&record.id, &stamp.new_event("share"))?;
+        rows.history().record_change(&record.id, &stamp.new_event("share"))?;
     }
     Ok(after)
 }
@@ -119,8 +120,8 @@ pub(in crate::daemon::memories) fn unshare_from_team(
     if record.side != FileSide::Whole {
         return Err(team_conflict_error(&record.id));
     }
-    rows.team().leave_team(&record.id)?;
-    Ok(rows.history().note_change(&record.id, &stamp.new_event("unshare"))?)
+    rows.team().make_team_memory_private(&record.id)?;
+    Ok(rows.history().record_change(&record.id, &stamp.new_event("unshare"))?)
 }
 
 /// Returns the error for a memory in conflict with the team.

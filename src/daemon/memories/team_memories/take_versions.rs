@@ -12,7 +12,7 @@ use crate::daemon::memories::rules::memory_rules::JobResult;
 const UNKNOWN_AUTHOR: &str = "team";
 
 /// Applies one version of the team to the memory with its id.
-pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
+pub(super) fn apply_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, author, .. } = version;
     if id::parse_id(id).is_err() {
         tracing::warn!(id, "the team has a memory with an invalid id");
@@ -22,19 +22,19 @@ pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> Jo
         Some(known) if known.text == *text => Ok(rows.team().mark_sent(id)?),
         Some(TeamRow { base: Some(base), theirs: None, .. }) if base == *text => Ok(()), // this version was applied before
         Some(TeamRow { text: ours, base: Some(base), .. }) => merge_unsent(rows, version, &base, &ours),
-        _ => show_version(rows, id, text, author),
+        _ => apply_text(rows, id, text, author),
     }
 }
 
 /// Applies the version that made the server refuse a change.
-pub(super) fn take_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
+pub(super) fn apply_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, .. } = version;
     match rows.team_versions().find_team_row(id)? {
         // The change is based on this version, but was sent without naming the version.
         Some(TeamRow { text: ours, base: Some(base), theirs: None, .. }) if base == *text && ours != base => {
             Ok(rows.outbox().requeue_change(id, Some(&base), &ours)?)
         }
-        _ => take_version(rows, version),
+        _ => apply_version(rows, version),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn take_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersi
 /// than the change before, whatever the clocks were. An archived version has no time: if either version is archived, that of the
 /// server counts as later. But if the server `has_forgotten` changes, the time of an archived version is when the server stored
 /// the version, or when the memory was archived here.
-pub(super) fn take_compared_version(
+pub(super) fn apply_compared_version(
     rows: &MemoryRows<'_>,
     version: &MemoryVersion,
     has_forgotten: bool,
@@ -59,20 +59,20 @@ pub(super) fn take_compared_version(
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
             let is_ours = match (known.text.is_empty(), text.is_empty()) {
                 (false, false) => parse_updated(&known.text) > parse_updated(text),
-                (true, _) => has_forgotten && is_archived_after(rows, id, parse_updated(text))?,
+                (true, _) => has_forgotten && was_removed_after(rows, id, parse_updated(text))?,
                 (false, true) => has_forgotten && parse_updated(&known.text) > *stored_at,
             };
             match is_ours {
                 true => Ok(rows.outbox().requeue_change(id, Some(text), &known.text)?),
-                false => take_version(rows, version),
+                false => apply_version(rows, version),
             }
         }
-        _ => take_version(rows, version),
+        _ => apply_version(rows, version),
     }
 }
 
 /// Returns whether a memory was archived here after a time, or was taken out of the team and so must not come back.
-fn is_archived_after(rows: &MemoryRows<'_>, id: &str, after: Option<i64>) -> JobResult<bool> {
+fn was_removed_after(rows: &MemoryRows<'_>, id: &str, after: Option<i64>) -> JobResult<bool> {
     match rows.records().find_memory(id)?.map(|record| record.archived_at) {
         None => Ok(false), // the memory was archived before it came here, or was purged here
         Some(None) => Ok(rows.sharing().is_unshared(id)?),
@@ -81,7 +81,7 @@ fn is_archived_after(rows: &MemoryRows<'_>, id: &str, after: Option<i64>) -> Job
 }
 
 /// Stores one version of another repository as a copy, or deletes the copy if the version is archived or unreadable.
-pub(super) fn take_copy(rows: &MemoryRows<'_>, repository: &str, version: &MemoryVersion) -> JobResult<()> {
+pub(super) fn apply_copy(rows: &MemoryRows<'_>, repository: &str, version: &MemoryVersion) -> JobResult<()> {
     let MemoryVersion { id, text, .. } = version;
     if id::parse_id(id).is_err() {
         tracing::warn!(id, repository, "another repository has a memory with an invalid id");
@@ -110,11 +110,11 @@ fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours
     match merged {
         MergeOutcome::Theirs => {
             rows.outbox().delete_outgoing(id)?;
-            show_version(rows, id, text, author)
+            apply_text(rows, id, text, author)
         }
         MergeOutcome::Ours if text.is_empty() => {
             rows.team_versions().end_conflict(id)?;
-            keep_ours(rows, id, ours)
+            queue_ours_after_archiving(rows, id, ours)
         }
         MergeOutcome::Ours => {
             rows.team_versions().end_conflict(id)?;
@@ -122,7 +122,7 @@ fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours
         }
         MergeOutcome::Both(merged) => {
             let merged = merged.render();
-            show_version(rows, id, &merged, author)?;
+            apply_text(rows, id, &merged, author)?;
             Ok(rows.outbox().requeue_change(id, Some(text), &merged)?)
         }
         MergeOutcome::Conflict => {
@@ -133,7 +133,7 @@ fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours
 }
 
 /// Queues our version of a memory that another member archived, as a change after the archiving.
-fn keep_ours(rows: &MemoryRows<'_>, id: &str, ours: &str) -> JobResult<()> {
+fn queue_ours_after_archiving(rows: &MemoryRows<'_>, id: &str, ours: &str) -> JobResult<()> {
     let Ok(mut file) = MemoryFile::parse(ours) else {
         return Ok(rows.outbox().requeue_change(id, Some(""), ours)?); // the exchange must not stop at one memory
     };
@@ -155,7 +155,7 @@ fn parse_updated(text: &str) -> Option<i64> {
 }
 
 /// Stores the team's side of a conflict as a memory beside ours, if the memory is in conflict.
-pub(super) fn show_theirs(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
+pub(super) fn store_team_side(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     let Some(theirs) = rows.team_versions().find_team_row(id)?.and_then(|row| row.theirs) else {
         return Ok(());
     };
@@ -164,16 +164,16 @@ pub(super) fn show_theirs(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
 }
 
 /// Tries again to apply the team's text of a memory, if it could not be applied before.
-pub(in crate::daemon::memories) fn retry_show_version(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
+pub(in crate::daemon::memories) fn retry_apply_text(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     match rows.team_versions().find_team_row(id)? {
         Some(TeamRow { text, base: None, theirs: None, why: Some(_) }) => {
-            show_version(rows, id, &text, UNKNOWN_AUTHOR)
+            apply_text(rows, id, &text, UNKNOWN_AUTHOR)
         }
         _ => Ok(()),
     }
 }
 
-fn show_version(rows: &MemoryRows<'_>, id: &str, text: &str, author: &str) -> JobResult<()> {
+fn apply_text(rows: &MemoryRows<'_>, id: &str, text: &str, author: &str) -> JobResult<()> {
     let parsed = parse_version(id, text);
     Ok(rows.team_versions().apply_team_text(id, text, parsed.as_ref().map_err(String::as_str), author)?)
 }

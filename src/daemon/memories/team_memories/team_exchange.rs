@@ -25,7 +25,7 @@ const IDS_PER_PAGE: usize = 1_000;
 /// The position up to which the changes of the team are known here, and our changes were sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(in crate::daemon) struct ExchangePlace {
+pub(in crate::daemon) struct ExchangeCursor {
     /// Name of the repository for the team.
     pub(in crate::daemon) repository: String,
     /// Name of this database for the server.
@@ -44,32 +44,32 @@ pub(in crate::daemon) struct ExchangePlace {
 
 /// A move from one position in the exchange to a later one.
 #[derive(Clone, Debug)]
-pub(in crate::daemon) struct ExchangeStep {
-    pub(in crate::daemon) from: ExchangePlace,
-    pub(in crate::daemon) to: ExchangePlace,
+pub(in crate::daemon) struct ExchangeCursorStep {
+    pub(in crate::daemon) from: ExchangeCursor,
+    pub(in crate::daemon) to: ExchangeCursor,
 }
 
-impl ExchangeStep {
+impl ExchangeCursorStep {
     /// Stores the new position. Fails if the exchange must start over, because memories were reset or restored from a backup.
-    fn store_step(&self, rows: &MemoryRows<'_>) -> JobResult<ExchangePlace> {
-        if read_place(rows)?.as_ref() != Some(&self.from) {
+    fn store_new_cursor(&self, rows: &MemoryRows<'_>) -> JobResult<ExchangeCursor> {
+        if read_cursor(rows)?.as_ref() != Some(&self.from) {
             return Err(refused_error(
                 "memories were replaced during the exchange".to_owned(),
                 "the exchange starts again from the beginning",
             ));
         }
-        store_place(rows, self.to.clone())
+        store_cursor(rows, self.to.clone())
     }
 }
 
 impl MemoryThread {
     /// Returns the stored or a new position for a repository, and whether there are memories of the team here. Queues memories that
     /// were restored from a backup. Fails if the memories of the team are those of another server or repository.
-    pub(in crate::daemon) async fn begin_exchange(
+    pub(in crate::daemon) async fn prepare_exchange(
         &self,
         repository: &str,
         server_id: &str,
-    ) -> RpcResult<(ExchangePlace, bool)> {
+    ) -> RpcResult<(ExchangeCursor, bool)> {
         let (repository, server_id) = (repository.to_owned(), server_id.to_owned());
         self.team_write(move |rows| {
             for id in rows.team().list_unequal_to_team()? {
@@ -82,14 +82,14 @@ impl MemoryThread {
                 }
             }
             for id in rows.team().list_hidden_sides()? {
-                take_versions::show_theirs(rows, &id)?;
+                take_versions::store_team_side(rows, &id)?;
             }
             // The reason why a text could not be applied may be gone.
             for TeamTrouble { id, .. } in rows.team().list_team_troubles()?.into_iter().filter(|trouble| trouble.why.is_some()) {
-                take_versions::retry_show_version(rows, &id)?;
+                take_versions::retry_apply_text(rows, &id)?;
             }
             let has_any = !rows.team().list_team_ids("", 1)?.is_empty();
-            match read_place(rows)? {
+            match read_cursor(rows)? {
                 Some(place) if place.repository == repository && place.server_id == server_id => {
                     Ok((place, has_any))
                 }
@@ -107,8 +107,8 @@ impl MemoryThread {
                 _ => {
                     let client = rows.outbox().new_client_name()?;
                     let (repository, server_id) = (repository.clone(), server_id.clone());
-                    let new = ExchangePlace { repository, client, server_id, ..ExchangePlace::default() };
-                    Ok((store_place(rows, new)?, has_any))
+                    let new = ExchangeCursor { repository, client, server_id, ..ExchangeCursor::default() };
+                    Ok((store_cursor(rows, new)?, has_any))
                 }
             }
         })
@@ -116,49 +116,49 @@ impl MemoryThread {
     }
 
     /// Returns whether a position equals the stored one.
-    pub(in crate::daemon) async fn is_stored_place(&self, known: ExchangePlace) -> RpcResult<bool> {
-        self.team_read(move |rows| Ok(read_place(rows)?.as_ref() == Some(&known))).await
+    pub(in crate::daemon) async fn is_stored_cursor(&self, known: ExchangeCursor) -> RpcResult<bool> {
+        self.team_read(move |rows| Ok(read_cursor(rows)?.as_ref() == Some(&known))).await
     }
 
     /// Applies versions of the team, and stores the position after them. If `is_compared`, versions may be older than the memories
     /// here. Returns the new position.
-    pub(in crate::daemon) async fn take_versions(
+    pub(in crate::daemon) async fn apply_versions(
         &self,
         versions: Vec<MemoryVersion>,
-        step: ExchangeStep,
+        step: ExchangeCursorStep,
         is_compared: bool,
-    ) -> RpcResult<ExchangePlace> {
+    ) -> RpcResult<ExchangeCursor> {
         self.team_write(move |rows| {
             for version in &versions {
                 match is_compared {
-                    true => take_versions::take_compared_version(rows, version, step.from.has_forgotten)?,
-                    false => take_versions::take_version(rows, version)?,
+                    true => take_versions::apply_compared_version(rows, version, step.from.has_forgotten)?,
+                    false => take_versions::apply_version(rows, version)?,
                 }
             }
             if !versions.is_empty() {
                 rows.file_links().update_file_links()?;
             }
-            step.store_step(rows)
+            step.store_new_cursor(rows)
         })
         .await
     }
 
     /// Applies the server's version of a memory whose change was refused because another member had changed the memory. Without a
     /// version, queues the memory again.
-    pub(in crate::daemon) async fn take_refused(
+    pub(in crate::daemon) async fn apply_refusing_version(
         &self,
         id: String,
         version: Option<MemoryVersion>,
     ) -> RpcResult<()> {
         self.team_write(move |rows| match &version {
-            Some(version) => take_versions::take_refusing_version(rows, version),
+            Some(version) => take_versions::apply_refusing_version(rows, version),
             None => queue_again(rows, &id),
         })
         .await
     }
 
     /// Queues all memories of the team whose ids are not in `known`, because the server has lost them.
-    pub(in crate::daemon) async fn send_missing(&self, known: HashSet<String>) -> RpcResult<()> {
+    pub(in crate::daemon) async fn queue_missing_memories(&self, known: HashSet<String>) -> RpcResult<()> {
         self.team_write(move |rows| {
             let mut after = String::new();
             loop {
@@ -182,20 +182,23 @@ impl MemoryThread {
     }
 
     /// Records that the team has all changes up to `sent` of the new position. Returns that position.
-    pub(in crate::daemon) async fn note_sent(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
+    pub(in crate::daemon) async fn record_sent_changes(
+        &self,
+        step: ExchangeCursorStep,
+    ) -> RpcResult<ExchangeCursor> {
         self.team_write(move |rows| {
             rows.outbox().mark_sent_up_to(step.to.sent)?;
-            step.store_step(rows)
+            step.store_new_cursor(rows)
         })
         .await
     }
 
     /// Gives this database another name for the server, because a copy of the database uses the present name. Returns the new
     /// position.
-    pub(in crate::daemon) async fn rename_client(&self, place: ExchangePlace) -> RpcResult<ExchangePlace> {
+    pub(in crate::daemon) async fn rename_client(&self, place: ExchangeCursor) -> RpcResult<ExchangeCursor> {
         self.team_write(move |rows| {
-            let to = ExchangePlace { client: rows.outbox().new_client_name()?, sent: 0, ..place.clone() };
-            ExchangeStep { from: place.clone(), to }.store_step(rows)
+            let to = ExchangeCursor { client: rows.outbox().new_client_name()?, sent: 0, ..place.clone() };
+            ExchangeCursorStep { from: place.clone(), to }.store_new_cursor(rows)
         })
         .await
     }
@@ -204,7 +207,7 @@ impl MemoryThread {
     pub(in crate::daemon) async fn leave_team(&self, repository: Option<String>) -> RpcResult<u64> {
         self.team_write(move |rows| {
             let takes_part =
-                read_place(rows)?.is_some_and(|place| Some(&place.repository) == repository.as_ref());
+                read_cursor(rows)?.is_some_and(|place| Some(&place.repository) == repository.as_ref());
             if takes_part {
                 let message =
                     "the repository takes part in the team, so an exchange would bring all memories back";
@@ -213,27 +216,30 @@ impl MemoryThread {
                     "first take the repository out of team.repositories, and run `memo restart`",
                 ));
             }
-            Ok(rows.team().leave_team_with_all()?)
+            Ok(rows.team().make_all_team_memories_private()?)
         })
         .await
     }
 
     /// Stores the position after a step, and returns it.
-    pub(in crate::daemon) async fn move_place(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
-        self.team_write(move |rows| step.store_step(rows)).await
+    pub(in crate::daemon) async fn store_cursor_step(
+        &self,
+        step: ExchangeCursorStep,
+    ) -> RpcResult<ExchangeCursor> {
+        self.team_write(move |rows| step.store_new_cursor(rows)).await
     }
 
     /// Counts the memories of the team. Also returns when an exchange was last complete, unix ms.
-    pub(in crate::daemon) async fn team_counts(&self) -> RpcResult<(TeamCounts, Option<i64>)> {
+    pub(in crate::daemon) async fn count_team_memories(&self) -> RpcResult<(TeamCounts, Option<i64>)> {
         self.team_read(|rows| {
             let counts = rows.team().count_team_memories()?;
-            Ok((counts, read_place(rows)?.and_then(|place| place.synced_ms)))
+            Ok((counts, read_cursor(rows)?.and_then(|place| place.synced_ms)))
         })
         .await
     }
 
     /// Returns the memories in conflict with the team, and the texts of the team that could not be applied, with the reason.
-    pub(in crate::daemon) async fn team_troubles(&self) -> RpcResult<Vec<TeamTrouble>> {
+    pub(in crate::daemon) async fn list_team_troubles(&self) -> RpcResult<Vec<TeamTrouble>> {
         self.team_read(|rows| Ok(rows.team().list_team_troubles()?)).await
     }
 
@@ -262,11 +268,11 @@ fn queue_again(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
     }
 }
 
-fn read_place(rows: &MemoryRows<'_>) -> JobResult<Option<ExchangePlace>> {
+fn read_cursor(rows: &MemoryRows<'_>) -> JobResult<Option<ExchangeCursor>> {
     Ok(rows.outbox().team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()))
 }
 
-fn store_place(rows: &MemoryRows<'_>, place: ExchangePlace) -> JobResult<ExchangePlace> {
+fn store_cursor(rows: &MemoryRows<'_>, place: ExchangeCursor) -> JobResult<ExchangeCursor> {
     let json = serde_json::to_string(&place).expect("strings and numbers are JSON");
     rows.outbox().set_team_cursor(&json)?;
     Ok(place)

@@ -11,7 +11,7 @@ mod follow_repositories;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_engine::errors::RpcResult;
 use memod_memory_db::TeamTrouble;
 use memod_proto::team::{
@@ -21,7 +21,7 @@ use memod_proto::{Check, RpcError, code};
 use memod_team::{ServerAddress, TeamError, password};
 use tokio::time::sleep;
 
-use crate::daemon::memories::memory_files::check_files::explain_resolve_own;
+use crate::daemon::memories::memory_files::check_files::private_conflict_hint;
 use crate::daemon::memories::rules::share_rules::{NoTeam, TeamAccess};
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;
@@ -58,7 +58,7 @@ impl From<NoMembership> for TeamError {
 
 /// Exchanges memories with the team until the daemon ends, whenever the repository takes part in a team.
 pub(in crate::daemon) async fn keep_exchanging(shared: Arc<Shared>) {
-    if let Err(failure) = follow_repositories::drop_unlisted(&shared).await {
+    if let Err(failure) = follow_repositories::unfollow_unlisted(&shared).await {
         tracing::warn!(%failure, "copies of other repositories are not deleted");
     }
     if shared.engine.config.team.url.is_empty() {
@@ -77,34 +77,34 @@ pub(in crate::daemon) async fn keep_exchanging(shared: Arc<Shared>) {
                 if let Err(failure) = follow_repositories::unfollow_except(&shared, |_| false).await {
                     tracing::warn!(%failure, "copies of other repositories are not deleted");
                 }
-                wait_or_requested(&shared, wait).await;
+                wait_until_requested(&shared, wait).await;
                 continue;
             }
             Err(NoMembership::Failed(failure)) => failure,
         };
         tracing::info!(%failure, "the exchange with the team failed");
         shared.team.note_failure(failure);
-        wait_or_requested(&shared, wait).await;
+        wait_until_requested(&shared, wait).await;
         wait = (wait * 2).min(LONGEST_WAIT);
     }
 }
 
 /// Returns when an exchange was last complete, unix ms; `None` if none ever was.
 async fn find_synced_ms(shared: &Arc<Shared>) -> Option<i64> {
-    let stored = shared.memories.team_counts().await.ok().and_then(|(_, synced_ms)| synced_ms);
+    let stored = shared.memories.count_team_memories().await.ok().and_then(|(_, synced_ms)| synced_ms);
     shared.team.exchange_status().synced_ms.max(stored)
 }
 
 /// Waits until an exchange is requested, but at most `wait`.
-async fn wait_or_requested(shared: &Arc<Shared>, wait: Duration) {
+async fn wait_until_requested(shared: &Arc<Shared>, wait: Duration) {
     tokio::select! {
         () = sleep(wait) => {}
-        () = shared.team.asked.notified() => {}
+        () = shared.team.requested.notified() => {}
     }
 }
 
 /// Answers `team.status`: returns the status of the exchange.
-pub(in crate::daemon) async fn show_status(
+pub(in crate::daemon) async fn read_team_status(
     request: &Arc<RequestContext>,
     params: TeamParams,
 ) -> RpcResult<TeamStatusResult> {
@@ -166,7 +166,7 @@ pub(in crate::daemon) async fn list_members(
 /// Builds the status of the exchange from the counts in the database and the state of the connection.
 async fn build_status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
     let exchange = shared.team.exchange_status();
-    let (counts, synced_ms) = shared.memories.team_counts().await?;
+    let (counts, synced_ms) = shared.memories.count_team_memories().await?;
     let followed = shared.memories.list_followed().await?.into_iter();
     let mut status = TeamStatusResult {
         followed: followed
@@ -179,13 +179,13 @@ async fn build_status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
         unsent: counts.unsent,
         conflicts: counts.conflicts,
         unreadable: counts.unreadable,
-        synced: exchange.synced_ms.max(synced_ms).map(rfc3339),
-        is_connected: exchange.about.is_some(),
-        failure: exchange.failure.or(exchange.trouble).map(|failure| failure.message),
+        synced: exchange.synced_ms.max(synced_ms).map(format_rfc3339),
+        is_connected: exchange.server.is_some(),
+        failure: exchange.failure.or(exchange.other_repositories_failure).map(|failure| failure.message),
         ..TeamStatusResult::default()
     };
     let membership = find_membership(shared).await;
-    if let (Some(about), Ok(membership)) = (exchange.about, &membership) {
+    if let (Some(about), Ok(membership)) = (exchange.server, &membership) {
         if !about.may_write && counts.unsent > 0 {
             let (role, repository, n) = (&about.role, &membership.repository, counts.unsent);
             status.failure =
@@ -209,7 +209,7 @@ pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check
     if matches!(find_membership(shared).await, Err(NoMembership::Outside(_))) {
         return Vec::new();
     }
-    let troubles = match shared.memories.team_troubles().await {
+    let troubles = match shared.memories.list_team_troubles().await {
         Ok(troubles) => troubles,
         Err(error) => return vec![failed_check("team".to_owned(), error.message, "`memo logs` says more")],
     };
@@ -249,7 +249,7 @@ fn check_trouble(trouble: TeamTrouble) -> Check {
         Some(_) if is_shown => {
             let detail = "in conflict: a private memory of yours has its id and another text";
             let first = format!("; if yours is in the archive, first run `memo restore {id}`");
-            failed_check(name, detail.to_owned(), &(explain_resolve_own(&id) + &first))
+            failed_check(name, detail.to_owned(), &(private_conflict_hint(&id) + &first))
         }
         Some(why) => failed_check(
             name,
@@ -277,8 +277,8 @@ async fn find_membership(shared: &Arc<Shared>) -> Result<TeamMembership, NoMembe
     let identity = read_identity(shared, &shared.engine.layout).await;
     let remote = identity.ok().and_then(|identity| identity.remote);
     match TeamAccess::from_config(config, remote.as_deref()) {
-        TeamAccess::No(no_team) => Err(NoMembership::Outside(no_team)),
-        TeamAccess::Yes(repository, _) => Ok(TeamMembership {
+        TeamAccess::Outside(no_team) => Err(NoMembership::Outside(no_team)),
+        TeamAccess::Member(repository, _) => Ok(TeamMembership {
             address: ServerAddress::parse(&config.url).map_err(NoMembership::Failed)?,
             repository,
         }),
@@ -287,9 +287,9 @@ async fn find_membership(shared: &Arc<Shared>) -> Result<TeamMembership, NoMembe
 
 /// Returns the password for the server, from memod's own password file or from that of libpq.
 fn find_password(address: &ServerAddress) -> Option<String> {
-    let files = [memod_config::team_passwords(), memod_config::libpq_passwords()];
+    let files = [memod_config::team_password_file(), memod_config::libpq_password_file()];
     files
         .into_iter()
         .flatten()
-        .find_map(|file| password::find_password(&memod_config::read_file(&file).ok()??, address))
+        .find_map(|file| password::find_password(&memod_config::read_settings_file(&file).ok()??, address))
 }

@@ -9,7 +9,7 @@ use memod_proto::memory::{AddParams, AddResult};
 use serde_json::Value;
 
 use super::merge_memories::merge_into;
-use crate::daemon::memories::about_code::target_anchors::{resolve_targets, unite_anchors};
+use crate::daemon::memories::about_code::target_anchors::{replace_with_target_anchors, unite_anchors};
 use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::finding::near_memories::{NearFinder, near_duplicate_error};
 use crate::daemon::memories::memory_files::plan_files::share_as_file;
@@ -21,15 +21,15 @@ use crate::daemon::memories::rules::record_functions::derive_data;
 /// Answers `memory.add`: adds a memory, unless the container already has a memory with the same text.
 pub(in crate::daemon::memories) async fn add_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
     let near = NearFinder::from_shared(&call.request.shared);
-    call.write_with_found(read_params(call), move |rows, params, stamp| {
+    call.write_with_found(resolve_params(call), move |rows, params, stamp| {
         add_record(rows, params, stamp, &near)
     })
     .await
 }
 
-async fn read_params(call: &MethodCall<'_>) -> RpcResult<AddParams> {
+async fn resolve_params(call: &MethodCall<'_>) -> RpcResult<AddParams> {
     let mut params: AddParams = call.parse_params()?;
-    resolve_targets(&mut params.anchors, &params.about, call).await?;
+    replace_with_target_anchors(&mut params.anchors, &params.about, call).await?;
     Ok(params)
 }
 
@@ -43,7 +43,7 @@ fn add_record(
     let derived = derive_data(&record);
     let is_asked = !params.fields.allow_secret;
     let warning = is_asked.then(|| fields::warn_of_credential("content", &record.content)).flatten();
-    if let Some(known) = rows.records().find_same_text(&record, &derived.hash)? {
+    if let Some(known) = rows.records().find_memory_with_text(&record, &derived.hash)? {
         return Ok(build_result(known, redacted, stamp));
     }
     let (same, contradicted) = near.compare_record(rows, &record)?;
@@ -57,7 +57,7 @@ fn add_record(
                 ..build_result(merged, redacted, stamp)
             });
         }
-        Some((other, cosine)) if near.is_refused => return Err(near_duplicate_error(other, *cosine)),
+        Some((other, cosine)) if near.refuses_near => return Err(near_duplicate_error(other, *cosine)),
         _ => {}
     }
     let notice = rows.records().find_same_text_elsewhere(&record, &derived.hash)?.map(|id| {
@@ -65,8 +65,8 @@ fn add_record(
     });
     rows.put_memory(&record, &derived, &stamp.new_event("add"))?;
     let record =
-        if stamp.shares.shares_record(&record) { share_as_file(rows, &record, stamp)? } else { record };
-    let caveats = Caveats::of_notice(notice);
+        if stamp.share_rules.shares_record(&record) { share_as_file(rows, &record, stamp)? } else { record };
+    let caveats = Caveats::from_notice(notice);
     Ok(AddResult { created: true, contradicted, warning, caveats, ..build_result(record, redacted, stamp) })
 }
 
@@ -90,7 +90,7 @@ fn new_record(
         Some(ttl) => Some(time::parse_expiry(ttl, &to_local_time(stamp.now_ms)).map_err(field_error)?),
         None => stamp.tiers.expiry_in(tier, stamp.now_ms),
     };
-    let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+    let redacted = content.n_redacted + title.as_ref().map_or(0, |title| title.n_redacted);
     let record = MemoryRecord {
         id: id::new_id(stamp.now_ms, rows.random_bytes()?),
         content: content.text,

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use memod_memory::{anchor, fields, id};
-use memod_memory_db::{FROM_FILE, MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
+use memod_memory_db::{FILE_SOURCE, MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, ConsolidatedGroup, LinkKind, Tier, Traits,
 };
 use serde_json::{Map, Value, json};
 
-use super::merge_memories::check_size;
-use crate::daemon::memories::finding::memory_hits::is_written_here;
+use super::merge_memories::check_field_limits;
+use crate::daemon::memories::finding::memory_hits::is_own_memory;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_links::put_link;
 use crate::daemon::memories::rules::memory_rules::{
@@ -19,7 +19,7 @@ use crate::daemon::memories::rules::memory_rules::{
 };
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::rules::record_functions::derive_data;
-use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::TEAM_ARCHIVED_WORDS;
 use crate::daemon::memories::rules::removal_notices::removal_notice;
 use crate::daemon::memories::team_memories::queue_changes;
 
@@ -40,16 +40,16 @@ pub(in crate::daemon::memories) fn consolidate_named(
     let content = fields::validate_content(&params.summary, params.allow_secret).map_err(field_error)?;
     let title = params.title.as_deref().map(|title| fields::validate_title(title, params.allow_secret));
     let title = title.transpose().map_err(field_error)?.flatten();
-    let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+    let redacted = content.n_redacted + title.as_ref().map_or(0, |title| title.n_redacted);
     let new = MemoryRecord {
         content: content.text,
         title: title.map(|title| title.text),
         container,
         ..unite_fields(rows, &sources, stamp)?
     };
-    check_size(&new).map_err(field_error)?;
+    check_field_limits(&new).map_err(field_error)?;
     let group = combine_sources(rows, &new, &sources, stamp)?;
-    let caveats = Caveats::of_notice(combined_notice(&sources, false));
+    let caveats = Caveats::from_notice(combined_notice(&sources, false));
     Ok(ConsolidateResult { redacted, groups: vec![group], caveats, ..ConsolidateResult::default() })
 }
 
@@ -93,13 +93,13 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
             result.groups.push(group);
         }
     }
-    result.caveats = Caveats::of_notice(combined_notice(&combined, params.dry_run));
+    result.caveats = Caveats::from_notice(combined_notice(&combined, params.dry_run));
     Ok(result)
 }
 
 /// Returns a notice on combined memories that others have too. Adds that the new memory is private if a source is a shared file.
 fn combined_notice(sources: &[MemoryRecord], dry_run: bool) -> Option<String> {
-    let notice = removal_notice(sources, ARCHIVED_THERE, dry_run)?;
+    let notice = removal_notice(sources, TEAM_ARCHIVED_WORDS, dry_run)?;
     let is_private = sources.iter().any(|source| source.shared);
     let private = "the new memory is private until `memo share`";
     Some(if is_private { format!("{notice}; {private}") } else { notice })
@@ -132,7 +132,7 @@ fn combine_group(
     };
     if !N_SOURCES.contains(&sources.len()) {
         group.refused = Some(format!("{} memories are more than {}", sources.len(), N_SOURCES.end()));
-    } else if let Err(error) = check_size(&new) {
+    } else if let Err(error) = check_field_limits(&new) {
         group.refused = Some(error.to_string());
     } else if !dry_run {
         group.memory = combine_sources(rows, &new, sources, stamp)?.memory;
@@ -155,7 +155,7 @@ fn find_sources(rows: &MemoryRows<'_>, ids: &[String], now_ms: i64) -> JobResult
             N_SOURCES.start(),
             N_SOURCES.end()
         );
-        return Err(refused_error(message, "name the memories to combine"));
+        return Err(refused_error(message, "combine fewer at once, or name another memory"));
     }
     let mut sources: Vec<MemoryRecord> = Vec::new();
     for typed in ids {
@@ -199,7 +199,7 @@ fn unite_fields(
     Ok(MemoryRecord {
         id: id::new_id(stamp.now_ms, rows.random_bytes()?),
         tags,
-        anchors: anchor::each_once(sources.iter().flat_map(|record| &record.anchors)),
+        anchors: anchor::without_duplicate_anchors(sources.iter().flat_map(|record| &record.anchors)),
         metadata,
         tier: tiers
             .into_iter()
@@ -210,8 +210,8 @@ fn unite_fields(
         confidence: sources.iter().map(|record| record.confidence).fold(1.0, f64::min),
         // The combination is trusted only as far as the least trusted source.
         source: match () {
-            () if sources.iter().all(is_written_here) => "consolidation",
-            () if sources.iter().any(|source| source.is_unconfirmed) => FROM_FILE,
+            () if sources.iter().all(is_own_memory) => "consolidation",
+            () if sources.iter().any(|source| source.is_unconfirmed) => FILE_SOURCE,
             () => "import",
         }
         .to_owned(),
@@ -227,7 +227,7 @@ fn unite_fields(
 fn unite_metadata(sources: &[MemoryRecord]) -> (Map<String, Value>, Map<String, Value>) {
     let mut sources: Vec<&MemoryRecord> = sources.iter().collect();
     sources.sort_by_key(|record| (record.updated, record.created, &record.id));
-    fields::unite_metadata(sources.into_iter().map(|record| &record.metadata))
+    fields::combine_metadata(sources.into_iter().map(|record| &record.metadata))
 }
 
 /// Archives the sources, stores the new memory, and links the new memory to each source.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use memod_base::types::rfc3339;
+use memod_base::types::format_rfc3339;
 use memod_memory_db::{MemoryLink, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{
@@ -83,7 +83,7 @@ pub(in crate::daemon::memories) fn resolve_contradiction(
     }
     let confidence = before.confidence.min(LOSER_CONFIDENCE);
     let loser = MemoryRecord { priority: LOSER_PRIORITY, confidence, ..before.clone() };
-    let (loser, changed) = stamp.put_changed(rows, "resolve", &before, loser)?;
+    let (loser, changed) = stamp.store_if_changed(rows, "resolve", &before, loser)?;
     let (winner, loser) = (protocol_values::to_brief(&winner), protocol_values::to_brief(&loser));
     Ok(ResolveResult { winner, loser, linked, changed, caveats: Caveats::default() })
 }
@@ -142,5 +142,5 @@ fn build_node(record: &MemoryRecord, depth: u64, now_ms: i64) -> Node {
 }
 
 fn build_edge(link: MemoryLink) -> Edge {
-    Edge { from: link.from, to: link.to, kind: link.kind, linked: rfc3339(link.created) }
+    Edge { from: link.from, to: link.to, kind: link.kind, linked: format_rfc3339(link.created) }
 }

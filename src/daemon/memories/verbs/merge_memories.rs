@@ -1,8 +1,8 @@
 //! Merges duplicate memories.
 
 use memod_memory::text_difference::join_contents;
-use memod_memory::{Refused, anchor, fields};
-use memod_memory_db::{FROM_FILE, FROM_TEAM, MemoryRecord, MemoryRows};
+use memod_memory::{RefusedValue, anchor, fields};
+use memod_memory_db::{FILE_SOURCE, MemoryRecord, MemoryRows, TEAM_SOURCE};
 use memod_proto::Caveats;
 use memod_proto::memory::{LinkKind, MergeParams, MergeResult};
 
@@ -13,7 +13,7 @@ use crate::daemon::memories::rules::memory_rules::{
     refused_error,
 };
 use crate::daemon::memories::rules::protocol_values;
-use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::TEAM_ARCHIVED_WORDS;
 use crate::daemon::memories::rules::removal_notices::removal_notice;
 
 /// Merges `others` into `record`, and returns the merged record. Tags, metadata and anchors are combined; for each metadata key,
@@ -30,10 +30,10 @@ pub(super) fn merge_into(
     for other in others {
         after.content = join_contents(&after.content, &other.content);
         // The merged text is trusted only as far as its least trusted source.
-        match protocol_values::trust_of(other) {
+        match protocol_values::determine_trust(other) {
             "own" => {}
-            "repo" => after.source = FROM_FILE.to_owned(),
-            "team" => after.source = FROM_TEAM.to_owned(),
+            "repo" => after.source = FILE_SOURCE.to_owned(),
+            "team" => after.source = TEAM_SOURCE.to_owned(),
             _ => after.source = "import".to_owned(),
         }
         after.title = after.title.or_else(|| other.title.clone());
@@ -47,20 +47,21 @@ pub(super) fn merge_into(
         after.agent.clone_from(&by_agent.agent);
     }
     after.tags = fields::validate_tags(&after.tags).map_err(field_error)?;
-    after.anchors =
-        anchor::each_once(record.anchors.iter().chain(others.iter().flat_map(|other| &other.anchors)));
-    (after.metadata, _) = fields::unite_metadata(all.iter().map(|record| &record.metadata));
-    check_size(&after).map_err(field_error)?;
-    Ok(stamp.put_changed(rows, "merge", record, after)?.0)
+    after.anchors = anchor::without_duplicate_anchors(
+        record.anchors.iter().chain(others.iter().flat_map(|other| &other.anchors)),
+    );
+    (after.metadata, _) = fields::combine_metadata(all.iter().map(|record| &record.metadata));
+    check_field_limits(&after).map_err(field_error)?;
+    Ok(stamp.store_if_changed(rows, "merge", record, after)?.0)
 }
 
 /// Validates a combined record, whose fields may exceed a limit although those of each source do not.
-pub(super) fn check_size(record: &MemoryRecord) -> Result<(), Refused> {
+pub(super) fn check_field_limits(record: &MemoryRecord) -> Result<(), RefusedValue> {
     // A credential that was stored on purpose stays.
     fields::validate_content(&record.content, true)?;
     fields::validate_tags(&record.tags)?;
     fields::validate_metadata(record.metadata.clone(), true)?;
-    anchor::check_count(&record.anchors)
+    anchor::check_anchor_count(&record.anchors)
 }
 
 /// Answers `memory.merge`: merges memories into the one to keep. The others are archived, and the kept memory supersedes them.
@@ -102,6 +103,6 @@ pub(in crate::daemon::memories) fn merge_memories(
         memory_links::put_link(rows, &merged_record, other, LinkKind::Supersedes, stamp)?;
     }
     let merged = others.iter().map(protocol_values::to_brief).collect();
-    let caveats = Caveats::of_notice(removal_notice(&others, ARCHIVED_THERE, false));
+    let caveats = Caveats::from_notice(removal_notice(&others, TEAM_ARCHIVED_WORDS, false));
     Ok(MergeResult { memory: protocol_values::to_memory(merged_record, stamp.now_ms), merged, caveats })
 }

@@ -35,7 +35,7 @@ struct RecallHit {
     /// The memory, if it is a copy from another repository.
     copy: Option<MemoryRecord>,
     /// The other side of a conflict, if the search found that side.
-    theirs: Option<MemoryRecord>,
+    other_side: Option<MemoryRecord>,
     superseded_by: Vec<String>,
 }
 
@@ -67,10 +67,14 @@ async fn find_hits(call: &MethodCall<'_>) -> RpcResult<Vec<RecallHit>> {
     };
     let scope = SearchScope::from_params(&search, &CallerDir::default())?;
     let min_cosine = call.request.shared.engine.config.search.min_cosine;
-    let Some(mut wanted) = scope.memory_ask(&search, limit, min_cosine) else { return Ok(Vec::new()) };
+    let Some(mut wanted) = scope.build_memory_request(&search, limit, min_cosine) else {
+        return Ok(Vec::new());
+    };
     run_blocking(call.request, move |request| {
         if wanted.mode != SearchMode::Keyword {
-            wanted.set_query_vector(request.shared.memories.ready_model().as_deref().map_err(String::as_str));
+            wanted.set_query_vector(
+                request.shared.memories.load_ready_model().as_deref().map_err(String::as_str),
+            );
         }
         Ok(request.memories().find_memories(&wanted)?.found.into_iter().map(to_recall_hit).collect())
     })
@@ -83,7 +87,7 @@ fn to_recall_hit(FoundMemory { ranked, record }: FoundMemory) -> RecallHit {
         id: record.id.clone(),
         score: ranked.score,
         superseded_by: ranked.candidate.facts.successors,
-        theirs: (record.side == FileSide::Theirs).then(|| record.clone()),
+        other_side: (record.side == FileSide::Theirs).then(|| record.clone()),
         copy: record.repository.is_some().then_some(record),
     }
 }
@@ -95,7 +99,7 @@ fn reinforce_hits(
     stamp: &ChangeStamp,
 ) -> JobResult<RecallResult> {
     let (mut memories, mut reinforced) = (Vec::new(), HashSet::new());
-    for RecallHit { id, score, is_reinforced, copy, theirs, superseded_by } in hits {
+    for RecallHit { id, score, is_reinforced, copy, other_side: theirs, superseded_by } in hits {
         // Both sides of a conflict are one memory.
         let is_reinforced = *is_reinforced && reinforced.insert(id);
         let found = copy.clone().map_or_else(|| rows.records().find_memory(id), |copy| Ok(Some(copy)))?;
@@ -103,7 +107,7 @@ fn reinforce_hits(
         let after = match is_reinforced {
             true => {
                 let mut retention = stamp.tiers.recalled(get_retention(&before), stamp.now_ms);
-                if before.is_shared() {
+                if before.is_shared_or_team() {
                     // Of a shared memory only the recall count may change: the other fields are in the file.
                     let access_count = retention.access_count;
                     retention = Retention { access_count, ..get_retention(&before) };
@@ -115,7 +119,7 @@ fn reinforce_hits(
         let changed = protocol_values::diff_fields(&before, &after);
         if is_reinforced {
             let event = MemoryEvent { fields: changed.clone(), ..stamp.new_event("recall") };
-            match after.is_shared() {
+            match after.is_shared_or_team() {
                 true => rows.put_recall(&after, &event)?,
                 false => rows.put_retention(&after, &event)?,
             }
@@ -152,7 +156,7 @@ pub(in crate::daemon::memories) fn promote_memory(
     let fields = protocol_values::diff_fields(&before, &after);
     let changed = fields.keys().cloned().collect();
     let event = MemoryEvent { fields, ..stamp.new_event("promote") };
-    match after.is_shared() {
+    match after.is_shared_or_team() {
         true => rows.put_memory(
             &MemoryRecord { expires_at: None, ..after.clone() },
             &derive_data(&after),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use memod_base::types::memory_file;
+use memod_base::types::memory_file_path;
 use memod_engine::errors::RpcResult;
 use memod_memory::id;
 use memod_memory_db::{FileSide, MemoryRecord, MemoryRows};
@@ -12,15 +12,15 @@ use memod_proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult,
 use serde_json::Value;
 
 use crate::daemon::memories::calls::method_call::MethodCall;
-use crate::daemon::memories::finding::queries::{find_named, get_memories};
+use crate::daemon::memories::finding::queries::{find_memories_by_ids, get_memories};
 use crate::daemon::memories::memory_files::plan_files::register_file;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{
-    JobResult, check_expected, check_unique_text, digest_records, find_archived, join_notices,
+    JobResult, check_expected, check_unique_text, digest_records, find_memory_archived_first, join_notices,
     move_archived_to_new_id, not_found_error, parse_selection, refused_error,
 };
 use crate::daemon::memories::rules::protocol_values;
-use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::TEAM_ARCHIVED_WORDS;
 use crate::daemon::memories::rules::removal_notices::removal_notice;
 
 /// Answers `memory.restore`: takes memories out of the archive, and brings files of other worktrees into this one.
@@ -34,13 +34,14 @@ pub(in crate::daemon::memories) fn restore_memories(
         // A memory that only another worktree has becomes a file of this worktree too.
         if rows.sharing().is_only_elsewhere(&id)? {
             register_file(rows, &id, stamp)?;
-            rows.history().note_change(&id, &stamp.new_event("restore"))?;
-            written.push(memory_file(&id));
+            rows.history().record_change(&id, &stamp.new_event("restore"))?;
+            written.push(memory_file_path(&id));
             brought.push(id);
         }
     }
-    for record in
-        find_named(rows, params, find_archived)?.iter().filter(|record| !brought.contains(&record.id))
+    for record in find_memories_by_ids(rows, params, find_memory_archived_first)?
+        .iter()
+        .filter(|record| !brought.contains(&record.id))
     {
         if record.is_living(stamp.now_ms) {
             let message = format!("id: {} is not in the archive", record.id);
@@ -51,11 +52,11 @@ pub(in crate::daemon::memories) fn restore_memories(
         rows.archive().restore_memories(std::slice::from_ref(record), &stamp.new_event("restore"))?;
         if record.shared {
             register_file(rows, &record.id, stamp)?;
-            written.push(memory_file(&record.id));
+            written.push(memory_file_path(&record.id));
         }
     }
     Ok(MemoriesResult {
-        caveats: Caveats::of_notice(written_notice(&written)),
+        caveats: Caveats::from_notice(written_notice(&written)),
         ..get_memories(rows, params)?
     })
 }
@@ -65,7 +66,7 @@ fn written_notice(files: &[String]) -> Option<String> {
     let [first, others @ ..] = files else { return None };
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     Some(format!(
-        "shared as before: {first}{more} written in this worktree; commit the change, or make a memory private with `memo unshare`"
+        "shared again: wrote {first}{more} in this worktree; commit the change, or make a memory private with `memo unshare`"
     ))
 }
 
@@ -83,7 +84,7 @@ pub(in crate::daemon::memories) fn forget_memories(
     }
     let records = find_selected(rows, params, false, stamp.now_ms)?;
     let result = build_removal(params, &records)?;
-    let mut notices = Vec::from_iter(removal_notice(&records, ARCHIVED_THERE, params.dry_run));
+    let mut notices = Vec::from_iter(removal_notice(&records, TEAM_ARCHIVED_WORDS, params.dry_run));
     // A dry run does all of this too, and is rolled back.
     for record in records.iter().filter(|record| record.shared) {
         notices.extend(move_archived_to_new_id(
@@ -104,7 +105,7 @@ pub(in crate::daemon::memories) fn forget_memories(
             "{not_there}, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
         )
     }));
-    Ok(RemoveResult { caveats: Caveats::of_notice(join_notices(&notices)), ..result })
+    Ok(RemoveResult { caveats: Caveats::from_notice(join_notices(&notices)), ..result })
 }
 
 /// Answers `memory.purge`: deletes the selected archived memories for good.
@@ -114,7 +115,7 @@ pub(in crate::daemon::memories) fn purge_memories(
     stamp: &ChangeStamp,
 ) -> JobResult<RemoveResult> {
     if !params.dry_run && params.selection.ids.is_empty() {
-        check_shown(params)?; // without ids, a mistyped condition could select the whole archive
+        require_digest(params)?; // without ids, a mistyped condition could select the whole archive
     }
     let mut records = find_selected(rows, params, true, stamp.now_ms)?;
     let n_meant = records.len();
@@ -144,10 +145,10 @@ pub(in crate::daemon::memories) async fn reset_memories(call: &MethodCall<'_>) -
         return Err(refused_error(message, "`memo forget` and `memo purge` take conditions").into());
     }
     if params.dry_run {
-        return call.write_or_rehearse(|rows, params, stamp| delete_all(rows, params, stamp, None)).await;
+        return call.write_or_dry_run(|rows, params, stamp| delete_all(rows, params, stamp, None)).await;
     }
-    check_shown(&params)?;
-    call.write_backed_up(
+    require_digest(&params)?;
+    call.write_after_backup(
         params,
         |rows: &MemoryRows<'_>, params: &RemoveParams, stamp: &ChangeStamp| {
             let records = find_all(rows, stamp.now_ms)?;
@@ -159,7 +160,7 @@ pub(in crate::daemon::memories) async fn reset_memories(call: &MethodCall<'_>) -
 }
 
 /// Fails without the digest of the memories that were shown before, because a deletion is final.
-fn check_shown(params: &RemoveParams) -> JobResult<()> {
+fn require_digest(params: &RemoveParams) -> JobResult<()> {
     match params.expect {
         Some(_) => Ok(()),
         None => {
@@ -178,7 +179,7 @@ fn delete_all(
 ) -> JobResult<RemoveResult> {
     let records = find_all(rows, stamp.now_ms)?;
     let team = ["kept by the team", "would be kept by the team"];
-    let caveats = Caveats::of_notice(removal_notice(&records, team, params.dry_run));
+    let caveats = Caveats::from_notice(removal_notice(&records, team, params.dry_run));
     let result = RemoveResult { caveats, ..build_removal(params, &records)? };
     if !params.dry_run {
         rows.team().reset_exchange()?; // the team keeps what it has

@@ -3,7 +3,7 @@
 use std::fs;
 
 use memod_base::paths::RepoLayout;
-use memod_base::types::memory_file;
+use memod_base::types::memory_file_path;
 use memod_engine::errors::RpcResult;
 use memod_memory_db::{FileSide, MemoryRows, PendingFile};
 use memod_proto::Caveats;
@@ -21,12 +21,12 @@ use crate::daemon::memories::team_memories::queue_changes;
 
 /// Answers `memory.share`: shares memories as files of the worktree, or with the team.
 pub(in crate::daemon::memories) async fn share_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
-    call.write_or_rehearse(|rows, params, stamp| set_sharing(rows, params, stamp, true)).await
+    call.write_or_dry_run(|rows, params, stamp| set_sharing(rows, params, stamp, true)).await
 }
 
 /// Answers `memory.unshare`: makes shared memories private.
 pub(in crate::daemon::memories) async fn unshare_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
-    call.write_or_rehearse(|rows, params, stamp| set_sharing(rows, params, stamp, false)).await
+    call.write_or_dry_run(|rows, params, stamp| set_sharing(rows, params, stamp, false)).await
 }
 
 /// Shares or unshares the selected memories. In a dry run, the result has the texts of the files that would be written or sent.
@@ -77,7 +77,7 @@ fn set_sharing(
                 rows.shared().unshare_memory(&record.id, &event)?;
             }
         }
-        let path = if params.team || record.team { String::new() } else { memory_file(&record.id) };
+        let path = if params.team || record.team { String::new() } else { memory_file_path(&record.id) };
         files.push(SharedFile { id: record.id.clone(), path, text: None });
         memories.push(protocol_values::to_brief(&record));
     }
@@ -99,7 +99,13 @@ fn set_sharing(
     } else {
         join_notices(&parted)
     };
-    Ok(ShareResult { dry_run: params.dry_run, memories, files, already, caveats: Caveats::of_notice(notice) })
+    Ok(ShareResult {
+        dry_run: params.dry_run,
+        memories,
+        files,
+        already,
+        caveats: Caveats::from_notice(notice),
+    })
 }
 
 /// Returns a notice if memories become files of this worktree, because other worktrees no longer have these memories then.
@@ -114,5 +120,5 @@ fn other_worktrees_notice(layout: &RepoLayout, shared: &[Brief]) -> Option<Strin
 
 fn to_shared_file(file: PendingFile) -> SharedFile {
     let id = file.name.trim_end_matches(".md");
-    SharedFile { id: id.to_owned(), path: memory_file(id), text: file.text }
+    SharedFile { id: id.to_owned(), path: memory_file_path(id), text: file.text }
 }

@@ -2,14 +2,14 @@
 
 use memod_base::clock::to_local_time;
 use memod_engine::errors::RpcResult;
-use memod_memory::fields::KeptText;
+use memod_memory::fields::StorableText;
 use memod_memory::{fields, time};
 use memod_memory_db::{MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{UpdateParams, UpdateResult};
 use serde_json::{Map, Value};
 
-use crate::daemon::memories::about_code::target_anchors::{resolve_targets, unite_anchors};
+use crate::daemon::memories::about_code::target_anchors::{replace_with_target_anchors, unite_anchors};
 use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::rules::change_stamp::ChangeStamp;
 use crate::daemon::memories::rules::memory_rules::{
@@ -24,7 +24,7 @@ pub(in crate::daemon::memories) async fn update_memory(call: &MethodCall<'_>) ->
 
 async fn resolve_params(call: &MethodCall<'_>) -> RpcResult<UpdateParams> {
     let mut params: UpdateParams = call.parse_params()?;
-    resolve_targets(&mut params.anchors, &params.add_about, call).await?;
+    replace_with_target_anchors(&mut params.anchors, &params.add_about, call).await?;
     Ok(params)
 }
 
@@ -38,7 +38,7 @@ fn store_update(
     if after.content != before.content || after.container != before.container {
         check_unique_text(rows, &after)?;
     }
-    let (after, changed) = stamp.put_changed(rows, "update", &before, after)?;
+    let (after, changed) = stamp.store_if_changed(rows, "update", &before, after)?;
     let is_asked = after.content != before.content && !params.fields.allow_secret;
     let warning = is_asked.then(|| fields::warn_of_credential("content", &after.content)).flatten();
     let memory = protocol_values::to_memory(after, stamp.now_ms);
@@ -55,25 +55,25 @@ fn change_record(
     let mut after = before.clone();
     let mut redacted = 0;
     if let Some(content) = change_content(before, params)? {
-        redacted += content.redacted;
+        redacted += content.n_redacted;
         after.content = content.text;
         after.key = None; // a rewritten memory belongs to the user: the next import leaves it alone
     }
     if let Some(title) = &params.fields.title {
         let title = fields::validate_title(title, params.fields.allow_secret).map_err(field_error)?;
-        redacted += title.as_ref().map_or(0, |title| title.redacted);
+        redacted += title.as_ref().map_or(0, |title| title.n_redacted);
         after.title = title.map(|title| title.text);
     }
     if let Some(container) = &params.fields.container {
         after.container = stamp.choose_container(Some(container)).map_err(field_error)?;
     }
     if let Some(tier) = params.fields.tier {
-        let end = stamp.tiers.expiry_in(tier, now_ms).filter(|_| !before.is_shared());
+        let end = stamp.tiers.expiry_in(tier, now_ms).filter(|_| !before.is_shared_or_team());
         (after.tier, after.expires_at) = (tier, end);
     }
     match params.fields.ttl.as_deref() {
         Some("never") => after.expires_at = None,
-        Some(_) if before.is_shared() => {
+        Some(_) if before.is_shared_or_team() => {
             return Err(refused_error(
                 format!("ttl: {} is shared, and a shared memory does not expire", before.id),
                 "make the memory private first, with `memo unshare`",
@@ -106,7 +106,7 @@ fn change_record(
 }
 
 /// Returns the changed content with the number of private parts that were removed; `None` if the content stays.
-fn change_content(before: &MemoryRecord, params: &UpdateParams) -> JobResult<Option<KeptText>> {
+fn change_content(before: &MemoryRecord, params: &UpdateParams) -> JobResult<Option<StorableText>> {
     match (&params.content, &params.append) {
         (Some(_), Some(_)) => {
             let both = "content, append: only one is allowed".to_owned();
@@ -120,7 +120,7 @@ fn change_content(before: &MemoryRecord, params: &UpdateParams) -> JobResult<Opt
             let text = format!("{}\n{}", before.content, added.text);
             // Two valid texts may together be too long. A credential that was stored on purpose stays.
             fields::validate_content(&text, true).map_err(field_error)?;
-            Ok(Some(KeptText { text, ..added }))
+            Ok(Some(StorableText { text, ..added }))
         }
         (None, None) => Ok(None),
     }
@@ -133,6 +133,6 @@ fn change_metadata(before: &Map<String, Value>, params: &UpdateParams) -> JobRes
     let mut after = if params.replace_metadata { Map::new() } else { before.clone() };
     let over = fields::validate_metadata(params.fields.metadata.clone(), params.fields.allow_secret)
         .map_err(field_error)?;
-    fields::merge_metadata(&mut after, over);
+    fields::patch_metadata(&mut after, over);
     fields::validate_metadata(after, true).map_err(field_error) // the combined metadata may be too long
 }

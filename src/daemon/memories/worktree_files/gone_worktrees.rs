@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_base::clock::now_ms;
-use memod_base::paths::{Env, RepoLayout, canonical};
+use memod_base::paths::{Env, RepoLayout, canonicalize_path};
 use memod_memory_db::WorktreeRow;
 use memod_proto::Check;
 use memod_scan::lstat;
@@ -23,18 +23,18 @@ use crate::daemon::shared::memory_thread::MemoryThread;
 /// Longest wait for the file systems of other worktrees. A worktree whose file system hangs is not gone.
 const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Longest wait for the thread that owns the memories, which notices a database that was replaced. A running import or backup may keep
-/// that thread busy for longer, and no search waits for an import.
+/// Longest wait for the thread that owns the memories, which notices a database that was replaced. A running import or backup may
+/// keep that thread busy for longer, and no search waits for an import.
 const MAX_QUEUEING: Duration = Duration::from_millis(25);
 
 /// Whether a worktree exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum WorktreePresence {
-    Here,
+    Present,
     /// Git does not know the worktree any more, or would prune it.
     Gone,
     /// The worktree cannot be seen now, but may come back. Contains the reason.
-    Away(String),
+    Unreachable(String),
 }
 
 impl MemoryThread {
@@ -55,7 +55,7 @@ impl MemoryThread {
     }
 
     /// Returns the layout of each other worktree that has memories, or why that worktree cannot be read.
-    pub(super) async fn find_others(
+    pub(super) async fn locate_other_worktrees(
         &self,
         layout: &RepoLayout,
         env: &Env,
@@ -68,13 +68,16 @@ impl MemoryThread {
             return Vec::new();
         }
         let (looking, env) = (self.files.search_slots(), env.clone());
-        let names = others.iter().map(|other| find_place(other, &common_dir).display().to_string());
+        let names = others.iter().map(|other| known_root(other, &common_dir).display().to_string());
         let names = names.collect::<Vec<_>>().join(", ");
         let look = async move {
             let place = looking.acquire_owned().await;
             spawn_blocking(move || {
                 let _place = place; // held until the thread ends
-                others.iter().filter_map(|worktree| find_other(&common_dir, worktree, &env)).collect()
+                others
+                    .iter()
+                    .filter_map(|worktree| locate_other_worktree(&common_dir, worktree, &env))
+                    .collect()
             })
             .await
         };
@@ -131,7 +134,7 @@ impl MemoryThread {
     async fn read_worktrees_beside_jobs(&self) -> Option<Vec<WorktreeRow>> {
         let finder = Arc::clone(&self.finder);
         let read = spawn_blocking(move || {
-            finder.read(now_ms(), UNKNOWN_WORKTREE, |rows, _| rows.worktrees().list_worktrees())
+            finder.read_rows(now_ms(), UNKNOWN_WORKTREE, |rows, _| rows.worktrees().list_worktrees())
         });
         read.await.ok()??.ok()
     }
@@ -139,7 +142,7 @@ impl MemoryThread {
 
 /// Returns a failed check for a worktree that cannot be seen now; `None` for other worktrees.
 fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<Check> {
-    let WorktreePresence::Away(why) = presence else { return None };
+    let WorktreePresence::Unreachable(why) = presence else { return None };
     let detail = format!("{why}; its memories are kept as last read");
     let hint = "bring the worktree back; or `git worktree unlock` and `git worktree prune` it, which archives its memories";
     let name = worktree.root.unwrap_or(worktree.git_dir);
@@ -147,7 +150,7 @@ fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<C
 }
 
 /// Returns the known root of a worktree, or else its git dir. The root of the main worktree is the parent of the common dir.
-fn find_place(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
+fn known_root(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
     match &worktree.root {
         Some(root) => PathBuf::from(root),
         None if worktree.git_dir.is_empty() && common_dir.ends_with(".git") => {
@@ -158,15 +161,19 @@ fn find_place(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
 }
 
 /// Locates another worktree, and returns its layout or why it cannot be read; `None` if the worktree is gone.
-fn find_other(common_dir: &Path, worktree: &WorktreeRow, env: &Env) -> Option<Result<RepoLayout, String>> {
+fn locate_other_worktree(
+    common_dir: &Path,
+    worktree: &WorktreeRow,
+    env: &Env,
+) -> Option<Result<RepoLayout, String>> {
     if !worktree.git_dir.is_empty() {
         match find_presence(common_dir, worktree) {
-            WorktreePresence::Here => {}
+            WorktreePresence::Present => {}
             WorktreePresence::Gone => return None,
-            WorktreePresence::Away(why) => return Some(Err(why)),
+            WorktreePresence::Unreachable(why) => return Some(Err(why)),
         }
     }
-    let place = find_place(worktree, common_dir);
+    let place = known_root(worktree, common_dir);
     Some(match RepoLayout::locate(&place, env) {
         Ok(found)
             if worktree_key(&found) == worktree.git_dir
@@ -189,19 +196,23 @@ fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> WorktreePresence 
         Ok(_) => {}
         Err(error) => return presence_from_error(&error, &git_dir),
     }
-    let Ok(written) = fs::read_to_string(git_dir.join("gitdir")) else { return WorktreePresence::Here };
+    let Ok(written) = fs::read_to_string(git_dir.join("gitdir")) else { return WorktreePresence::Present };
     let link = git_dir.join(written.trim_end_matches(['\n', '\r'])); // since git 2.48 the path may be relative
     let Err(error) = lstat(&link) else {
-        return if is_taken(&link, &git_dir) { WorktreePresence::Gone } else { WorktreePresence::Here };
+        return if belongs_to_other(&link, &git_dir) {
+            WorktreePresence::Gone
+        } else {
+            WorktreePresence::Present
+        };
     };
     // A worktree that was moved by hand may be at its known root: git updates `gitdir` when it runs there the next time.
     let known: Option<PathBuf> = worktree.root.as_ref().map(|root| Path::new(root).join(".git"));
-    if known.is_some_and(|known| lstat(&known).is_ok() && !is_taken(&known, &git_dir)) {
-        return WorktreePresence::Here;
+    if known.is_some_and(|known| lstat(&known).is_ok() && !belongs_to_other(&known, &git_dir)) {
+        return WorktreePresence::Present;
     }
     match presence_from_error(&error, &link) {
         WorktreePresence::Gone if git_dir.join("locked").exists() => {
-            WorktreePresence::Away(format!("locked, and {} does not exist", link.display()))
+            WorktreePresence::Unreachable(format!("locked, and {} does not exist", link.display()))
         }
         absence => absence,
     }
@@ -209,7 +220,7 @@ fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> WorktreePresence 
 
 /// Returns whether a `.git` certainly belongs to another worktree or repository than `git_dir` does. A `.git` file that names a
 /// missing path does not, because its repository was moved.
-fn is_taken(link: &Path, git_dir: &Path) -> bool {
+fn belongs_to_other(link: &Path, git_dir: &Path) -> bool {
     let Ok(meta) = fs::symlink_metadata(link) else { return false };
     if !meta.is_file() {
         return meta.is_dir();
@@ -217,13 +228,13 @@ fn is_taken(link: &Path, git_dir: &Path) -> bool {
     let Ok(text) = fs::read_to_string(link) else { return false };
     let Some(written) = text.strip_prefix("gitdir:") else { return false };
     let leads_to = link.parent().unwrap_or(link).join(written.trim()); // the path may be relative
-    let resolved = [&leads_to, git_dir].map(|dir| canonical(dir).ok());
+    let resolved = [&leads_to, git_dir].map(|dir| canonicalize_path(dir).ok());
     matches!(&resolved, [Some(leads_to), Some(git_dir)] if leads_to != git_dir)
 }
 
 fn presence_from_error(error: &io::Error, path: &Path) -> WorktreePresence {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorktreePresence::Gone,
-        _ => WorktreePresence::Away(format!("{}: {error}", path.display())),
+        _ => WorktreePresence::Unreachable(format!("{}: {error}", path.display())),
     }
 }

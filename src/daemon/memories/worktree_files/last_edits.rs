@@ -10,7 +10,7 @@ use memod_base::paths::RepoLayout;
 use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
 use memod_memory::file;
-use memod_memory_db::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
+use memod_memory_db::{FILE_SOURCE, MemoryEvent, MemoryFileSnapshot, MemoryStore};
 
 use crate::daemon::memories::memory_files::place_files::FileHash;
 use crate::daemon::memories::rules::memory_rules::JobResult;
@@ -37,15 +37,15 @@ pub(super) struct FileEdit {
 /// Sets the last edit of each changed file of a known memory. Returns the files whose edit was not searched for yet.
 pub(super) fn set_last_edits(
     store: &mut MemoryStore,
-    changed: &mut [FileState],
+    changed: &mut [MemoryFileSnapshot],
     edits: &LastEdits,
     now_ms: i64,
-) -> JobResult<Vec<FileState>> {
+) -> JobResult<Vec<MemoryFileSnapshot>> {
     let is_known: Vec<bool> = store.read(now_ms, |rows| {
         Ok(changed
             .iter()
-            .map(|file: &FileState| {
-                file::id_of(&file.name).map_or(Ok(false), |id| rows.records().has_memory(&id))
+            .map(|file: &MemoryFileSnapshot| {
+                file::parse_file_name(&file.name).map_or(Ok(false), |id| rows.records().has_memory(&id))
             })
             .collect::<Result<_, _>>()?)
     })?;
@@ -55,12 +55,12 @@ pub(super) fn set_last_edits(
             _ if !is_known => {}
             None => missing.push(file.clone()),
             Some(edit) => {
-                file.edited = edit.at;
+                file.edited_ms = edit.at;
                 file.event = edit.author.clone().map(|author| MemoryEvent {
                     at: now_ms,
                     action: "update".to_owned(),
                     author,
-                    source: FROM_FILE.to_owned(),
+                    source: FILE_SOURCE.to_owned(),
                     ..MemoryEvent::default()
                 });
             }
@@ -73,7 +73,7 @@ pub(super) fn set_last_edits(
 /// memories, because the search may be slow.
 pub(super) fn search_last_edits(
     layout: &RepoLayout,
-    files: Vec<FileState>,
+    files: Vec<MemoryFileSnapshot>,
     progress: &FileAccessProgress,
     edits: &mut LastEdits,
 ) {
@@ -106,8 +106,8 @@ impl FileHistory {
         let Some(refs) = Refs::new(layout, object_hash) else { return Ok(None) };
         let mut heads = Vec::new();
         for name in HEADS {
-            if let Some(head) = refs.find(name)? {
-                heads.push((head, objects.node(head)?.tree));
+            if let Some(head) = refs.resolve_ref(name)? {
+                heads.push((head, objects.read_commit_node(head)?.tree));
             }
         }
         Ok(Some(Self { objects, heads }))
@@ -117,26 +117,26 @@ impl FileHistory {
     ///
     /// # Errors
     /// When git's files cannot be read.
-    fn find_edit(&self, file: &FileState, until: Instant) -> Result<FileEdit, GitError> {
+    fn find_edit(&self, file: &MemoryFileSnapshot, until: Instant) -> Result<FileEdit, GitError> {
         let path = format!("{}/{}", file::DIR, file.name);
         for (head, tree) in &self.heads {
             if !self.is_committed(*tree, &path, file)? {
                 continue;
             }
-            let log = self.objects.log(*head, &path, 1, until)?;
+            let log = self.objects.list_path_commits(*head, &path, 1, until)?;
             let Some(touch) = log.touches.first() else { return Ok(FileEdit::default()) };
-            let commit = self.objects.commit(touch.id)?;
+            let commit = self.objects.read_commit(touch.id)?;
             // The time of the commit, not of its author: the author's time stays when a commit is amended.
-            let at = Some(self.objects.node(touch.id)?.time.saturating_mul(1_000));
+            let at = Some(self.objects.read_commit_node(touch.id)?.time.saturating_mul(1_000));
             return Ok(FileEdit { author: Some(commit.author).filter(|author| !author.is_empty()), at });
         }
         Ok(FileEdit { author: None, at: Some(now_ms()) })
     }
 
-    fn is_committed(&self, tree: ObjectId, path: &str, file: &FileState) -> Result<bool, GitError> {
-        let Some(entry) = self.objects.entry(tree, path)? else { return Ok(false) };
-        let committed = self.objects.blob(entry.id, file::MAX_FILE)?;
-        let text = committed.and_then(|bytes| file::text_of(&bytes).ok());
-        Ok(text.is_some_and(|text| file::hash(&text) == file.hash))
+    fn is_committed(&self, tree: ObjectId, path: &str, file: &MemoryFileSnapshot) -> Result<bool, GitError> {
+        let Some(entry) = self.objects.find_tree_entry(tree, path)? else { return Ok(false) };
+        let committed = self.objects.read_blob_at_most(entry.id, file::MAX_FILE_BYTES)?;
+        let text = committed.and_then(|bytes| file::decode_file(&bytes).ok());
+        Ok(text.is_some_and(|text| file::hash_file_text(&text) == file.hash))
     }
 }

@@ -13,8 +13,8 @@ use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory::file;
 use memod_scan::lstat;
 
-use crate::daemon::memories::memory_files::recover_files::may_be_left_by_notes;
-use crate::daemon::shared::known_files::{FileListing, MOST_WITHOUT_MEMORY, WorktreeLook};
+use crate::daemon::memories::memory_files::recover_files::may_be_left_by_sync_notes;
+use crate::daemon::shared::known_files::{FileListing, KnownWorktreeFiles, MOST_WITHOUT_MEMORY};
 
 /// Most files that are examined although their name is not the id of a memory.
 const MOST_OTHERS: usize = 20;
@@ -34,7 +34,7 @@ struct DirNames {
 
 impl DirNames {
     fn add(&mut self, name: String) {
-        if file::id_of(&name).is_ok() {
+        if file::parse_file_name(&name).is_ok() {
             return self.ids.push(name);
         }
         self.others.insert(name);
@@ -52,7 +52,7 @@ impl DirNames {
 /// When the directory cannot be listed, or its path is not a directory.
 pub(super) fn list_files(
     root: &Path,
-    last: Option<&WorktreeLook>,
+    last: Option<&KnownWorktreeFiles>,
     progress: &FileAccessProgress,
 ) -> Result<FileListing, PathError> {
     progress.begin_access(&root.join(file::DIR));
@@ -88,7 +88,7 @@ pub(super) fn list_files(
         match lstat(&path) {
             Ok(stat) => drop(listing.files.insert(name, stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) if listing.is_full_for(&name) => drop(listing.skipped.insert(name)),
+            Err(_) if listing.is_over_limit_with(&name) => drop(listing.skipped.insert(name)),
             Err(error) => {
                 let why = PathError { action: "look at", path, source: error }.to_string();
                 listing.without_memory.insert(name.clone());
@@ -127,7 +127,7 @@ fn read_names(dir: &Path, progress: &FileAccessProgress) -> Result<DirNames, Pat
         let name = entry.at("list", dir)?.file_name().to_string_lossy().into_owned();
         match name.starts_with('.') {
             // A temporary file of memod, or a file of another program.
-            true => names.has_temporary |= may_be_left_by_notes(&name),
+            true => names.has_temporary |= may_be_left_by_sync_notes(&name),
             false => names.add(name),
         }
     }

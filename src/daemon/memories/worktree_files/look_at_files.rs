@@ -15,7 +15,7 @@ use memod_engine::errors::RpcResult;
 use memod_engine::errors::busy_error;
 use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory::file;
-use memod_memory_db::{FileSide, FileState, MemoryStore, ShownMemories, WorktreeRow};
+use memod_memory_db::{FileSide, MemoriesInFile, MemoryFileSnapshot, MemoryStore, WorktreeRow};
 use memod_proto::{RpcError, code};
 
 use super::last_edits::{LastEdits, search_last_edits, set_last_edits};
@@ -23,9 +23,9 @@ use super::list_files::list_files;
 use crate::daemon::memories::memory_files::file_conversion::{is_rebasing, parse_state};
 use crate::daemon::memories::memory_files::recover_files::{RecoveryResult, recover_files};
 use crate::daemon::memories::rules::memory_rules::JobResult;
+use crate::daemon::memories::rules::worktree_place::read_root_and_creation_time;
 use crate::daemon::memories::rules::worktree_place::worktree_key;
-use crate::daemon::memories::rules::worktree_place::worktree_place;
-use crate::daemon::shared::known_files::{FileCounters, FileListing, FilesState, WorktreeLook};
+use crate::daemon::shared::known_files::{FileCounters, FileListing, FilesState, KnownWorktreeFiles};
 use crate::daemon::shared::memory_scope::UNKNOWN_WORKTREE;
 use crate::daemon::shared::memory_thread::MemoryThread;
 
@@ -35,7 +35,7 @@ const ATTEMPTS: usize = 8;
 impl MemoryThread {
     /// Returns the number of a worktree as of the last time that its files were read.
     pub(super) fn last_worktree(&self, layout: &RepoLayout) -> i64 {
-        self.files.last_look(&worktree_key(layout)).map_or(UNKNOWN_WORKTREE, |look| look.worktree)
+        self.files.find_worktree_files(&worktree_key(layout)).map_or(UNKNOWN_WORKTREE, |look| look.worktree)
     }
 
     /// Makes the rows of shared memories equal to the files of a worktree, and returns the number of the worktree. Archives
@@ -44,7 +44,7 @@ impl MemoryThread {
     ///
     /// # Errors
     /// When the rows cannot be written. Nothing is changed then.
-    pub(in crate::daemon::memories) fn look_at_files(
+    pub(in crate::daemon::memories) fn update_rows_from_files(
         &self,
         layout: &RepoLayout,
         gone: &[i64],
@@ -57,11 +57,11 @@ impl MemoryThread {
             let read_when = counters.state_of(&key);
             let generation = self.generation.load(Ordering::Acquire);
             let read_at_ns = now_ms().saturating_mul(1_000_000);
-            let known = self.files.last_look(&key).filter(|look| look.generation == generation);
+            let known = self.files.find_worktree_files(&key).filter(|look| look.generation == generation);
             let mut failure = None;
-            let seen = read_changed(layout, known.as_deref(), progress);
+            let seen = list_and_read_changed_files(layout, known.as_deref(), progress);
             progress.end_access();
-            let state = counters.note_look(&key);
+            let state = counters.note_listing(&key);
             let is_current = gone.is_empty()
                 && known.as_ref().is_some_and(|look| look.is_current(state, links, &counters));
             let seen = match seen {
@@ -82,15 +82,17 @@ impl MemoryThread {
                 has_same_sides: listed
                     .as_ref()
                     .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
-                recovers: listed.as_ref().is_some_and(|listed| known.is_none() || listed.has_temporary),
+                completes_changes: listed
+                    .as_ref()
+                    .is_some_and(|listed| known.is_none() || listed.has_temporary),
                 gone: gone.to_vec(),
-                links,
+                updates_links: links,
                 ..WorktreeFiles::new(layout, read.unwrap_or_default(), &edits)
             };
             let taken_files = match self.apply_to_rows(read_files, read_when, None)? {
-                TakeOutcome::Taken(taken_files) => taken_files,
-                TakeOutcome::ReadAgain => continue,
-                TakeOutcome::LacksEdits(files) => {
+                ApplyOutcome::Applied(taken_files) => taken_files,
+                ApplyOutcome::ReadAgain => continue,
+                ApplyOutcome::LacksEdits(files) => {
                     search_last_edits(layout, files, progress, &mut edits);
                     continue;
                 }
@@ -98,10 +100,10 @@ impl MemoryThread {
             let mut failure = failure.or(taken_files.failure);
             if let Some(listed) = listed.filter(|_| failure.is_none()) {
                 failure = listed.explain_failure();
-                let state = FilesState { n_taken: taken_files.n_taken, ..read_when };
-                self.files.set_last_look(
+                let state = FilesState { n_applied: taken_files.n_taken, ..read_when };
+                self.files.set_worktree_files(
                     key.clone(),
-                    WorktreeLook::new(
+                    KnownWorktreeFiles::new(
                         taken_files.worktree,
                         taken_files.generation,
                         state,
@@ -121,26 +123,28 @@ impl MemoryThread {
     ///
     /// # Errors
     /// When the files cannot be read, or the rows cannot be written.
-    pub(super) fn take_saved(&self, layout: &RepoLayout) -> RpcResult<bool> {
+    pub(super) fn store_saved_files(&self, layout: &RepoLayout) -> RpcResult<bool> {
         let (key, counters) = (worktree_key(layout), self.files.counters());
         let mut edits = LastEdits::new();
         for _ in 0..ATTEMPTS {
-            let (read_when, n_looks) = (counters.state_of(&key), counters.n_looks(&key));
+            let (read_when, n_looks) = (counters.state_of(&key), counters.n_listings(&key));
             let generation = self.generation.load(Ordering::Acquire);
-            let known = self.files.last_look(&key).filter(|look| look.generation == generation);
-            let (listed, read) = read_changed(layout, known.as_deref(), &FileAccessProgress::default())
-                .map_err(|error| RpcError::new(code::IO, error.to_string()))?;
+            let known = self.files.find_worktree_files(&key).filter(|look| look.generation == generation);
+            let (listed, read) =
+                list_and_read_changed_files(layout, known.as_deref(), &FileAccessProgress::default())
+                    .map_err(|error| RpcError::new(code::IO, error.to_string()))?;
             let mut saved = read.unwrap_or_default();
-            saved.retain(is_saved);
+            saved.retain(has_one_memory);
             let recovers = known.is_none() || listed.has_temporary;
             if saved.is_empty() && !recovers {
                 return Ok(true);
             }
-            let saved_files = WorktreeFiles { recovers, ..WorktreeFiles::new(layout, saved, &edits) };
+            let saved_files =
+                WorktreeFiles { completes_changes: recovers, ..WorktreeFiles::new(layout, saved, &edits) };
             match self.apply_to_rows(saved_files, read_when, Some(n_looks))? {
-                TakeOutcome::Taken(taken) => return Ok(taken.worktree != UNKNOWN_WORKTREE),
-                TakeOutcome::ReadAgain => {}
-                TakeOutcome::LacksEdits(files) => {
+                ApplyOutcome::Applied(taken) => return Ok(taken.worktree != UNKNOWN_WORKTREE),
+                ApplyOutcome::ReadAgain => {}
+                ApplyOutcome::LacksEdits(files) => {
                     search_last_edits(layout, files, &FileAccessProgress::default(), &mut edits);
                 }
             }
@@ -155,14 +159,14 @@ impl MemoryThread {
         read_files: WorktreeFiles,
         read_when: FilesState,
         n_looks: Option<u64>,
-    ) -> RpcResult<TakeOutcome> {
+    ) -> RpcResult<ApplyOutcome> {
         let counters = self.files.counters();
         let answer = self
-            .send_job(move |store| -> JobResult<TakeOutcome> {
+            .send_job(move |store| -> JobResult<ApplyOutcome> {
                 if counters.state_of(&read_files.key) != read_when
-                    || n_looks.is_some_and(|n_looks| !counters.begin_take(&read_files.key, n_looks))
+                    || n_looks.is_some_and(|n_looks| !counters.begin_applying(&read_files.key, n_looks))
                 {
-                    return Ok(TakeOutcome::ReadAgain); // the files may have been read before the change
+                    return Ok(ApplyOutcome::ReadAgain); // the files may have been read before the change
                 }
                 read_files.apply_to(store, &counters)
             })?
@@ -173,22 +177,22 @@ impl MemoryThread {
 }
 
 /// Returns whether a file contains exactly one memory.
-fn is_saved(file: &FileState) -> bool {
-    matches!(&file.shown, ShownMemories::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == FileSide::Whole))
+fn has_one_memory(file: &MemoryFileSnapshot) -> bool {
+    matches!(&file.memories, MemoriesInFile::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == FileSide::Whole))
 }
 
 /// Returns whether a file contains two sides of a conflict.
-fn is_conflict(file: &FileState) -> bool {
-    matches!(&file.shown, ShownMemories::Versions(sides) if sides.len() > 1)
+fn has_two_sides(file: &MemoryFileSnapshot) -> bool {
+    matches!(&file.memories, MemoriesInFile::Versions(sides) if sides.len() > 1)
 }
 
 /// Lists the files, and reads those that may differ from the last listing. Returns the listing and the files that were read; `None`
 /// in place of the files if no file can differ. A file that cannot be read does not stop the others.
-fn read_changed(
+fn list_and_read_changed_files(
     layout: &RepoLayout,
-    last: Option<&WorktreeLook>,
+    last: Option<&KnownWorktreeFiles>,
     progress: &FileAccessProgress,
-) -> Result<(FileListing, Option<Vec<FileState>>), PathError> {
+) -> Result<(FileListing, Option<Vec<MemoryFileSnapshot>>), PathError> {
     let root = &layout.root;
     let mut listed = FileListing { is_rebasing: is_rebasing(layout), ..list_files(root, last, progress)? };
     if last.is_some_and(|look| look.is_unchanged_in(&listed)) {
@@ -196,15 +200,16 @@ fn read_changed(
     }
     let same_sides = last.filter(|look| look.has_same_sides(&listed));
     let changed = listed.files.iter();
-    let changed = changed.filter(|(name, stat)| same_sides.is_none_or(|look| !look.has_read(name, stat)));
+    let changed =
+        changed.filter(|(name, stat)| same_sides.is_none_or(|look| !look.is_unchanged_file(name, stat)));
     let changed: Vec<(String, Stat)> = changed.map(|(name, stat)| (name.clone(), *stat)).collect();
     let mut states = Vec::new();
     for (name, stat) in changed {
         progress.begin_access(&root.join(file::DIR).join(&name));
         let state = read_file(root, &name, &stat, &listed);
-        if let Ok(FileState { shown: ShownMemories::Versions(_), .. }) = &state {
+        if let Ok(MemoryFileSnapshot { memories: MemoriesInFile::Versions(_), .. }) = &state {
             listed.without_memory.remove(&name);
-        } else if listed.is_full_for(&name) && last.is_none_or(|look| !look.showed_memory(&name)) {
+        } else if listed.is_over_limit_with(&name) && last.is_none_or(|look| !look.contained_memory(&name)) {
             listed.files.remove(&name);
             listed.skipped.insert(name);
             continue;
@@ -226,8 +231,13 @@ fn read_changed(
 ///
 /// # Errors
 /// When the file exists and cannot be read, so that its content is unknown.
-fn read_file(root: &Path, name: &str, stat: &Stat, listed: &FileListing) -> Result<FileState, PathError> {
-    let id = match file::id_of(name) {
+fn read_file(
+    root: &Path,
+    name: &str,
+    stat: &Stat,
+    listed: &FileListing,
+) -> Result<MemoryFileSnapshot, PathError> {
+    let id = match file::parse_file_name(name) {
         Ok(id) => id,
         Err(_) if listed.all_names().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
             let why = "its name differs from that of another file only in upper and lower case";
@@ -246,10 +256,10 @@ fn read_file(root: &Path, name: &str, stat: &Stat, listed: &FileListing) -> Resu
         }
         _ => {}
     }
-    let bytes = match memod_scan::read_bytes(root, &key, file::MAX_FILE) {
+    let bytes = match memod_scan::read_bytes(root, &key, file::MAX_FILE_BYTES) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
-            let why = format!("{} bytes, over {}", stat.size, file::MAX_FILE);
+            let why = format!("{} bytes, over {}", stat.size, file::MAX_FILE_BYTES);
             return Ok(state_without_memory(name, why));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -257,20 +267,26 @@ fn read_file(root: &Path, name: &str, stat: &Stat, listed: &FileListing) -> Resu
         }
         Err(error) => return Err(error).at("read", &path),
     };
-    Ok(match file::text_of(&bytes) {
+    Ok(match file::decode_file(&bytes) {
         Ok(text) => parse_state(name, &id, &text, listed.is_rebasing),
         Err(refused) => state_without_memory(name, refused.to_string()),
     })
 }
 
 /// Returns the state of a file that contains no memory.
-fn state_without_memory(name: &str, why: String) -> FileState {
+fn state_without_memory(name: &str, why: String) -> MemoryFileSnapshot {
     let hash = *blake3::hash(why.as_bytes()).as_bytes();
-    FileState { name: name.to_owned(), hash, shown: ShownMemories::Nothing(why), event: None, edited: None }
+    MemoryFileSnapshot {
+        name: name.to_owned(),
+        hash,
+        memories: MemoriesInFile::NoneBecause(why),
+        event: None,
+        edited_ms: None,
+    }
 }
 
 /// The result of storing files in the rows.
-struct TakenFiles {
+struct AppliedFiles {
     worktree: i64,
     /// Why a pending file could not be written.
     failure: Option<String>,
@@ -281,13 +297,13 @@ struct TakenFiles {
 }
 
 /// The outcome of applying files to the rows.
-enum TakeOutcome {
+enum ApplyOutcome {
     /// The files are in the rows.
-    Taken(TakenFiles),
+    Applied(AppliedFiles),
     /// Files or rows were changed meanwhile, so the files must be read again.
     ReadAgain,
     /// Nothing was stored: the last edits of these files must be searched for first.
-    LacksEdits(Vec<FileState>),
+    LacksEdits(Vec<MemoryFileSnapshot>),
 }
 
 /// The files that were read in a worktree, and how to apply them to the rows.
@@ -295,78 +311,83 @@ struct WorktreeFiles {
     key: String,
     /// Names of the existing files; `None` if they could not be listed, or no file may count as gone.
     names: Option<HashSet<String>>,
-    read: Vec<FileState>,
+    file_states: Vec<MemoryFileSnapshot>,
     /// The last edits of the files, as far as they were searched for.
     edits: LastEdits,
     /// Whether to complete unfinished changes of the files first.
-    recovers: bool,
+    completes_changes: bool,
     /// Whether ours and theirs of a conflict are still the same sides as in the rows; a rebase swaps them.
     has_same_sides: bool,
     /// Numbers of the worktrees that are gone.
     gone: Vec<i64>,
     /// Whether to link the memories as the files of this worktree say even if no file has changed. A request in the worktree needs
     /// these links; a request from another worktree or a saved file does not.
-    links: bool,
+    updates_links: bool,
     layout: RepoLayout,
 }
 
 impl WorktreeFiles {
-    fn new(layout: &RepoLayout, read: Vec<FileState>, edits: &LastEdits) -> Self {
+    fn new(layout: &RepoLayout, read: Vec<MemoryFileSnapshot>, edits: &LastEdits) -> Self {
         Self {
             key: worktree_key(layout),
             names: None,
-            read,
+            file_states: read,
             edits: edits.clone(),
-            recovers: false,
+            completes_changes: false,
             has_same_sides: true,
             gone: Vec::new(),
-            links: false,
+            updates_links: false,
             layout: layout.clone(),
         }
     }
 
     /// Makes the rows equal to the files, on the thread that owns the memories.
-    fn apply_to(&self, store: &mut MemoryStore, counters: &FileCounters) -> JobResult<TakeOutcome> {
+    fn apply_to(&self, store: &mut MemoryStore, counters: &FileCounters) -> JobResult<ApplyOutcome> {
         let now_ms = now_ms();
-        if self.forget_gone(store, now_ms)? {
-            return Ok(TakeOutcome::ReadAgain);
+        if self.archive_gone_worktrees(store, now_ms)? {
+            return Ok(ApplyOutcome::ReadAgain);
         }
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees().list_worktrees()?))?;
         let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                return Ok(self.build_taken(UNKNOWN_WORKTREE, None, store, counters));
+                return Ok(self.build_applied(UNKNOWN_WORKTREE, None, store, counters));
             }
-            None => store.write(now_ms, |rows| Ok(rows.worktrees().worktree_number(&self.key)?))?,
+            None => store.write(now_ms, |rows| Ok(rows.worktrees().find_or_add_worktree(&self.key)?))?,
         };
-        store.enter_worktree(worktree);
-        self.store_place(store, known, now_ms)?;
+        store.select_worktree(worktree);
+        self.store_location(store, known, now_ms)?;
         let mut recovered = RecoveryResult::default();
-        if self.recovers {
+        if self.completes_changes {
             recovered = recover_files(&self.layout, store, now_ms)?;
             if recovered.is_changed {
                 counters.note_write();
-                return Ok(TakeOutcome::ReadAgain);
+                return Ok(ApplyOutcome::ReadAgain);
             }
         }
-        let lacking = self.take_files(store, counters, worktree, &recovered.unwritten, now_ms)?;
+        let lacking = self.apply_changed_files(store, counters, worktree, &recovered.unwritten, now_ms)?;
         if !lacking.is_empty() {
-            return Ok(TakeOutcome::LacksEdits(lacking));
+            return Ok(ApplyOutcome::LacksEdits(lacking));
         }
         let failure = recovered.why.map(|error| error.to_string());
-        Ok(self.build_taken(worktree, failure, store, counters))
+        Ok(self.build_applied(worktree, failure, store, counters))
     }
 
-    fn build_taken(
+    fn build_applied(
         &self,
         worktree: i64,
         failure: Option<String>,
         store: &MemoryStore,
         counters: &FileCounters,
-    ) -> TakeOutcome {
-        let n_taken = counters.state_of(&self.key).n_taken;
-        TakeOutcome::Taken(TakenFiles { worktree, failure, generation: store.file_generation(), n_taken })
+    ) -> ApplyOutcome {
+        let n_taken = counters.state_of(&self.key).n_applied;
+        ApplyOutcome::Applied(AppliedFiles {
+            worktree,
+            failure,
+            generation: store.file_generation(),
+            n_taken,
+        })
     }
 
     /// Returns whether a file is missing from the listing; false if nothing could be listed.
@@ -375,8 +396,8 @@ impl WorktreeFiles {
     }
 
     /// Archives memories that only gone worktrees had, and records a notice. Returns whether a worktree was gone.
-    fn forget_gone(&self, store: &mut MemoryStore, now_ms: i64) -> JobResult<bool> {
-        let made_ns = worktree_place(&self.layout).map(|(_, made_ns)| made_ns);
+    fn archive_gone_worktrees(&self, store: &mut MemoryStore, now_ms: i64) -> JobResult<bool> {
+        let made_ns = read_root_and_creation_time(&self.layout).map(|(_, made_ns)| made_ns);
         // A new worktree may have the git dir of a gone one.
         let mut gone = store.read(now_ms, |rows| Ok(rows.worktrees().list_worktrees()?))?;
         gone.retain(|worktree| {
@@ -387,14 +408,14 @@ impl WorktreeFiles {
         if gone.is_empty() {
             return Ok(false);
         }
-        store.enter_worktree(0);
+        store.select_worktree(0);
         store.write(now_ms, |rows| -> JobResult<()> {
             for worktree in &gone {
                 let ids = rows.shared().forget_worktree(worktree.number)?;
                 let place = worktree.root.as_ref().unwrap_or(&worktree.git_dir);
                 tracing::info!(place, archived = ids.len(), "a worktree is gone");
                 if !ids.is_empty() {
-                    rows.worktree_notices().note_gone_worktree(place, &ids)?;
+                    rows.worktree_notices().record_gone_worktree(place, &ids)?;
                 }
             }
             Ok(())
@@ -404,13 +425,13 @@ impl WorktreeFiles {
     }
 
     /// Records the location of the worktree, if it differs from the stored one.
-    fn store_place(
+    fn store_location(
         &self,
         store: &mut MemoryStore,
         known: Option<&WorktreeRow>,
         now_ms: i64,
     ) -> JobResult<()> {
-        let Some((root, made_ns)) = worktree_place(&self.layout) else { return Ok(()) };
+        let Some((root, made_ns)) = read_root_and_creation_time(&self.layout) else { return Ok(()) };
         if known.is_some_and(|known| (known.root.as_ref(), known.made_ns) == (Some(&root), Some(made_ns))) {
             return Ok(());
         }
@@ -420,14 +441,14 @@ impl WorktreeFiles {
     /// Stores new, changed and gone files in the rows, and links the memories as the files say. Rows of `unwritten` files stay,
     /// because these files are going to be written from the rows. If the last edits of some files must be searched for first,
     /// stores nothing and returns these files.
-    fn take_files(
+    fn apply_changed_files(
         &self,
         store: &mut MemoryStore,
         counters: &FileCounters,
         worktree: i64,
         unwritten: &BTreeSet<String>,
         now_ms: i64,
-    ) -> JobResult<Vec<FileState>> {
+    ) -> JobResult<Vec<MemoryFileSnapshot>> {
         let rows = store.read(now_ms, |rows| Ok(rows.files().list_file_rows()?))?;
         let gone: BTreeSet<String> = rows
             .iter()
@@ -435,31 +456,31 @@ impl WorktreeFiles {
             .filter(|name| self.is_gone(name) && !unwritten.contains(name))
             .collect();
         let hashes: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
-        let written = self.read.iter().filter(|file| !unwritten.contains(&file.name));
+        let written = self.file_states.iter().filter(|file| !unwritten.contains(&file.name));
         let changed = written.filter(|file| {
-            hashes.get(&*file.name) != Some(&file.hash) || !self.has_same_sides && is_conflict(file)
+            hashes.get(&*file.name) != Some(&file.hash) || !self.has_same_sides && has_two_sides(file)
         });
-        let mut changed: Vec<FileState> = changed.cloned().collect();
+        let mut changed: Vec<MemoryFileSnapshot> = changed.cloned().collect();
         let lacking = set_last_edits(store, &mut changed, &self.edits, now_ms)?;
         if !lacking.is_empty() {
             return Ok(lacking);
         }
         // Once memories are linked as the files of this worktree say, every later change updates the links.
-        let links = self.links || counters.is_linked(worktree);
+        let links = self.updates_links || counters.is_linked(worktree);
         if !gone.is_empty() || !changed.is_empty() {
             store.write(now_ms, |rows| match links {
                 true => Ok(rows.file_updates().apply_files(&changed, &gone)?),
-                false => Ok(rows.file_updates().apply_files_unlinked(&changed, &gone)?),
+                false => Ok(rows.file_updates().apply_files_without_links(&changed, &gone)?),
             })?;
-            counters.note_taken(&self.key);
+            counters.note_applied(&self.key);
         } else if links
             && !counters.is_linked(worktree)
             && !store.read(now_ms, |rows| Ok(rows.file_links().are_links_current()?))?
         {
             store.write(now_ms, |rows| Ok(rows.file_links().update_file_links()?))?;
         }
-        if self.recovers && store.read(now_ms, |rows| Ok(rows.files().lacks_remarks()?))? {
-            store.write(now_ms, |rows| Ok(rows.files().fill_in_remarks(&self.read)?))?;
+        if self.completes_changes && store.read(now_ms, |rows| Ok(rows.files().lacks_remarks()?))? {
+            store.write(now_ms, |rows| Ok(rows.files().fill_in_remarks(&self.file_states)?))?;
         }
         if links {
             counters.set_linked(worktree);

@@ -21,63 +21,66 @@ use crate::daemon::memories::rules::worktree_place::worktree_key;
 use crate::daemon::shared::Shared;
 
 /// Longest wait while git writes files.
-const GIT_WRITES: Duration = Duration::from_secs(10);
+const MAX_GIT_WRITE_WAIT: Duration = Duration::from_secs(10);
 /// Time between the moment that git releases its lock and the update of the branch.
-const SETTLE: Duration = Duration::from_millis(50);
+const BRANCH_UPDATE_WAIT: Duration = Duration::from_millis(50);
 /// Interval between two checks for git's lock.
-const TICK: Duration = Duration::from_millis(5);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Starts a thread that stores saved edits in a worktree, because the file system may hang. Does not wait for the thread.
-pub(in crate::daemon) fn take_edits(shared: &Arc<Shared>, layout: &RepoLayout) {
-    if !shared.memories.files.begin_taking(&layout.root) {
+pub(in crate::daemon) fn start_storing_edits(shared: &Arc<Shared>, layout: &RepoLayout) {
+    if !shared.memories.files.begin_storing_edits(&layout.root) {
         return; // the running thread starts over
     }
     let (for_thread, of_thread) = (Arc::clone(shared), layout.clone());
-    if let Err(error) = spawn_thread("memory-files", move || take_edits_until_done(&for_thread, &of_thread)) {
+    if let Err(error) = spawn_thread("memory-files", move || store_edits_until_done(&for_thread, &of_thread))
+    {
         tracing::warn!(error = format!("{error:#}"), "edits of memories are stored only at the next request");
-        shared.memories.files.forget_taking(&layout.root);
+        shared.memories.files.forget_storing_edits(&layout.root);
     }
 }
 
 /// Stores saved edits in a worktree until no more edits were saved meanwhile.
-fn take_edits_until_done(shared: &Shared, layout: &RepoLayout) {
+fn store_edits_until_done(shared: &Shared, layout: &RepoLayout) {
     loop {
         wait_for_git(layout);
         let began = Instant::now();
         // The next request meets the same failure, and reports it.
-        let _ = catch_panic(|| take_edits_once(shared, layout));
+        let _ = catch_panic(|| store_edits_once(shared, layout));
         pause(began.elapsed()); // so that at most half of the time is spent on edits
-        if shared.memories.files.end_taking(&layout.root) {
+        if shared.memories.files.end_storing_edits(&layout.root) {
             return;
         }
     }
 }
 
 /// Stores saved edits in the other worktrees that have memories, and starts watching their directories of memories.
-pub(super) async fn take_edits_of_others(shared: Arc<Shared>, layout: RepoLayout) {
-    for other in shared.memories.find_others(&layout, &shared.engine.env).await.into_iter().flatten() {
-        take_edits(&shared, &other);
+pub(super) async fn start_storing_edits_elsewhere(shared: Arc<Shared>, layout: RepoLayout) {
+    for other in
+        shared.memories.locate_other_worktrees(&layout, &shared.engine.env).await.into_iter().flatten()
+    {
+        start_storing_edits(&shared, &other);
     }
 }
 
 /// Stores saved edits after a change in the directory of memories that is watched under the id `view`.
-pub(in crate::daemon) fn take_changed_directory(shared: &Arc<Shared>, view: WorktreeId, changed: &Path) {
-    let layout = shared.memories.files.watched_files().layout_of_change(view, changed);
-    layout.iter().for_each(|layout| take_edits(shared, layout));
+pub(in crate::daemon) fn start_storing_edits_in_dir(shared: &Arc<Shared>, view: WorktreeId, changed: &Path) {
+    let layout = shared.memories.files.watched_files().find_changed_worktree(view, changed);
+    layout.iter().for_each(|layout| start_storing_edits(shared, layout));
 }
 
 /// Stores saved edits in all watched directories of memories, for the case that events of the watcher were lost.
-pub(in crate::daemon) fn take_all_edits(shared: &Arc<Shared>) {
+pub(in crate::daemon) fn start_storing_all_edits(shared: &Arc<Shared>) {
     let layouts = shared.memories.files.watched_files().watched_layouts();
-    layouts.iter().for_each(|layout| take_edits(shared, layout));
+    layouts.iter().for_each(|layout| start_storing_edits(shared, layout));
 }
 
 /// Watches the directory of memories, and stores saved edits. Reads all files of a worktree that is not known yet.
-fn take_edits_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
+fn store_edits_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
     watch_directory(shared, layout); // first, so that a save after the read is reported
-    if !shared.memories.take_saved(layout)? {
+    if !shared.memories.store_saved_files(layout)? {
         // The worktree is new, so no known file can be gone.
-        shared.memories.look_at_files(layout, &[], false, &FileAccessProgress::default())?;
+        shared.memories.update_rows_from_files(layout, &[], false, &FileAccessProgress::default())?;
     }
     Ok(())
 }
@@ -85,14 +88,14 @@ fn take_edits_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
 /// Waits while git writes the files of a worktree. The branch has the commit, and so the author of the change, only afterwards.
 fn wait_for_git(layout: &RepoLayout) {
     let Some(lock) = layout.git_dir.as_ref().map(|dir| dir.join("index.lock")) else { return };
-    let end = Instant::now() + GIT_WRITES;
+    let end = Instant::now() + MAX_GIT_WRITE_WAIT;
     if !lock.exists() {
         return;
     }
     while lock.exists() && Instant::now() < end {
-        pause(TICK);
+        pause(LOCK_POLL_INTERVAL);
     }
-    pause(SETTLE);
+    pause(BRANCH_UPDATE_WAIT);
 }
 
 /// Starts watching the directory of memories of a worktree, unless it is watched already.
@@ -103,7 +106,7 @@ fn watch_directory(shared: &Shared, layout: &RepoLayout) {
     let Some(view) = files.watched_files().set_directory(&worktree_key(layout), layout, stat.as_ref()) else {
         return;
     };
-    shared.engine.watch.remove_view(view);
+    shared.engine.watch.remove_worktree(view);
     if stat.is_none() {
         return;
     }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use memod_base::threads::lock;
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
-use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, can_embed, quantize, record_vectors};
+use memod_embed::{BUILTIN_ID, CosineScale, Embedder, TextRole, can_embed, embed_record_fields, quantize};
 use memod_engine::model_registry::{ModelRegistry, ModelResult};
-use memod_memory_db::{EMBED_STEP, MemoryReader, MemoryRows, MemoryStore, VectorChanges, VectorModel};
+use memod_memory_db::{FAST_MODEL_BATCH, MemoryReader, MemoryRows, MemoryStore, VectorChanges, VectorModel};
 use memod_vectors::vector_index::MutableVectorIndex;
 
 /// Number of memories that a slow model embeds at a time. A request that writes a memory waits for one step.
@@ -19,20 +19,20 @@ const SLOW_STEP: usize = 8;
 /// Returns the functions with which the store computes vectors of a model.
 pub(in crate::daemon) fn build_vector_model(models: &Arc<ModelRegistry>, id: &str) -> VectorModel {
     let is_slow = models.load_model(id).is_ok_and(|model| model.is_slow());
-    let step = if is_slow { SLOW_STEP } else { EMBED_STEP };
+    let step = if is_slow { SLOW_STEP } else { FAST_MODEL_BATCH };
     let (models_if_ready, models_now) = (Arc::clone(models), Arc::clone(models));
     let (id_if_ready, id_now) = (id.to_owned(), id.to_owned());
     VectorModel {
         id: id.to_owned(),
         embed: Box::new(move |fields: &[RecordText]| embed_if_ready(&models_if_ready, &id_if_ready, fields)),
-        embed_now: Box::new(move |fields: &[RecordText]| embed_now(&models_now, &id_now, fields)),
-        step,
+        embed_if_loaded: Box::new(move |fields: &[RecordText]| embed_now(&models_now, &id_now, fields)),
+        batch_size: step,
     }
 }
 
 /// Embeds records if the model is ready; otherwise they are tried again later, because the caller's transaction must not wait.
 fn embed_if_ready(models: &ModelRegistry, id: &str, fields: &[RecordText]) -> Option<Vec<Option<Vec<i8>>>> {
-    let model = models.load_model(id).ok().filter(|model| model.is_ready())?;
+    let model = models.load_model(id).ok().filter(|model| model.poll_ready())?;
     Some(quantize_all(embed_records(model.as_ref(), fields)?))
 }
 
@@ -42,7 +42,9 @@ fn embed_now(models: &ModelRegistry, id: &str, fields: &[RecordText]) -> Option<
     if !model.is_slow() {
         return Some(quantize_all(embed_records(model.as_ref(), fields)?));
     }
-    record_vectors(|texts| model.embed_now(texts, Role::Document), fields).ok().map(quantize_all)
+    embed_record_fields(|texts| model.embed_if_loaded(texts, TextRole::Document), fields)
+        .ok()
+        .map(quantize_all)
 }
 
 /// Title and content of a record; the title is empty if there is none.
@@ -54,7 +56,7 @@ fn quantize_all(vectors: Vec<Option<Vec<f32>>>) -> Vec<Option<Vec<i8>>> {
 
 /// Returns one vector per record, `None` for a record on which the model fails; `None` if the model can embed no text at all.
 fn embed_records(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Option<Vec<f32>>>> {
-    let why = match (record_vectors(|texts| model.embed(texts), fields), fields) {
+    let why = match (embed_record_fields(|texts| model.embed(texts), fields), fields) {
         (Ok(vectors), _) => return Some(vectors),
         (Err(error), [_]) => error,
         (Err(_), _) => {
@@ -69,44 +71,46 @@ fn embed_records(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Ve
 
 /// Reads memories for searches while a database is open.
 pub(in crate::daemon) struct MemoryFinder {
-    known: RwLock<Option<FinderData>>,
+    database: RwLock<Option<OpenMemoryDatabase>>,
     models: Arc<ModelRegistry>,
 }
 
 /// The open database: a read connection, and the copy of the vectors.
-struct FinderData {
+struct OpenMemoryDatabase {
     reader: Mutex<Box<MemoryReader>>,
     vectors: MutableVectorIndex<MemoryRow>,
 }
 
 impl MemoryFinder {
     pub(in crate::daemon) fn new(models: Arc<ModelRegistry>) -> Self {
-        Self { known: RwLock::default(), models }
+        Self { database: RwLock::default(), models }
     }
 
     /// Loads and returns the model whose vectors memories have, or returns why it cannot be used.
     pub(in crate::daemon) fn load_model(&self) -> ModelResult {
-        self.models.load_model(&self.with_vectors(|vectors| vectors.model().to_owned()))
+        self.models.load_model(&self.with_vectors(|vectors| vectors.model_id().to_owned()))
     }
 
     /// Applies the changes that the last job made in the store.
-    pub(in crate::daemon) fn follow_changes(&self, store: &mut MemoryStore) {
+    pub(in crate::daemon) fn apply_changes(&self, store: &mut MemoryStore) {
         let changes = match store.vector_changes() {
             Ok(None) => return,
             Ok(Some(VectorChanges::Some(vectors))) if vectors.is_empty() => return,
             changes => changes,
         };
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.database.write().unwrap_or_else(PoisonError::into_inner);
         match (changes, known.as_mut()) {
             (Ok(Some(VectorChanges::All(reader, model, all))), _) => {
-                let scale =
-                    self.models.load_model(&model).map_or_else(|_| Scale::default(), |model| model.scale());
+                let scale = self
+                    .models
+                    .load_model(&model)
+                    .map_or_else(|_| CosineScale::default(), |model| model.cosine_scale());
                 let mut vectors = MutableVectorIndex::new(&model, scale);
-                all.iter().for_each(|(row, vector)| vectors.put(*row, Some(vector)));
-                *known = Some(FinderData { reader: Mutex::new(reader), vectors });
+                all.iter().for_each(|(row, vector)| vectors.set_vector(*row, Some(vector)));
+                *known = Some(OpenMemoryDatabase { reader: Mutex::new(reader), vectors });
             }
             (Ok(Some(VectorChanges::Some(changed))), Some(known)) => {
-                changed.iter().for_each(|(row, vector)| known.vectors.put(*row, vector.as_deref()));
+                changed.iter().for_each(|(row, vector)| known.vectors.set_vector(*row, vector.as_deref()));
             }
             (Ok(_), _) => {}
             (Err(error), _) => {
@@ -117,14 +121,14 @@ impl MemoryFinder {
     }
 
     /// Reads rows and vectors as a worktree has them; `None` if no database is open.
-    pub(in crate::daemon) fn read<T>(
+    pub(in crate::daemon) fn read_rows<T>(
         &self,
         now_ms: i64,
         worktree: i64,
         read: impl FnOnce(&MemoryRows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, DatabaseError>,
     ) -> Option<Result<T, DatabaseError>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let FinderData { reader, vectors } = known.as_ref()?;
+        let known = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let OpenMemoryDatabase { reader, vectors } = known.as_ref()?;
         let reader = lock(reader);
         Some(reader.read(now_ms, worktree, |rows| read(rows, vectors)))
     }
@@ -134,16 +138,16 @@ impl MemoryFinder {
         &self,
         see: impl FnOnce(&MutableVectorIndex<MemoryRow>) -> T,
     ) -> T {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.database.read().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref() {
             Some(known) => see(&known.vectors),
-            None => see(&MutableVectorIndex::new(BUILTIN_ID, Scale::default())),
+            None => see(&MutableVectorIndex::new(BUILTIN_ID, CosineScale::default())),
         }
     }
 
     /// Closes the database file.
     pub(in crate::daemon) fn close(&self) {
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.database.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

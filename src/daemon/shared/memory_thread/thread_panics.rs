@@ -68,7 +68,7 @@ mod tests {
             panics.note_panic(format!("reason {number}"), began + Duration::from_secs(number));
         }
         let refusal = panics.restart_refusal(began + Duration::from_secs(5)).unwrap();
-        let said = "the thread that keeps the memories panicked 4 times in 5 minutes: reason 4";
+        let said = "the thread that owns the memories panicked 4 times in 5 minutes: reason 4";
         assert_eq!(refusal.message, said);
         let later = began + PANIC_WINDOW + Duration::from_secs(1);
         assert!(panics.restart_refusal(later).is_none(), "the first is long ago");

@@ -69,7 +69,7 @@ impl<'a> AnswerTexts<'a> {
 
     /// Adds the shown line and the path from the caller's directory to each definition; returns the files whose content on disk
     /// differs from the snapshot. The line is the signature of the definition, or else that of the use.
-    pub(super) fn fill_texts(
+    pub(super) fn add_texts(
         mut self,
         found: &mut [ReachedDefinition],
         with_signatures: bool,
@@ -82,7 +82,7 @@ impl<'a> AnswerTexts<'a> {
                 stale.push(key);
                 continue;
             };
-            let own = found.title.as_deref().map(memod_base::types::own_part);
+            let own = found.title.as_deref().map(memod_base::types::last_part);
             let signature =
                 own.filter(|_| with_signatures).and_then(|own| lines.find_signature(own, found.lines.0));
             let text = signature.map_or_else(

@@ -9,14 +9,14 @@ use crate::daemon::history::changed;
 use crate::daemon::request::request_context::RequestContext;
 
 /// Paths of files, with the qualified names of definitions in them.
-pub(super) type FileTitles = Vec<(String, Vec<String>)>;
+pub(super) type DefinitionsByFile = Vec<(String, Vec<String>)>;
 
 /// The changes since a revision.
 pub(super) struct ChangedDefinitions {
     /// Definitions that were changed or added.
-    pub(super) present: FileTitles,
+    pub(super) present: DefinitionsByFile,
     /// Definitions that were removed.
-    pub(super) removed: FileTitles,
+    pub(super) removed: DefinitionsByFile,
     /// Old and new paths of renamed files; all of their definitions count as changed.
     pub(super) renamed: Vec<(String, String)>,
     pub(super) why_not_fresh: Option<String>,
@@ -48,7 +48,8 @@ pub(super) async fn find_changed_definitions(
     request.caveats.note_needed_files(|_| true); // a changed definition may be used in any file
     let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
     let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
-    let (mut present, mut removed, mut renamed) = (FileTitles::new(), FileTitles::new(), Vec::new());
+    let (mut present, mut removed, mut renamed) =
+        (DefinitionsByFile::new(), DefinitionsByFile::new(), Vec::new());
     for file in result.files {
         renamed.extend(file.from.clone().map(|from| (from, file.path.clone())));
         let Some(symbols) = file.symbols else { continue };

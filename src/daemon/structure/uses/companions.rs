@@ -24,7 +24,7 @@ const BUDGET: Duration = Duration::from_secs(2);
 
 /// Memories and commits that are added to an answer.
 #[derive(Default)]
-pub(super) struct AnswerCompanions {
+pub(super) struct MemoriesAndCommits {
     pub(super) memories: Vec<WhyMemory>,
     pub(super) commits: Vec<WhyCommit>,
     /// Why there may be more commits.
@@ -32,14 +32,14 @@ pub(super) struct AnswerCompanions {
 }
 
 /// Finds the memories and commits about places in files, as far as `with` requests them.
-pub(super) async fn find_companions(
+pub(super) async fn find_memories_and_commits(
     request: &Arc<RequestContext>,
     cwd: &str,
     with: &[ReferencePart],
     places: Vec<PathLines>,
     until: Instant,
-) -> RpcResult<AnswerCompanions> {
-    let mut found = AnswerCompanions::default();
+) -> RpcResult<MemoriesAndCommits> {
+    let mut found = MemoriesAndCommits::default();
     if with.is_empty() {
         return Ok(found);
     }
@@ -77,14 +77,14 @@ fn merge_places(places: Vec<PathLines>) -> Vec<PathLines> {
 /// Returns the newest commits that changed some files, newest first, and whether the time limit was reached.
 fn list_commits(at: &Freshness, paths: &[String]) -> RpcResult<(Vec<WhyCommit>, bool)> {
     let history = CommitHistory::open(at)?;
-    let Some(head) = history.refs.find("HEAD")? else {
+    let Some(head) = history.refs.resolve_ref("HEAD")? else {
         return Ok((Vec::new(), false)); // before the first commit
     };
     let until = Instant::now() + BUDGET;
     let (mut found, mut known, mut is_late) = (Vec::new(), HashSet::new(), false);
     for path in paths {
-        let log = history.objects.log(head, path, MOST_COMMITS.1, until)?;
-        is_late |= log.late;
+        let log = history.objects.list_path_commits(head, path, MOST_COMMITS.1, until)?;
+        is_late |= log.timed_out;
         for touch in log.touches.into_iter().filter(|touch| known.insert(touch.id)) {
             let (commit, subject, body) = history.describe_commit(touch.id)?;
             found.push(WhyCommit { commit, subject, body, path: touch.path, lines: Vec::new() });

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, own_part};
+use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, last_part};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, Resolver, StructureStore as _};
 
@@ -60,18 +60,18 @@ pub(super) struct UseStep {
 
 /// The steps found by following uses.
 #[derive(Default)]
-pub(super) struct UsePaths {
+pub(super) struct FollowedSteps {
     pub(super) steps: Vec<UseStep>,
     /// Why there may be more steps.
     pub(super) cut: Option<&'static str>,
     /// Number of calls in the starting definitions that mean no definition of the worktree, or one of too many.
-    pub(super) n_untold: usize,
+    pub(super) n_unresolved_calls: usize,
     known: HashMap<CodeNode, usize>,
 }
 
-impl UsePaths {
+impl FollowedSteps {
     /// Adds a step, or replaces a lighter step to the same definition at the same depth; returns whether the definition is new.
-    fn add(&mut self, step: UseStep) -> bool {
+    fn add_step(&mut self, step: UseStep) -> bool {
         match self.known.get(&step.node) {
             Some(&known) => {
                 let known = &mut self.steps[known];
@@ -98,7 +98,7 @@ impl UsePaths {
         for own in start.iter().filter(|own| is_wanted(CodeNode::from(**own))) {
             let line = own.declared_in(&structures.structure_of(own.file)).lines.0;
             let (node, certainty) = (CodeNode::from(*own), Certainty::Exact);
-            self.add(UseStep { node, depth: 0, via: None, line, certainty, weight: 1.0 });
+            self.add_step(UseStep { node, depth: 0, via: None, line, certainty, weight: 1.0 });
         }
     }
 
@@ -107,7 +107,7 @@ impl UsePaths {
     }
 
     /// Returns whether a limit is reached, and records in `cut` which.
-    fn is_at_limit(&mut self, bounds: &FollowLimits) -> bool {
+    fn check_limits(&mut self, bounds: &FollowLimits) -> bool {
         if self.steps.len() >= MOST_FOUND {
             self.cut = Some("more than 5,000 definitions are reached");
         } else if Instant::now() >= bounds.until {
@@ -123,8 +123,8 @@ pub(super) fn follow_users(
     start: &[DefinitionCandidate],
     edges: FollowedUses,
     bounds: &FollowLimits,
-) -> Result<UsePaths, DatabaseError> {
-    let mut reached = UsePaths::default();
+) -> Result<FollowedSteps, DatabaseError> {
+    let mut reached = FollowedSteps::default();
     let is_start: HashSet<CodeNode> = start.iter().map(|start| CodeNode::from(*start)).collect();
     let mut open: Vec<(DefinitionCandidate, Option<usize>)> =
         start.iter().map(|start| (*start, None)).collect();
@@ -143,14 +143,14 @@ pub(super) fn follow_users(
             FollowedUses::Calls | FollowedUses::Uses => add_overridden(structures, &mut open)?,
         };
         for (name, wanted) in group_by_name(structures, &open) {
-            if reached.is_at_limit(bounds) {
+            if reached.check_limits(bounds) {
                 break;
             }
             let candidates: Vec<DefinitionCandidate> = wanted.keys().copied().collect();
             for found in structures.find_uses(&name, &candidates)? {
                 let Some((via, target)) = find_heaviest_step(&reached, &found, &wanted) else { continue };
                 let node = find_enclosing_definition(structures, found.within);
-                if is_start.contains(&node) || !is_edge(structures, edges, &found, target) {
+                if is_start.contains(&node) || !is_followed_use(structures, edges, &found, target) {
                     continue;
                 }
                 let (weight, certainty) = reached.weight_and_certainty(via);
@@ -159,7 +159,7 @@ pub(super) fn follow_users(
                     if is_dispatched { found.certainty.max(Certainty::Likely) } else { found.certainty };
                 let weight = weight * weigh_certainty(use_certainty, found.n_meant) * DECAY;
                 let certainty = certainty.max(use_certainty);
-                reached.add(UseStep { node, depth, via, line: found.line, certainty, weight });
+                reached.add_step(UseStep { node, depth, via, line: found.line, certainty, weight });
             }
         }
         if reached.cut.is_some() {
@@ -180,21 +180,21 @@ pub(super) fn follow_users(
 pub(super) fn add_users_of_removed(
     structures: &WorktreeStructures<'_>,
     removed: &[(String, Vec<String>)],
-    reached: &mut UsePaths,
+    reached: &mut FollowedSteps,
 ) -> Result<(), DatabaseError> {
     let names: BTreeSet<(&str, &str)> = removed
         .iter()
-        .flat_map(|(path, titles)| titles.iter().map(|title| (own_part(title), path.as_str())))
+        .flat_map(|(path, titles)| titles.iter().map(|title| (last_part(title), path.as_str())))
         .collect();
     for (name, path) in names {
         // If another definition has the name, only an import from the old file shows that the removed one is meant.
         let is_defined = !structures.find_candidates(name)?.is_empty();
         let old_file = structures.paths.number_of(path);
-        if structures.is_late() || is_defined && old_file.is_none() {
+        if structures.is_past_deadline() || is_defined && old_file.is_none() {
             continue;
         }
         let certainty = if is_defined { Certainty::Likely } else { Certainty::ByName };
-        for file in structures.files_with(name)? {
+        for file in structures.find_files_with_name(name)? {
             let structure = structures.structure_of(file);
             for used in structure.uses.iter().filter(|used| structure.name(used.name) == name) {
                 let is_meant = !is_defined
@@ -205,7 +205,7 @@ pub(super) fn add_users_of_removed(
                 let node =
                     find_enclosing_definition(structures, CodeNode { file, declared: used.enclosing_id() });
                 let weight = weigh_certainty(certainty, 1) * DECAY;
-                reached.add(UseStep { node, depth: 1, via: None, line: used.line, certainty, weight });
+                reached.add_step(UseStep { node, depth: 1, via: None, line: used.line, certainty, weight });
             }
         }
     }
@@ -213,7 +213,7 @@ pub(super) fn add_users_of_removed(
 }
 
 /// Returns the members of base types that a member overrides or implements: a call of one of them may run this member.
-fn find_overridden(
+fn find_overridden_members(
     structures: &WorktreeStructures<'_>,
     member: DefinitionCandidate,
 ) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
@@ -228,7 +228,7 @@ fn find_overridden(
         found.extend(
             Resolver::new(&structures.paths, structures, name, &candidates).overridden_members(member),
         );
-        found.extend(method_sets::find_implemented(structures, member, &candidates)?);
+        found.extend(method_sets::find_implemented_methods(structures, member, &candidates)?);
     }
     Ok(found)
 }
@@ -241,10 +241,10 @@ fn add_overridden(
     let mut known: HashSet<DefinitionCandidate> = open.iter().map(|(candidate, _)| *candidate).collect();
     let mut added = HashSet::new();
     for (candidate, step) in open.clone() {
-        if structures.is_late() {
+        if structures.is_past_deadline() {
             break;
         }
-        for base in find_overridden(structures, candidate)? {
+        for base in find_overridden_members(structures, candidate)? {
             if known.insert(base) {
                 added.insert(base);
                 open.push((base, step));
@@ -259,10 +259,10 @@ fn add_implementers(
     structures: &WorktreeStructures<'_>,
     open: &[(DefinitionCandidate, Option<usize>)],
     depth: u32,
-    reached: &mut UsePaths,
+    reached: &mut FollowedSteps,
 ) -> Result<(), DatabaseError> {
     for (interface, via) in open {
-        if structures.is_late() {
+        if structures.is_past_deadline() {
             break;
         }
         let (sure, types) = method_sets::find_implementers(structures, *interface)?;
@@ -270,7 +270,14 @@ fn add_implementers(
             let line = found.declared_in(&structures.structure_of(found.file)).lines.0;
             let (weight, certainty) = reached.weight_and_certainty(*via);
             let (weight, certainty) = (weight * weigh_certainty(sure, 1) * DECAY, certainty.max(sure));
-            reached.add(UseStep { node: CodeNode::from(found), depth, via: *via, line, certainty, weight });
+            reached.add_step(UseStep {
+                node: CodeNode::from(found),
+                depth,
+                via: *via,
+                line,
+                certainty,
+                weight,
+            });
         }
     }
     Ok(())
@@ -301,7 +308,7 @@ fn group_by_name(
 
 /// Returns the heaviest of the steps to definitions that a use may mean, with its definition.
 fn find_heaviest_step(
-    reached: &UsePaths,
+    reached: &FollowedSteps,
     found: &ResolvedUse,
     wanted: &WantedDefinitions,
 ) -> Option<(Option<usize>, DefinitionCandidate)> {
@@ -311,7 +318,7 @@ fn find_heaviest_step(
     })
 }
 
-fn is_edge(
+fn is_followed_use(
     structures: &WorktreeStructures<'_>,
     edges: FollowedUses,
     found: &ResolvedUse,
@@ -336,7 +343,7 @@ fn is_type(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> 
 /// Returns the definition to which a place in the code belongs: a scope such as an `impl` block belongs to its type.
 fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNode) -> CodeNode {
     let structure = structures.structure_of(place.file);
-    let Some(own) = structure.find_declared(place.declared) else { return place };
+    let Some(own) = structure.find_item(place.declared) else { return place };
     if own.role != DeclaredRole::Scope {
         return place;
     }
@@ -373,15 +380,15 @@ pub(super) fn follow_callees(
     structures: &WorktreeStructures<'_>,
     start: &[DefinitionCandidate],
     bounds: &FollowLimits,
-) -> Result<UsePaths, DatabaseError> {
-    let mut reached = UsePaths::default();
+) -> Result<FollowedSteps, DatabaseError> {
+    let mut reached = FollowedSteps::default();
     let is_start: HashSet<CodeNode> = start.iter().map(|start| CodeNode::from(*start)).collect();
     let mut open: Vec<(DefinitionCandidate, Option<usize>)> =
         start.iter().map(|start| (*start, None)).collect();
     for depth in 1..=bounds.depth {
         let mut new = Vec::new();
         for (caller, via) in open {
-            if reached.is_at_limit(bounds) {
+            if reached.check_limits(bounds) {
                 return Ok(reached);
             }
             let structure = structures.structure_of(caller.file);
@@ -389,7 +396,7 @@ pub(super) fn follow_callees(
                 let (found_certainty, meant) = structures.resolve_use(caller.file, &structure, used)?;
                 let n_meant = meant.len();
                 if n_meant == 0 || n_meant > MOST_MEANT && found_certainty != Certainty::Exact {
-                    reached.n_untold += usize::from(via.is_none());
+                    reached.n_unresolved_calls += usize::from(via.is_none());
                     continue;
                 }
                 let (weight, certainty) = reached.weight_and_certainty(via);
@@ -400,7 +407,7 @@ pub(super) fn follow_callees(
                     let place = reached.steps.len();
                     let node = CodeNode::from(callee);
                     let is_new =
-                        reached.add(UseStep { node, depth, via, line: used.line, certainty, weight });
+                        reached.add_step(UseStep { node, depth, via, line: used.line, certainty, weight });
                     if is_new && weight >= LEAST_FOLLOWED {
                         new.push((callee, Some(place)));
                     }

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use memod_base::types::parent_dir;
 use memod_search::paths::path_words::PathWords;
-use memod_text::words::{Form, write_words};
+use memod_text::words::{TokenForm, write_words};
 
 /// Words in a file's name that mark it as a test.
-const OF_TESTS: [&str; 5] = ["it", "spec", "specs", "test", "tests"];
+const TEST_WORDS: [&str; 5] = ["it", "spec", "specs", "test", "tests"];
 /// Names of files that people know by the name of their directory.
 const KNOWN_BY_DIRECTORY: [&str; 5] = ["index", "init", "lib", "main", "mod"];
 
@@ -34,7 +34,7 @@ impl NameMatcher {
         for (path, title) in changed {
             let own = words.entry(path).or_insert_with(|| list_file_words(path));
             let mut parts = String::new();
-            write_words(title, Form::Parts, &mut parts);
+            write_words(title, TokenForm::Parts, &mut parts);
             own.extend(parts.split_ascii_whitespace().map(str::to_owned));
         }
         let changed = words
@@ -80,7 +80,7 @@ fn list_file_words(path: &str) -> HashSet<String> {
 /// Returns the words of the last part of a path, except those that mark tests.
 fn list_stem_words(path: &str) -> HashSet<String> {
     let words = PathWords::from_path(path);
-    words.stem().filter(|word| !OF_TESTS.contains(word)).map(str::to_owned).collect()
+    words.file_stem().filter(|word| !TEST_WORDS.contains(word)).map(str::to_owned).collect()
 }
 
 fn split_dir(dir: &str) -> impl Iterator<Item = &str> {

@@ -14,14 +14,14 @@ const MOST_EMBEDDED: u32 = 8;
 const MOST_INTERFACES: usize = 8;
 
 /// The directory of a type's package, and the name of the type.
-type TypePlace = (String, String);
+type PackageType = (String, String);
 
 /// The methods of an interface.
 #[derive(Default)]
 struct MethodSet {
     names: BTreeSet<String>,
     /// Whether the interface embeds one that is not defined in the worktree.
-    is_open: bool,
+    is_incomplete: bool,
 }
 
 /// Returns the types that have all methods of an interface, and the certainty of that: parameters are not compared.
@@ -32,8 +32,8 @@ pub(super) fn find_implementers(
     let mut wanted = MethodSet::default();
     collect_methods(structures, interface, MOST_EMBEDDED, &mut wanted)?;
     let is_telling = wanted.names.len() > 1 || wanted.names.iter().all(|name| is_compound(name));
-    let certainty = if is_telling && !wanted.is_open { Certainty::Likely } else { Certainty::ByName };
-    let mut places: Option<BTreeSet<TypePlace>> = None;
+    let certainty = if is_telling && !wanted.is_incomplete { Certainty::Likely } else { Certainty::ByName };
+    let mut places: Option<BTreeSet<PackageType>> = None;
     for name in &wanted.names {
         let having = find_types_with_method(structures, name)?;
         let both = places.map(|places| places.intersection(&having).cloned().collect());
@@ -56,7 +56,7 @@ pub(super) fn find_implementers(
 }
 
 /// Returns the methods of interfaces among `candidates` that a method of a type implements; all have the same name.
-pub(super) fn find_implemented(
+pub(super) fn find_implemented_methods(
     structures: &WorktreeStructures<'_>,
     method: DefinitionCandidate,
     candidates: &[DefinitionCandidate],
@@ -64,7 +64,7 @@ pub(super) fn find_implemented(
     if !is_go(structures, method) || find_declared(structures, method).parent.is_some() {
         return Ok(Vec::new());
     }
-    let own = (package_dir(structures, method), find_declared(structures, method).owner().to_owned());
+    let own = (package_dir(structures, method), find_declared(structures, method).owner_title().to_owned());
     let mut found = Vec::new();
     let of_interfaces = candidates.iter().filter(|candidate| is_go(structures, **candidate));
     let of_interfaces = of_interfaces
@@ -112,7 +112,7 @@ fn collect_methods(
         .filter(|used| used.role == UseRole::Base && used.enclosing_id() == Some(interface.declared));
     for used in embedded {
         let (_, meant) = structures.resolve_use(interface.file, &structure, used)?;
-        wanted.is_open |= meant.is_empty();
+        wanted.is_incomplete |= meant.is_empty();
         for meant in meant {
             collect_methods(structures, meant, depth - 1, wanted)?;
         }
@@ -124,7 +124,7 @@ fn collect_methods(
 fn find_types_with_method(
     structures: &WorktreeStructures<'_>,
     name: &str,
-) -> Result<BTreeSet<TypePlace>, DatabaseError> {
+) -> Result<BTreeSet<PackageType>, DatabaseError> {
     let candidates = structures.find_candidates(name)?;
     let methods = candidates.iter().filter(|candidate| {
         let declared = find_declared(structures, **candidate);
@@ -132,7 +132,7 @@ fn find_types_with_method(
     });
     Ok(methods
         .map(|method| {
-            (package_dir(structures, *method), find_declared(structures, *method).owner().to_owned())
+            (package_dir(structures, *method), find_declared(structures, *method).owner_title().to_owned())
         })
         .collect())
 }

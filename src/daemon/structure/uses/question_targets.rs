@@ -16,7 +16,7 @@ use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error,
 };
 use crate::daemon::request::commit_history::parse_source_key;
-use crate::daemon::request::path_spec::{PathPart, find_named, parse_target};
+use crate::daemon::request::path_spec::{PathPart, find_definitions_named, parse_target};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
@@ -37,12 +37,17 @@ pub(super) struct QuestionTargets {
     /// Number of definitions that were requested by their qualified names and do not exist.
     pub(super) n_gone: usize,
     /// A file from which no definitions and uses are extracted, if there is one.
-    unknown: Option<SourceKey>,
+    unsupported_file: Option<SourceKey>,
 }
 
 impl QuestionTargets {
     /// Adds definitions of a file with all of their overloads.
-    fn add(&mut self, structures: &WorktreeStructures<'_>, key: &SourceKey, definitions: Vec<Definition>) {
+    fn add_definitions(
+        &mut self,
+        structures: &WorktreeStructures<'_>,
+        key: &SourceKey,
+        definitions: Vec<Definition>,
+    ) {
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
         if !self.add_declared(structures, key, |_, declared| titles.contains(declared.title.as_str())) {
             let named = definitions
@@ -53,7 +58,7 @@ impl QuestionTargets {
     }
 
     /// Adds the definition around some lines of a file; returns whether there is one.
-    fn add_around(
+    fn add_definition_around(
         &mut self,
         structures: &WorktreeStructures<'_>,
         key: &SourceKey,
@@ -69,7 +74,7 @@ impl QuestionTargets {
             return self.add_declared(structures, key, |id, _| id == innermost);
         }
         let innermost = Definition::innermost_around(definitions, lines);
-        self.add(structures, key, innermost.into_iter().cloned().collect());
+        self.add_definitions(structures, key, innermost.into_iter().cloned().collect());
         innermost.is_some()
     }
 
@@ -83,7 +88,7 @@ impl QuestionTargets {
         let Some(file) = structures.paths.number_of(key.as_str()) else { return false };
         let structure = structures.structure_of(file);
         if structure.is_empty() {
-            self.unknown.get_or_insert_with(|| key.clone());
+            self.unsupported_file.get_or_insert_with(|| key.clone());
         }
         let mut is_any = false;
         for (id, declared) in structure.declared.iter().enumerate() {
@@ -119,7 +124,7 @@ impl QuestionTargets {
 
     /// Returns the reason why an answer about these definitions lacks uses, if it does: the language of a file is not supported.
     pub(super) fn why_uses_unknown(&self) -> Option<String> {
-        let key = self.unknown.as_ref()?;
+        let key = self.unsupported_file.as_ref()?;
         let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
         Some(format!("{key}: {known}; `memo search` finds the name in other files"))
     }
@@ -150,7 +155,7 @@ pub(super) fn find_targets(
         check_readable(path, &entry)?;
         let definitions = reader.list_definitions(at.worktree, &key)?;
         if let PathPart::Lines(first, last) = part {
-            return match targets.add_around(structures, &key, (first, last), &definitions) {
+            return match targets.add_definition_around(structures, &key, (first, last), &definitions) {
                 true => Ok(targets),
                 false => {
                     let message = format!("{path}: no definition is on line {first}");
@@ -160,7 +165,9 @@ pub(super) fn find_targets(
             };
         }
         let (name, found) = match part {
-            PathPart::Symbol(name) => (name, find_named(&definitions, name).into_iter().cloned().collect()),
+            PathPart::Symbol(name) => {
+                (name, find_definitions_named(&definitions, name).into_iter().cloned().collect())
+            }
             _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
             _ => {
                 let message = format!("{path}: a file, but only definitions have uses");
@@ -171,11 +178,11 @@ pub(super) fn find_targets(
         if found.is_empty() {
             return Err(undefined_name_error(&request.caveats, path, name, &definitions));
         }
-        targets.add(structures, &key, found);
+        targets.add_definitions(structures, &key, found);
         return Ok(targets);
     }
     for (key, found) in find_definitions(&request.shared, reader, at.worktree, target)? {
-        targets.add(structures, &key, vec![found]);
+        targets.add_definitions(structures, &key, vec![found]);
     }
     if targets.definitions.is_empty() {
         Err(unknown_target_error(&request.caveats, target))
@@ -194,7 +201,7 @@ pub(super) fn find_changed_targets(
     let mut targets = QuestionTargets::default();
     for (_, path) in &changes.renamed {
         let key = SourceKey::new(path);
-        targets.add(structures, &key, reader.list_definitions(at.worktree, &key)?);
+        targets.add_definitions(structures, &key, reader.list_definitions(at.worktree, &key)?);
     }
     for (path, names) in &changes.present {
         let key = SourceKey::new(path);
@@ -208,7 +215,7 @@ pub(super) fn find_changed_targets(
         let known: HashSet<String> = known.into_iter().flatten().collect();
         targets.n_gone += gone.len();
         definitions.retain(|found| known.contains(&found.title));
-        targets.add(structures, &key, definitions);
+        targets.add_definitions(structures, &key, definitions);
     }
     Ok(targets)
 }

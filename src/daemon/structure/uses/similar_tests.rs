@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey, has_lines, own_part};
+use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey, has_lines, last_part};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
@@ -50,7 +50,7 @@ pub(super) fn find_similar_tests(
         return Ok((Vec::new(), None));
     }
     let embedder = shared.engine.active_model(reader);
-    let filter = SearchFilter { only: vec![tests], ..SearchFilter::default() };
+    let filter = SearchFilter { required_classes: vec![tests], ..SearchFilter::default() };
     let ask = SearchRequest {
         worktree: at.worktree,
         chunks: &structures.chunks,
@@ -58,11 +58,11 @@ pub(super) fn find_similar_tests(
         mode: SearchMode::Hybrid,
         filter: &filter,
         conditions: &SearchConditions::default(),
-        without: RankingParts::default(),
+        disabled_parts: RankingParts::default(),
         limit: MOST_FILES,
         min_cosine: shared.engine.config.search.min_cosine,
         embedder: embedder.as_deref().map_err(String::as_str),
-        vectors: &shared.engine.nearest,
+        vectors: &shared.engine.vectors,
         row_cache: &shared.rows,
     };
     let answer = search::run_search(reader, &ask)?;
@@ -92,9 +92,9 @@ fn collect_words(
     let entries = read_entries(reader, at, definitions.iter().map(|(key, _)| key.clone()))?;
     let mut texts = AnswerTexts::new((shared, at), dir, entries);
     let mut words: Vec<String> = Vec::new();
-    removed.iter().for_each(|title| add_words(&mut words, own_part(title)));
+    removed.iter().for_each(|title| add_words(&mut words, last_part(title)));
     for (key, definition) in definitions {
-        let own = own_part(&definition.title);
+        let own = last_part(&definition.title);
         add_words(&mut words, own);
         // If a file has changed meanwhile, only the names of its definitions are used.
         if let Some((_, signature)) =

@@ -2,21 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{ClassSet, DeclaredRole, FileClass, own_part};
+use memod_base::types::{ClassSet, DeclaredRole, FileClass, last_part};
 use memod_structure::resolve::{Certainty, FileNumber, StructureStore as _};
 
-use super::follow_uses::{UsePaths, UseStep, compare_by_distance};
+use super::follow_uses::{FollowedSteps, UseStep, compare_by_distance};
 use super::match_tests_by_name::NameMatcher;
 use super::worktree_structures::{CodeNode, WorktreeStructures};
 
 /// Classes of files that contain no tests, even in a directory of tests.
-const NO_TESTS: [FileClass; 5] =
+const CLASSES_WITHOUT_TESTS: [FileClass; 5] =
     [FileClass::Config, FileClass::Docs, FileClass::Fixture, FileClass::Generated, FileClass::Snapshot];
 
 /// Addition to the weight of a test whose file name matches a changed file in full; a certain and direct use weighs 0.7.
-const NAME: f64 = 0.5;
+const NAME_WEIGHT: f64 = 0.5;
 /// Weight of such a name alone: below a certain and direct use, above all other uses.
-const NAME_ALONE: f64 = 0.6;
+const NAME_ALONE_WEIGHT: f64 = 0.6;
 /// `k` of reciprocal rank fusion, smaller than the paper's 60 because the first ranks matter most. Determined on three repositories
 /// with `benches/references/history.py`, and checked on twelve others.
 const RRF_K: usize = 3;
@@ -30,7 +30,7 @@ pub(super) fn is_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bo
         return true;
     }
     let structure = structures.structure_of(node.file);
-    structure.declared_around(node.declared).any(|around| {
+    structure.enclosing_items(node.declared).any(|around| {
         around.role == DeclaredRole::Module && matches!(around.names.as_str(), "test" | "tests")
     })
 }
@@ -42,7 +42,7 @@ pub(super) fn find_outermost_function(structures: &WorktreeStructures<'_>, node:
         declared: structure
             .enclosing_ids(node.declared)
             .filter(|id| {
-                let role = structure.find_declared(Some(*id)).map(|own| own.role);
+                let role = structure.find_item(Some(*id)).map(|own| own.role);
                 matches!(role, Some(DeclaredRole::Free | DeclaredRole::Member))
             })
             .last()
@@ -60,12 +60,12 @@ pub(super) fn order_tests(
     structures: &WorktreeStructures<'_>,
     likeness: &NameMatcher,
     similar: &[CodeNode],
-    reached: &mut UsePaths,
+    reached: &mut FollowedSteps,
 ) -> Vec<usize> {
     let mut tests: Vec<usize> =
         (0..reached.steps.len()).filter(|step| is_test(structures, reached.steps[*step].node)).collect();
     let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
-    leave_out_helpers(structures, &mut tests, &mut reached.steps);
+    remove_helpers(structures, &mut tests, &mut reached.steps);
     let with_tests: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     // A file of tests from which only helpers are used need not run.
     let similar: Vec<CodeNode> = similar
@@ -76,7 +76,7 @@ pub(super) fn order_tests(
     for file in find_tests_by_name(structures, likeness) {
         if !files.contains(&file) {
             tests.push(reached.steps.len());
-            reached.steps.push(build_name_step(file));
+            reached.steps.push(build_file_step(file));
         }
     }
     let mut of_files: HashMap<FileNumber, (f64, usize)> = HashMap::new();
@@ -102,8 +102,8 @@ pub(super) fn order_tests(
 fn is_named_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bool {
     let structure = structures.structure_of(node.file);
     structure
-        .declared_around(node.declared)
-        .any(|around| is_test_name(&around.names) || is_test_name(own_part(around.owner())))
+        .enclosing_items(node.declared)
+        .any(|around| is_test_name(&around.names) || is_test_name(last_part(around.owner_title())))
 }
 
 fn is_test_name(name: &str) -> bool {
@@ -112,7 +112,7 @@ fn is_test_name(name: &str) -> bool {
 }
 
 /// Removes tests that other tests use as helpers. A test in the same file takes over the weight of its helper if that is greater.
-fn leave_out_helpers(structures: &WorktreeStructures<'_>, tests: &mut Vec<usize>, steps: &mut [UseStep]) {
+fn remove_helpers(structures: &WorktreeStructures<'_>, tests: &mut Vec<usize>, steps: &mut [UseStep]) {
     let all: HashSet<usize> = tests.iter().copied().collect();
     let mut helpers = HashSet::new();
     for &test in tests.iter() {
@@ -144,14 +144,13 @@ fn fuse_orders(
     structures: &WorktreeStructures<'_>,
     mut tests: Vec<usize>,
     similar: &[CodeNode],
-    reached: &mut UsePaths,
+    reached: &mut FollowedSteps,
 ) -> Vec<usize> {
     let by_uses: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     for node in similar.iter().take(MOST_SIMILAR).filter(|node| !by_uses.contains(&node.file)) {
         tests.push(reached.steps.len());
-        let line =
-            structures.structure_of(node.file).find_declared(node.declared).map_or(1, |own| own.lines.0);
-        let step = UseStep { node: *node, line, certainty: Certainty::Similar, ..build_name_step(node.file) };
+        let line = structures.structure_of(node.file).find_item(node.declared).map_or(1, |own| own.lines.0);
+        let step = UseStep { node: *node, line, certainty: Certainty::Similar, ..build_file_step(node.file) };
         reached.steps.push(step);
     }
     let by_words: HashMap<FileNumber, usize> =
@@ -181,8 +180,8 @@ fn rank_score(rank: usize) -> f64 {
 
 /// Returns the weight of a test whose file name has this likeness with a changed file.
 fn weigh_test(step: &UseStep, likeness: f64) -> f64 {
-    let of_both = step.weight + NAME * likeness;
-    if likeness < 1.0 { of_both } else { of_both.max(NAME_ALONE) }
+    let of_both = step.weight + NAME_WEIGHT * likeness;
+    if likeness < 1.0 { of_both } else { of_both.max(NAME_ALONE_WEIGHT) }
 }
 
 /// Returns the files of tests that are named after a changed file: only those in the nearest directories, because a name means
@@ -191,7 +190,7 @@ fn find_tests_by_name(structures: &WorktreeStructures<'_>, likeness: &NameMatche
     let all_files = structures.paths.all_files().filter(|(_, path)| {
         let path_classes = structures.chunks.path_classes(path);
         path_classes.contains(FileClass::Test)
-            && !path_classes.intersects(ClassSet::from_classes(&NO_TESTS))
+            && !path_classes.intersects(ClassSet::from_classes(&CLASSES_WITHOUT_TESTS))
             && likeness.matching_share(path) == 1.0
     });
     let all_files: Vec<(FileNumber, usize)> =
@@ -201,7 +200,7 @@ fn find_tests_by_name(structures: &WorktreeStructures<'_>, likeness: &NameMatche
 }
 
 /// Returns a step without weight to a file that no use leads to.
-fn build_name_step(file: FileNumber) -> UseStep {
+fn build_file_step(file: FileNumber) -> UseStep {
     let node = CodeNode { file, declared: None };
     UseStep { node, depth: 0, via: None, line: 1, certainty: Certainty::ByName, weight: 0.0 }
 }

@@ -16,10 +16,10 @@ use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};
 
 use super::BUDGET;
 use super::answer_texts::{AnswerTexts, read_entries};
-use super::changed_definitions::{ChangedDefinitions, FileTitles};
+use super::changed_definitions::{ChangedDefinitions, DefinitionsByFile};
 use super::follow_uses::{
-    FollowLimits, FollowedUses, UsePaths, UseStep, add_users_of_removed, compare_by_distance, follow_callees,
-    follow_users,
+    FollowLimits, FollowedSteps, FollowedUses, UseStep, add_users_of_removed, compare_by_distance,
+    follow_callees, follow_users,
 };
 use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets, find_targets};
 use super::similar_tests::find_similar_tests;
@@ -79,7 +79,7 @@ pub(super) fn answer_question(
     }
     let bounds = FollowLimits { depth, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let read = request.shared.engine.read(|reader: &IndexReader| {
+    let read = request.shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| -> RpcResult<_> {
             let gone = changes.map(ChangedDefinitions::old_paths).unwrap_or_default();
             let structures = WorktreeStructures::new(
@@ -128,7 +128,7 @@ pub(super) fn answer_question(
     });
     let (mut result, targets, entries) = read?;
     let texts = AnswerTexts::new((&request.shared, at), &dir, entries);
-    let stale = texts.fill_texts(&mut result.found, question == UseQuestion::Callees)?;
+    let stale = texts.add_texts(&mut result.found, question == UseQuestion::Callees)?;
     let definitions = targets.list_definitions(&dir);
     let removed = changes.map(|changes| list_path_symbols(&changes.removed)).unwrap_or_default();
     result.n_definitions = definitions.len() + removed.len();
@@ -157,7 +157,7 @@ fn list_gone_definitions(
     reader: &IndexReader,
     at: &Freshness,
     changes: &ChangedDefinitions,
-) -> Result<FileTitles, DatabaseError> {
+) -> Result<DefinitionsByFile, DatabaseError> {
     let mut gone = changes.removed.clone();
     for (old, new) in &changes.renamed {
         let definitions = reader.list_definitions(at.worktree, &SourceKey::new(new))?;
@@ -189,8 +189,8 @@ fn add_type_members(
         let types: HashSet<&str> =
             declared.filter(|own| own.role == DeclaredRole::Type).map(|own| own.title.as_str()).collect();
         let members = structure.declared.iter().enumerate();
-        let members =
-            members.filter(|(_, other)| other.role == DeclaredRole::Member && types.contains(other.owner()));
+        let members = members
+            .filter(|(_, other)| other.role == DeclaredRole::Member && types.contains(other.owner_title()));
         let members = members.map(|(id, _)| DefinitionCandidate { file, declared: id as u32 });
         start.extend(members.filter(|member| known.insert(*member)));
     }
@@ -201,7 +201,7 @@ fn add_type_members(
 fn build_result(
     structures: &WorktreeStructures<'_>,
     (question, targets): (UseQuestion, &QuestionTargets),
-    (mut reached, alike): (UsePaths, &[CodeNode]),
+    (mut reached, alike): (FollowedSteps, &[CodeNode]),
     limit: usize,
 ) -> ReachResult {
     let mut order = match question {
@@ -226,7 +226,7 @@ fn build_result(
         } else {
             step.node
         };
-        let own = structure.find_declared(node.declared);
+        let own = structure.find_item(node.declared);
         ReachedDefinition {
             path: structures.source_key(step.node.file).to_string(),
             title: own.map(|own| own.title.clone()),
@@ -241,11 +241,18 @@ fn build_result(
     });
     let found = found.collect();
     let cut = reached.cut.map(str::to_owned);
-    ReachResult { found, n_found, n_tests, n_untold: reached.n_untold, cut, ..ReachResult::default() }
+    ReachResult {
+        found,
+        n_found,
+        n_tests,
+        n_untold: reached.n_unresolved_calls,
+        cut,
+        ..ReachResult::default()
+    }
 }
 
 /// Returns the numbers of all steps, ordered by `compare`.
-fn sort_steps(reached: &UsePaths, compare: fn(&UseStep, &UseStep) -> Ordering) -> Vec<usize> {
+fn sort_steps(reached: &FollowedSteps, compare: fn(&UseStep, &UseStep) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..reached.steps.len()).collect();
     order.sort_by(|one, other| compare(&reached.steps[*one], &reached.steps[*other]));
     order

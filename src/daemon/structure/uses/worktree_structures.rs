@@ -1,5 +1,6 @@
-//! Connects the structures of all files of a worktree by name: finds which definition a use means, and which uses mean a
-//! definition.
+//! Connects the structures of all files of a worktree by name.
+//!
+//! It finds which definition a use means, and which uses mean a definition.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -9,7 +10,7 @@ use std::time::Instant;
 
 use memod_base::types::{
     ClassSet, DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, UseRole, WorktreeId,
-    own_part,
+    last_part,
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
@@ -18,7 +19,7 @@ use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
     Certainty, DefinitionCandidate, FileNumber, Packages, PathIndex, Resolver, StructureStore, has_overloads,
 };
-use memod_text::words::{Form, write_words};
+use memod_text::words::{TokenForm, write_words};
 
 use crate::daemon::definitions::named_definitions::find_definitions;
 use crate::daemon::shared::Shared;
@@ -74,7 +75,7 @@ type UseForm = (u32, UseReceiver, u32, Option<u8>, Option<u32>);
 pub(super) struct WorktreeStructures<'a> {
     shared: &'a Shared,
     reader: &'a IndexReader,
-    view: WorktreeId,
+    worktree: WorktreeId,
     pub(super) chunks: Arc<WorktreeChunks>,
     pub(super) paths: PathIndex,
     structures: RefCell<HashMap<FileNumber, Arc<FileStructure>>>,
@@ -100,7 +101,7 @@ impl<'a> WorktreeStructures<'a> {
         let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
         let mut paths: Vec<String> = all.map(str::to_owned).collect();
         // An empty file has no chunks, but may make its directory a package.
-        paths.extend(reader.empty_files(view)?);
+        paths.extend(reader.list_empty_files(view)?);
         paths.extend(gone);
         paths.sort_unstable();
         paths.dedup();
@@ -108,7 +109,18 @@ impl<'a> WorktreeStructures<'a> {
         let paths = PathIndex::new(paths).with_packages(packages);
         let (structures, candidates, cut) = (RefCell::default(), RefCell::default(), Cell::default());
         let n_steps = Cell::default();
-        Ok(Self { shared, reader, view, chunks, paths, structures, candidates, n_steps, until, cut })
+        Ok(Self {
+            shared,
+            reader,
+            worktree: view,
+            chunks,
+            paths,
+            structures,
+            candidates,
+            n_steps,
+            until,
+            cut,
+        })
     }
 
     /// Returns why an answer lacks something, if it does.
@@ -117,7 +129,7 @@ impl<'a> WorktreeStructures<'a> {
     }
 
     /// Returns whether the deadline has passed; if so, records that as the reason why the answer is cut.
-    pub(super) fn is_late(&self) -> bool {
+    pub(super) fn is_past_deadline(&self) -> bool {
         let is_late = Instant::now() >= self.until;
         if is_late {
             self.cut.set(Some("the time limit was reached"));
@@ -139,12 +151,13 @@ impl<'a> WorktreeStructures<'a> {
         let mut files = BTreeSet::new();
         let mut names = vec![name.to_owned()];
         while let Some(name) = names.pop() {
-            for file in self.files_with(&name)?.into_iter().take_while(|_| !self.is_late()) {
+            for file in self.find_files_with_name(&name)?.into_iter().take_while(|_| !self.is_past_deadline())
+            {
                 names.extend(resolver.learn_aliases(&self.structure_of(file)));
                 files.insert(file);
             }
         }
-        let files = files.into_iter().take_while(|_| !self.is_late());
+        let files = files.into_iter().take_while(|_| !self.is_past_deadline());
         Ok(files.flat_map(|file| self.find_uses_in(file, &resolver, wanted)).collect())
     }
 
@@ -158,7 +171,7 @@ impl<'a> WorktreeStructures<'a> {
         // Uses of one form mean the same, so each form is resolved once.
         let mut known: HashMap<UseForm, (Certainty, Vec<DefinitionCandidate>, usize)> = HashMap::new();
         let mut found = Vec::new();
-        for used in resolver.find_uses(&structure).take_while(|_| !self.is_late()) {
+        for used in resolver.find_uses(&structure).take_while(|_| !self.is_past_deadline()) {
             let is_import = used.receiver == UseReceiver::Import;
             let line = is_import.then_some(used.line);
             let form = (used.name, used.receiver, used.within, used.n_arguments, line);
@@ -255,7 +268,7 @@ impl<'a> WorktreeStructures<'a> {
         if let Some(known) = self.candidates.borrow().get(name) {
             return Ok(Arc::clone(known));
         }
-        let defined = find_definitions(self.shared, self.reader, self.view, own_part(name))?;
+        let defined = find_definitions(self.shared, self.reader, self.worktree, last_part(name))?;
         let files: BTreeSet<FileNumber> =
             defined.iter().filter_map(|(key, _)| self.paths.number_of(key.as_str())).collect();
         let mut found = Vec::new();
@@ -280,9 +293,9 @@ impl<'a> WorktreeStructures<'a> {
     }
 
     /// Returns the files whose text contains a name, and those that are not indexed to their end, ordered by path.
-    pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
+    pub(super) fn find_files_with_name(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
         let mut tokens = String::new();
-        write_words(name, Form::Whole, &mut tokens);
+        write_words(name, TokenForm::Whole, &mut tokens);
         let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
         let mut contents: BTreeSet<u32> = self.chunks.cut_contents().collect();
         if !phrase.tokens.is_empty() {
@@ -306,7 +319,7 @@ impl StructureStore for WorktreeStructures<'_> {
             return Arc::clone(known);
         }
         let key = self.source_key(file);
-        let read = self.reader.read_structure(self.view, &key).unwrap_or_else(|error| {
+        let read = self.reader.read_structure(self.worktree, &key).unwrap_or_else(|error| {
             tracing::warn!(path = %key, %error, "the names of a file are left out of an answer");
             self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
             None
@@ -323,11 +336,11 @@ impl StructureStore for WorktreeStructures<'_> {
         structure
     }
 
-    fn begin_use(&self) {
+    fn reset_steps(&self) {
         self.n_steps.set(0);
     }
 
-    fn may_step(&self) -> bool {
+    fn count_step(&self) -> bool {
         self.n_steps.set(self.n_steps.get() + 1);
         self.n_steps.get() <= MOST_STEPS
     }

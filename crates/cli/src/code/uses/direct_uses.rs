@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use memod_proto::{RefUse, RefsParams, RefsResult};
-use memod_terminal::text::{behind_message, escape, format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_message, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::{
-    PATIENCE, count_entries_to_fetch, print_companions, print_definition, print_files, say_files_over_limit,
+    ANSWER_TIMEOUT, count_entries_to_fetch, print_definition, print_memories_and_commits, print_paths,
+    report_files_over_limit,
 };
 use crate::args::RefsArgs;
-use crate::searching::fit_to_budget::fit_rows;
+use crate::searching::fit_to_budget::count_fitting_rows;
 
 /// Prints the uses of a definition. Exits with 1 when nothing has that name, or nothing uses it.
 pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let wait_ms = typed.list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
-    client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
+    client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms));
     let params = RefsParams {
         cwd: context.cwd.clone(),
         target: typed.target,
@@ -30,21 +31,21 @@ pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut
     let (is_files, most) = (typed.list.files, typed.list.limit);
     let most_files = is_files.then_some(most);
     if let Some(tokens) = typed.list.budget {
-        let n_fit = fit_rows(result.uses.len(), tokens, |n| {
+        let n_fit = count_fitting_rows(result.uses.len(), tokens, |n| {
             let first = first_uses(&result, n);
             output.count_chars(&first, |output| print_uses_or_files(&first, most_files, context, output))
         });
         result.uses.truncate(n_fit);
     }
-    output.list(&result, |output| print_uses_or_files(&result, most_files, context, output))?;
-    if !output.json {
+    output.write_list(&result, |output| print_uses_or_files(&result, most_files, context, output))?;
+    if !output.write_json {
         output.flush()?;
         if is_files {
-            say_files_over_limit(result.uses.iter().map(|found| found.path.as_str()), most, output);
+            report_files_over_limit(result.uses.iter().map(|found| found.path.as_str()), most, output);
         }
-        say_incompleteness(&result, output);
+        report_incomplete_uses(&result, output);
     }
-    Ok(if count_found(&result) == 0 { EXIT_NONE } else { 0 })
+    Ok(if count_uses(&result) == 0 { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Returns the result with only its first `n` uses.
@@ -61,7 +62,7 @@ fn print_uses_or_files(
 ) -> Result<(), CliError> {
     let Some(most) = most_files else { return print_uses_by_file(result, context, output) };
     let paths = result.uses.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
-    print_files(paths, most, context, output)
+    print_paths(paths, most, context, output)
 }
 
 fn print_uses_by_file(
@@ -73,46 +74,52 @@ fn print_uses_by_file(
         print_definition(definition, context, output)?;
     }
     for uses_in_file in result.uses.chunk_by(|one, other| one.path == other.path) {
-        output.line("")?;
+        output.write_line("")?;
         let first = &uses_in_file[0];
         let file = context.layout.root.join(&first.path);
         let path = output.styled_path(first.cwd_path.as_ref().unwrap_or(&first.path), &file);
-        output.line(&path)?;
+        output.write_line(&path)?;
         let width = uses_in_file.iter().map(|found| found.line.to_string().len()).max().unwrap_or(1);
         // A line that uses the name several times is shown once.
         let mut lines = uses_in_file.chunk_by(|one, other| one.line == other.line);
         lines.try_for_each(|uses_in_line| print_use(&uses_in_line[0], width, output))?;
     }
-    print_companions(&result.memories, &result.commits, context, output)
+    print_memories_and_commits(&result.memories, &result.commits, context, output)
 }
 
 fn print_use(found: &RefUse, width: usize, output: &mut Output) -> Result<(), CliError> {
     let number = paint(output.styles.line, &format!("{:width$}", found.line));
     let doubt = if found.certainty == "exact" { String::new() } else { format!("  ({})", found.certainty) };
-    let within =
-        found.within.as_ref().map(|title| format!("  in {}", paint(output.styles.title, &escape(title))));
-    output.line(&format!("  {number}  {}{}{doubt}", escape(&found.text), within.unwrap_or_default()))
+    let within = found
+        .within
+        .as_ref()
+        .map(|title| format!("  in {}", paint(output.styles.title, &escape_for_display(title))));
+    output.write_line(&format!(
+        "  {number}  {}{}{doubt}",
+        escape_for_display(&found.text),
+        within.unwrap_or_default()
+    ))
 }
 
 /// Returns the number of uses that were found, including those that are not shown.
-fn count_found(result: &RefsResult) -> usize {
+fn count_uses(result: &RefsResult) -> usize {
     let counts = result.counts;
     counts.exact + counts.likely + counts.by_name
 }
 
 /// Notes on stderr whether the result is incomplete or out of date.
-fn say_incompleteness(result: &RefsResult, output: &Output) {
+fn report_incomplete_uses(result: &RefsResult, output: &Output) {
     if let Some(cut) = &result.cut {
-        output.say(&format!("not complete: {cut}"));
+        output.write_note(&format!("not complete: {cut}"));
     }
-    let n_found = count_found(result);
+    let n_found = count_uses(result);
     if n_found == 0 && result.cut.is_none() {
-        output.say("no use was found; `memo search` finds where the name is mentioned");
+        output.write_note("no use was found; `memo search` finds where the name is mentioned");
     } else if n_found > result.uses.len() {
         let shown = format_count(result.uses.len() as u64, "use is", "uses are");
-        output.say(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
+        output.write_note(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
     }
     if !result.fresh {
-        output.say(&behind_message(result.reason.as_deref()));
+        output.write_note(&not_up_to_date_message(result.reason.as_deref()));
     }
 }

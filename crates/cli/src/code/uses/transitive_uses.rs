@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
-use memod_terminal::text::{behind_message, escape, format_count, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_message, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::{
-    PATIENCE, count_entries_to_fetch, print_companions, print_definition, print_files, say_files_over_limit,
+    ANSWER_TIMEOUT, count_entries_to_fetch, print_definition, print_memories_and_commits, print_paths,
+    report_files_over_limit,
 };
 use crate::args::{ImpactArgs, UsesArgs, UsesListArgs};
-use crate::searching::fit_to_budget::fit_rows;
+use crate::searching::fit_to_budget::count_fitting_rows;
 
 /// How the definitions are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,7 @@ fn fetch_and_print_definitions(
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let wait_ms = list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
-    client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
+    client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms));
     let params = ReachParams {
         cwd: context.cwd.clone(),
         limit: Some(count_entries_to_fetch(list)),
@@ -72,22 +73,22 @@ fn fetch_and_print_definitions(
     };
     let mut result: ReachResult = client.call(method, &params)?;
     if let Some(tokens) = list.budget {
-        let n_fit = fit_rows(result.found.len(), tokens, |n| {
+        let n_fit = count_fitting_rows(result.found.len(), tokens, |n| {
             let first = first_definitions(&result, n);
             output
                 .count_chars(&first, |output| print_definitions_or_files(&first, form, list, context, output))
         });
         result.found.truncate(n_fit);
     }
-    output.list(&result, |output| print_definitions_or_files(&result, form, list, context, output))?;
-    if !output.json {
+    output.write_list(&result, |output| print_definitions_or_files(&result, form, list, context, output))?;
+    if !output.write_json {
         output.flush()?;
         if list.files {
-            say_files_over_limit(result.found.iter().map(|found| found.path.as_str()), list.limit, output);
+            report_files_over_limit(result.found.iter().map(|found| found.path.as_str()), list.limit, output);
         }
-        say_incompleteness(method, &result, output);
+        report_incomplete_definitions(method, &result, output);
     }
-    Ok(if result.n_found == 0 { EXIT_NONE } else { 0 })
+    Ok(if result.n_found == 0 { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 /// Returns the result with only its first `n` definitions.
@@ -107,7 +108,7 @@ fn print_definitions_or_files(
         return print_definitions(result, form, context, output);
     }
     let paths = result.found.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
-    print_files(paths, list.limit, context, output)
+    print_paths(paths, list.limit, context, output)
 }
 
 fn print_definitions(
@@ -118,19 +119,21 @@ fn print_definitions(
 ) -> Result<(), CliError> {
     if let [only] = result.definitions.as_slice() {
         print_definition(only, context, output)?;
-        output.line("")?;
+        output.write_line("")?;
     }
     for removed in &result.removed {
-        output.line(&format!("removed  {}", escape(removed)))?;
+        output.write_line(&format!("removed  {}", escape_for_display(removed)))?;
     }
     if !result.removed.is_empty() {
-        output.line("")?;
+        output.write_line("")?;
     }
     match form {
-        UsesForm::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output))?,
+        UsesForm::Flat => {
+            result.found.iter().try_for_each(|found| print_definition_line(found, context, output))?;
+        }
         UsesForm::Tree => print_uses_below(None, 0, result, context, output)?,
     }
-    print_companions(&result.memories, &result.commits, context, output)
+    print_memories_and_commits(&result.memories, &result.commits, context, output)
 }
 
 /// Prints the definitions that were reached from the definition with the index `via`, or from the target if `via` is `None`. Below
@@ -150,27 +153,27 @@ fn print_uses_below(
         };
         if is_child {
             let indent = "  ".repeat(depth);
-            output.line(&format!(
+            output.write_line(&format!(
                 "{indent}{}{}",
                 describe_location(found, context, output),
                 describe_certainty(found)
             ))?;
             let line = paint(output.styles.line, &found.line.to_string());
-            output.line(&format!("{indent}  {line}  {}", escape(&found.text)))?;
+            output.write_line(&format!("{indent}  {line}  {}", escape_for_display(&found.text)))?;
             print_uses_below(Some(index), depth + 1, result, context, output)?;
         }
     }
     Ok(())
 }
 
-fn print_flat(
+fn print_definition_line(
     found: &ReachedDefinition,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
     let steps = if found.depth > 1 { format!("  {} steps", found.depth) } else { String::new() };
     let test = if found.is_test { "  test" } else { "" };
-    output.line(&format!(
+    output.write_line(&format!(
         "{}{test}{steps}{}",
         describe_location(found, context, output),
         describe_certainty(found)
@@ -184,7 +187,7 @@ fn describe_location(found: &ReachedDefinition, context: &CommandContext, output
     match &found.title {
         Some(title) => {
             let lines = paint(styles.line, &format!("{first}-{last}"));
-            format!("{path}:{lines}  {}", paint(styles.title, &escape(title)))
+            format!("{path}:{lines}  {}", paint(styles.title, &escape_for_display(title)))
         }
         None => format!("{path}:{}", paint(styles.line, &first.to_string())),
     }
@@ -195,29 +198,29 @@ fn describe_certainty(found: &ReachedDefinition) -> String {
 }
 
 /// Notes on stderr whether the result is incomplete or out of date.
-fn say_incompleteness(method: &str, result: &ReachResult, output: &Output) {
+fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Output) {
     if let Some(cut) = &result.cut {
-        output.say(&format!("not complete: {cut}"));
+        output.write_note(&format!("not complete: {cut}"));
     }
     match (result.n_found, result.n_definitions) {
         // Nothing was found, but not every file was searched.
         (0, _) if result.cut.is_some() => {}
-        (0, 0) => output.say("no definition has changed"),
-        (0, _) => output.say(nothing_found_message(method)),
+        (0, 0) => output.write_note("no definition has changed"),
+        (0, _) => output.write_note(nothing_found_message(method)),
         (n_found, _) if n_found > result.found.len() => {
             let shown = format_count(result.found.len() as u64, "is", "are");
-            output.say(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
+            output.write_note(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
         }
         _ => {}
     }
     if result.n_untold > 0 {
         let calls = format_count(result.n_untold as u64, "call is", "calls are");
-        output.say(&format!(
+        output.write_note(&format!(
             "{calls} not listed, because the callee is defined elsewhere or many definitions have its name"
         ));
     }
     if !result.fresh {
-        output.say(&behind_message(result.reason.as_deref()));
+        output.write_note(&not_up_to_date_message(result.reason.as_deref()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use memod_base::types::MAX_MEMORY_FILE;
+use memod_base::types::MAX_MEMORY_FILE_BYTES;
 use memod_terminal::CliError;
 
 use super::notes_file_changes::MemoryFileChange;
@@ -33,33 +33,33 @@ impl NotesGit<'_> {
     /// Returns the commit of a ref, if there is one.
     ///
     /// # Errors
-    /// As [`Self::run_or_none`].
+    /// As [`Self::run_git_or_none`].
     pub(super) fn find_commit(&self, name: &str) -> Result<Option<String>, CliError> {
-        self.run_or_none(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
+        self.run_git_or_none(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
     }
 
     /// Returns the tree of a commit.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// As [`Self::run_git`].
     pub(super) fn find_tree(&self, commit: &str) -> Result<String, CliError> {
-        self.run(&["rev-parse", &format!("{commit}^{{tree}}")])
+        self.run_git(&["rev-parse", &format!("{commit}^{{tree}}")])
     }
 
     /// Creates a commit, and returns its id.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// As [`Self::run_git`].
     pub(super) fn create_commit(&self, tree: &str, parents: &[String]) -> Result<String, CliError> {
         let mut args = vec!["commit-tree", tree, "-m", "memories"];
         parents.iter().for_each(|parent| args.extend(["-p", parent]));
-        self.run(&args)
+        self.run_git(&args)
     }
 
     /// Returns the paths of files that are new or changed between two trees, and the paths of removed files.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// As [`Self::run_git`].
     pub(super) fn changed_paths(
         &self,
         before: &str,
@@ -85,7 +85,7 @@ impl NotesGit<'_> {
             parse_tree_differences(&listed).flat_map(|entry| entry.blob_ids()).flatten().collect();
         let ids: Vec<&str> = ids.into_iter().collect();
         let mut texts: HashMap<&str, Vec<u8>> = HashMap::new();
-        self.for_each_object(&ids, MAX_MEMORY_FILE, |id, object| match object {
+        self.for_each_object(&ids, MAX_MEMORY_FILE_BYTES, |id, object| match object {
             GitObject::Bytes(bytes) => {
                 texts.insert(id, bytes);
                 Ok(())
@@ -103,7 +103,7 @@ impl NotesGit<'_> {
     }
 
     fn diff_trees(&self, before: &str, after: &str) -> Result<String, CliError> {
-        self.run(&["diff-tree", "-r", "-z", "--no-renames", before, after])
+        self.run_git(&["diff-tree", "-r", "-z", "--no-renames", before, after])
     }
 }
 

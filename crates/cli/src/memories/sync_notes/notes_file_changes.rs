@@ -9,12 +9,12 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{
-    IoContext as _, NOTES_NEW, NOTES_OUT, PathError, open_regular, remove_if_there, remove_known,
-    rename_to_free, renamed_to_free, replace_known, text_hash_digits,
+    IoContext as _, NOTES_NEW_SUFFIX, NOTES_SWAP_SUFFIX, PathError, open_regular, remove_if_exists,
+    remove_unless_saved, rename_without_overwrite, replace_unless_saved, text_hash_prefix, was_renamed,
 };
-use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR};
+use memod_base::types::{MAX_MEMORY_FILE_BYTES, MEMORY_FILES_DIR};
 use memod_terminal::CliError;
-use memod_terminal::text::escape;
+use memod_terminal::text::escape_for_display;
 
 /// A change of one memory file.
 pub(super) struct MemoryFileChange {
@@ -50,7 +50,7 @@ pub(super) fn apply_file_changes(root: &Path, changes: &[MemoryFileChange]) -> R
     }
     for change in changes {
         if !apply_file_change(&root.join(&change.path), change, || ())? {
-            missed.push(escape(&change.path));
+            missed.push(escape_for_display(&change.path));
         }
     }
     let _ = File::open(&dir).and_then(|dir| dir.sync_all()); // not every system can sync a directory
@@ -85,21 +85,23 @@ fn require_directories(root: &Path) -> Result<(), CliError> {
 
 /// Fails if a file has neither its expected nor its new text, or if a killed exchange left a temporary file.
 fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), CliError> {
-    let present = read_present(path)?;
-    if !is_content(&present, change.before.as_deref()) && !is_content(&present, change.after.as_deref()) {
+    let present = read_present_content(path)?;
+    if !has_expected_text(&present, change.before.as_deref())
+        && !has_expected_text(&present, change.after.as_deref())
+    {
         return Err(CliError::Git {
             message: format!(
                 "{}: its content is not that of the memory; nothing was imported",
-                escape(&change.path)
+                escape_for_display(&change.path)
             ),
             hint:
                 "if it was saved just now, run `memo sync-notes` again to exchange it; otherwise move it away"
                     .to_owned(),
         });
     }
-    remove_if_there(&new_text_path(path))?;
-    let out = exchange_path(path, change);
-    if read_present(&out)? != PresentContent::Nothing {
+    remove_if_exists(&new_text_path(path))?;
+    let out = swap_temp_path(path, change);
+    if read_present_content(&out)? != PresentContent::Nothing {
         return Err(CliError::Git {
             message: format!(
                 "{}: left by an exchange that was interrupted; nothing was imported",
@@ -112,16 +114,18 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
     Ok(())
 }
 
-fn is_content(present: &PresentContent, text: Option<&[u8]>) -> bool {
+fn has_expected_text(present: &PresentContent, text: Option<&[u8]>) -> bool {
     match (present, text) {
         (PresentContent::Nothing, None) => true,
-        (PresentContent::Text(present), Some(text)) => with_lf(present) == with_lf(text),
+        (PresentContent::Text(present), Some(text)) => {
+            normalize_line_ends(present) == normalize_line_ends(text)
+        }
         _ => false,
     }
 }
 
 /// Returns a text with the line ends that git stores: CR LF becomes LF.
-fn with_lf(text: &[u8]) -> Vec<u8> {
+fn normalize_line_ends(text: &[u8]) -> Vec<u8> {
     let mut with_lf = text.to_vec();
     let mut at = 0;
     with_lf.retain(|byte| {
@@ -131,16 +135,18 @@ fn with_lf(text: &[u8]) -> Vec<u8> {
     with_lf
 }
 
-fn read_present(path: &Path) -> Result<PresentContent, PathError> {
+fn read_present_content(path: &Path) -> Result<PresentContent, PathError> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PresentContent::Nothing),
         Err(error) => return Err(error).at("look at", path),
-        Ok(meta) if !meta.is_file() || meta.len() > MAX_MEMORY_FILE => return Ok(PresentContent::Other),
+        Ok(meta) if !meta.is_file() || meta.len() > MAX_MEMORY_FILE_BYTES => {
+            return Ok(PresentContent::Other);
+        }
         Ok(_) => {}
     }
     let mut text = Vec::new();
-    let opened =
-        open_regular(path, false).and_then(|file| file.take(MAX_MEMORY_FILE + 1).read_to_end(&mut text));
+    let opened = open_regular(path, false)
+        .and_then(|file| file.take(MAX_MEMORY_FILE_BYTES + 1).read_to_end(&mut text));
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(PresentContent::Nothing),
         read => read.at("read", path).map(|_| PresentContent::Text(text)),
@@ -154,54 +160,54 @@ fn apply_file_change(
     change: &MemoryFileChange,
     before_change: impl FnOnce(),
 ) -> Result<bool, PathError> {
-    let present = read_present(path)?;
-    if is_content(&present, change.after.as_deref()) {
+    let present = read_present_content(path)?;
+    if has_expected_text(&present, change.after.as_deref()) {
         return Ok(true);
     }
-    if !is_content(&present, change.before.as_deref()) {
+    if !has_expected_text(&present, change.before.as_deref()) {
         return Ok(false);
     }
     let aside = new_text_path(path);
     if let Some(text) = &change.after {
-        write_aside(path, &aside, text)?;
+        write_new_text(path, &aside, text)?;
     }
     before_change();
-    let out = exchange_path(path, change);
+    let out = swap_temp_path(path, change);
     let is_placed = match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
-            rename_to_free(&aside, &out).at("rename to", &out)?;
-            replace_known(path, &out, |path| has_text(path, before), |path| has_text(path, after))?
+            rename_without_overwrite(&aside, &out).at("rename to", &out)?;
+            replace_unless_saved(path, &out, |path| has_text(path, before), |path| has_text(path, after))?
         }
-        (None, _) => renamed_to_free(rename_to_free(&aside, path)).at("rename to", path)?,
-        (Some(before), None) => remove_known(path, &out, |path| has_text(path, before))?,
+        (None, _) => was_renamed(rename_without_overwrite(&aside, path)).at("rename to", path)?,
+        (Some(before), None) => remove_unless_saved(path, &out, |path| has_text(path, before))?,
     };
-    remove_if_there(&aside)?;
+    remove_if_exists(&aside)?;
     Ok(is_placed)
 }
 
 /// Returns whether a file has this text, apart from line ends.
 fn has_text(path: &Path, text: &[u8]) -> Result<bool, PathError> {
-    Ok(is_content(&read_present(path)?, Some(text)))
+    Ok(has_expected_text(&read_present_content(path)?, Some(text)))
 }
 
 /// Returns the temporary path to which the new text of a file is written.
 fn new_text_path(path: &Path) -> PathBuf {
-    path_beside(path, NOTES_NEW)
+    hidden_path_beside(path, NOTES_NEW_SUFFIX)
 }
 
 /// Returns the temporary path through which a file is replaced or removed. It names the new text by its hash.
-fn exchange_path(path: &Path, change: &MemoryFileChange) -> PathBuf {
-    let digits = text_hash_digits(change.after.as_deref().unwrap_or_default());
-    path_beside(path, &format!(".{digits}{NOTES_OUT}"))
+fn swap_temp_path(path: &Path, change: &MemoryFileChange) -> PathBuf {
+    let digits = text_hash_prefix(change.after.as_deref().unwrap_or_default());
+    hidden_path_beside(path, &format!(".{digits}{NOTES_SWAP_SUFFIX}"))
 }
 
 /// Returns a path in the directory of a file whose name is a dot, the name of the file, and this ending.
-fn path_beside(path: &Path, ending: &str) -> PathBuf {
+fn hidden_path_beside(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}{ending}"))
 }
 
-fn write_aside(path: &Path, aside: &Path, text: &[u8]) -> Result<(), PathError> {
+fn write_new_text(path: &Path, aside: &Path, text: &[u8]) -> Result<(), PathError> {
     write_with_permissions_of(path, aside, text).at("write", aside)
 }
 
@@ -257,7 +263,7 @@ mod tests {
     fn line_ends_are_no_difference() {
         let cases = [("a\r\nb\r\n", "a\nb\n"), ("a\rb", "a\rb"), ("\r\r\n", "\r\n"), ("", "")];
         for (text, expected) in cases {
-            assert_eq!(with_lf(text.as_bytes()), expected.as_bytes(), "{text:?}");
+            assert_eq!(normalize_line_ends(text.as_bytes()), expected.as_bytes(), "{text:?}");
         }
     }
 }

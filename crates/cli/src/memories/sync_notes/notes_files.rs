@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 
 use memod_base::paths::IoContext as _;
-use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
+use memod_base::types::{MAX_MEMORY_FILE_BYTES, MEMORY_FILES_DIR, memory_file_path};
 use memod_proto::memory::{ListParams, TallyParams, TallyResult};
-use memod_terminal::text::{behind_message, escape};
+use memod_terminal::text::{escape_for_display, not_up_to_date_message};
 use memod_terminal::{CliError, CommandContext};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ const PAGE_SIZE: u64 = 1_000;
 
 /// A file or commit that may not be sent to others.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct RefusedObject {
+pub(super) struct UnsendableItem {
     /// The path of a file, or the id of a commit.
     pub(super) path: String,
     /// Why others may not have it.
@@ -35,7 +35,7 @@ pub(super) struct ListedMemoryFiles {
     /// Paths whose files are not valid memories.
     pub(super) invalid: Vec<String>,
     /// Entries that have the name of a memory file but cannot be one, such as a directory, each with the reason.
-    pub(super) unusable: Vec<RefusedObject>,
+    pub(super) unusable: Vec<UnsendableItem>,
 }
 
 /// Returns the id of the memory whose file has this path; `None` if it is not the path of a memory file.
@@ -61,7 +61,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
     let mut client = context.connect()?;
     let tags: TallyResult = client.call("memory.tags", &TallyParams { caller: new_caller(context) })?;
     if !tags.caveats.fresh {
-        return Err(files_unknown_error(tags.caveats.reason.as_deref()));
+        return Err(files_unreadable_error(tags.caveats.reason.as_deref()));
     }
     let params = ListParams { caller: new_caller(context), limit: Some(PAGE_SIZE), ..ListParams::default() };
     for memory in list_memories::fetch_pages(&mut client, params, true)?
@@ -92,10 +92,12 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
         match fs::symlink_metadata(entry.path()) {
             Err(_) => {} // the file was removed meanwhile
             Ok(meta) if !meta.is_file() => {
-                files.unusable.push(RefusedObject { path, why: "not a regular file".to_owned() });
+                files.unusable.push(UnsendableItem { path, why: "not a regular file".to_owned() });
             }
-            Ok(meta) if meta.len() > MAX_MEMORY_FILE => {
-                files.unusable.push(RefusedObject { path, why: format!("over {MAX_MEMORY_FILE} bytes") });
+            Ok(meta) if meta.len() > MAX_MEMORY_FILE_BYTES => {
+                files
+                    .unusable
+                    .push(UnsendableItem { path, why: format!("over {MAX_MEMORY_FILE_BYTES} bytes") });
             }
             Ok(_) => {
                 if !valid_ids.contains(id) {
@@ -110,9 +112,9 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
 }
 
 /// Returns the error for files that cannot be read. Nothing is exchanged then, because an unknown text cannot be screened.
-fn files_unknown_error(why: Option<&str>) -> CliError {
+fn files_unreadable_error(why: Option<&str>) -> CliError {
     CliError::Git {
-        message: format!("{}; nothing was exchanged", escape(&behind_message(why))),
+        message: format!("{}; nothing was exchanged", escape_for_display(&not_up_to_date_message(why))),
         hint: "run `memo sync-notes` again when all files of memories can be read".to_owned(),
     }
 }
@@ -133,20 +135,20 @@ pub(super) fn require_only_memory_files(
     commit: &str,
     whose: &str,
 ) -> Result<(), CliError> {
-    let listed = git.run(&["ls-tree", "-r", "-l", "-z", "--full-tree", commit])?;
-    match listed.split('\0').find(|entry| !entry.is_empty() && !is_memory_file(entry)) {
+    let listed = git.run_git(&["ls-tree", "-r", "-l", "-z", "--full-tree", commit])?;
+    match listed.split('\0').find(|entry| !entry.is_empty() && !is_memory_file_entry(entry)) {
         None => Ok(()),
         Some(entry) => {
             let path = entry.split_once('\t').map_or(entry, |(_, path)| path);
             Err(CliError::Git {
                 message: format!(
                     "refs/memod/notes of {}: {} is not a file of a memory; nothing was imported",
-                    escape(whose),
-                    escape(path)
+                    escape_for_display(whose),
+                    escape_for_display(path)
                 ),
                 hint: format!(
                     "only files such as {} may be in this ref: ask the person who pushed the file to remove it",
-                    memory_file("mem_…")
+                    memory_file_path("mem_…")
                 ),
             })
         }
@@ -154,12 +156,12 @@ pub(super) fn require_only_memory_files(
 }
 
 /// Returns whether an entry of `git ls-tree -l` is the file of a memory: `MODE TYPE OBJECT SIZE<tab>PATH`.
-fn is_memory_file(entry: &str) -> bool {
+fn is_memory_file_entry(entry: &str) -> bool {
     let Some((form, path)) = entry.split_once('\t') else { return false };
     let mut form = form.split_ascii_whitespace();
     let (mode, size) = (form.next(), form.nth(2).and_then(|size| size.parse::<u64>().ok()));
     mode == Some("100644")
-        && size.is_some_and(|size| size <= MAX_MEMORY_FILE)
+        && size.is_some_and(|size| size <= MAX_MEMORY_FILE_BYTES)
         && memory_id_from_path(path).is_some()
 }
 
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn only_files_of_memories_have_an_id() {
         let id = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-        assert_eq!(memory_id_from_path(&memory_file(id)), Some(id));
+        assert_eq!(memory_id_from_path(&memory_file_path(id)), Some(id));
         for path in [
             ".env",
             ".memod/memories/mem_draft.md",

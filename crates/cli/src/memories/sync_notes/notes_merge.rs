@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Output;
 
-use memod_base::types::memory_file;
+use memod_base::types::memory_file_path;
 use memod_terminal::CliError;
 
 use super::notes_files::memory_id_from_path;
@@ -67,7 +67,7 @@ pub(super) fn merge_commits(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Res
 
 /// Returns whether the commit `ancestor` is contained in `commit`.
 fn is_ancestor(git: &NotesGit<'_>, ancestor: &str, commit: &str) -> Result<bool, CliError> {
-    Ok(git.run_or_none(&["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
+    Ok(git.run_git_or_none(&["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
 }
 
 /// Returns the ids of the memories whose unmerged file has `wanted` sides.
@@ -78,7 +78,7 @@ fn ids_with_sides(n_sides: &BTreeMap<&str, usize>, wanted: usize) -> Vec<String>
 
 /// Fails if a file in conflict has no conflict markers, as when git takes the file for binary: nobody would see the conflict.
 fn require_conflict_markers(git: &NotesGit<'_>, ours: &str, tree: &str, id: &str) -> Result<(), CliError> {
-    let path = memory_file(id);
+    let path = memory_file_path(id);
     let text = read_blob(git, tree, &path)?;
     // Compare with our text, which may have such lines without a conflict.
     if text.lines().any(|line| line.starts_with("<<<<<<<")) && text != read_blob(git, ours, &path)? {
@@ -91,10 +91,10 @@ fn require_conflict_markers(git: &NotesGit<'_>, ours: &str, tree: &str, id: &str
 }
 
 fn read_blob(git: &NotesGit<'_>, tree: &str, path: &str) -> Result<String, CliError> {
-    git.run(&["cat-file", "blob", &format!("{tree}:{path}")])
+    git.run_git(&["cat-file", "blob", &format!("{tree}:{path}")])
 }
 
 fn merge_tree(git: &NotesGit<'_>, args: &[&str]) -> Result<Output, CliError> {
     let options = ["merge-tree", "--write-tree", "--allow-unrelated-histories", "--no-messages", "-z"];
-    git.output_without_attributes(&[&options[..], args].concat())
+    git.run_git_without_attributes(&[&options[..], args].concat())
 }

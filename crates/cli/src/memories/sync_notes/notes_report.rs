@@ -1,12 +1,12 @@
 //! Reports the changes of an exchange of memory files.
 
-use memod_terminal::text::{escape, format_count};
+use memod_terminal::text::{escape_for_display, format_count};
 use memod_terminal::{CliError, CliResult, EXIT_FAILED, Output};
 use serde::Serialize;
 
-use super::notes_files::RefusedObject;
+use super::notes_files::UnsendableItem;
 
-/// Most entries that [`list_refused`] lists.
+/// Most entries that [`format_refused_list`] lists.
 const MOST_LISTED: usize = 10;
 
 /// The paths that an exchange changed.
@@ -25,51 +25,56 @@ pub(super) struct ExchangeReport {
     /// Ids of the memories whose files had vanished from the worktree and were restored.
     pub(super) restored: Vec<String>,
     /// Files that may not be sent to others. If there is one, nothing was sent.
-    pub(super) refused: Vec<RefusedObject>,
+    pub(super) refused: Vec<UnsendableItem>,
     /// Objects of the history that may not be sent to others. They were not sent, and the new history does not have them.
-    pub(super) left_out: Vec<RefusedObject>,
+    pub(super) left_out: Vec<UnsendableItem>,
     pub(super) remote: Option<String>,
 }
 
 impl ExchangeReport {
     /// Prints the paths that came on stdout, and the rest of the report on stderr. Exits with 3 if something may not be sent.
-    pub(super) fn print(&self, output: &mut Output) -> CliResult {
-        output.value(self, |output| self.print_text(output))?;
+    pub(super) fn print_report(&self, output: &mut Output) -> CliResult {
+        output.write_result(self, |output| self.print_text(output))?;
         Ok(if self.refused.is_empty() { 0 } else { EXIT_FAILED })
     }
 
     fn print_text(&self, output: &mut Output) -> Result<(), CliError> {
         for path in &self.came {
-            output.line(&escape(path))?;
+            output.write_line(&escape_for_display(path))?;
         }
         output.flush()?;
         if !self.restored.is_empty() {
-            output.say(&format!(
+            output.write_note(&format!(
                 "restored, because they were not removed with memo: {}; `memo sync-notes --removed` removes them for everybody",
                 self.restored.join(", ")
             ));
         }
         if !self.kept.is_empty() {
-            output.say(&format!(
+            output.write_note(&format!(
                 "kept, because one side changed and the other removed them: {}",
                 self.kept.join(", ")
             ));
         }
         if !self.left_out.is_empty() {
-            output.say(&format!(
+            output.write_note(&format!(
                 "not sent, because others may not see these parts of the history: {}; memo starts a new history with the current files",
-                list_refused(&self.left_out)
+                format_refused_list(&self.left_out)
             ));
         }
         for path in &self.removed {
-            output.say(&format!("removed, because it was removed elsewhere: {}", escape(path)));
+            output.write_note(&format!(
+                "removed, because it was removed elsewhere: {}",
+                escape_for_display(path)
+            ));
         }
         if !self.refused.is_empty() {
-            output
-                .say(&format!("not sent, because others may not see these: {}", list_refused(&self.refused)));
-            output.say("correct the file, or remove it (`rm`, then `memo sync-notes --removed`), and run `memo sync-notes` again");
+            output.write_note(&format!(
+                "not sent, because others may not see these: {}",
+                format_refused_list(&self.refused)
+            ));
+            output.write_note("correct the file, or remove it (`rm`, then `memo sync-notes --removed`), and run `memo sync-notes` again");
         }
-        output.say(&self.summary_line());
+        output.write_note(&self.summary_line());
         Ok(())
     }
 
@@ -80,7 +85,7 @@ impl ExchangeReport {
             }
             Some(remote) => {
                 let (came, sent) = (format_files(self.came.len()), format_files(self.sent.len()));
-                format!("{came} came, {sent} sent to {}", escape(remote))
+                format!("{came} came, {sent} sent to {}", escape_for_display(remote))
             }
             None => {
                 format!("{} came from other worktrees; there is no remote", format_files(self.came.len()))
@@ -101,10 +106,11 @@ fn format_files(n: usize) -> String {
 }
 
 /// Returns a list of objects that may not be sent to others, each with the reason, in one line.
-pub(super) fn list_refused(refused: &[RefusedObject]) -> String {
+pub(super) fn format_refused_list(refused: &[UnsendableItem]) -> String {
     let first = refused.iter().take(MOST_LISTED);
-    let mut listed: Vec<String> =
-        first.map(|object| format!("{} ({})", escape(&object.path), escape(&object.why))).collect();
+    let mut listed: Vec<String> = first
+        .map(|object| format!("{} ({})", escape_for_display(&object.path), escape_for_display(&object.why)))
+        .collect();
     listed.dedup();
     if refused.len() > MOST_LISTED {
         listed.push(format!("{} more", refused.len() - MOST_LISTED));
@@ -120,7 +126,7 @@ mod tests {
     fn a_removal_is_no_file_that_came_or_was_sent() {
         let names = |n: usize| vec!["x.md".to_owned(); n];
         let remote = Some("origin".to_owned());
-        let unfit = RefusedObject { path: "x.md".to_owned(), why: "content".to_owned() };
+        let unfit = UnsendableItem { path: "x.md".to_owned(), why: "content".to_owned() };
         let cases = [
             (ExchangeReport::default(), "0 files came from other worktrees; there is no remote"),
             (

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use memod_base::types::MAX_MEMORY_FILE;
+use memod_base::types::MAX_MEMORY_FILE_BYTES;
 use memod_proto::memory::{CheckFilesParams, CheckFilesResult};
-use memod_terminal::text::short_head;
+use memod_terminal::text::shorten_head;
 use memod_terminal::{CliError, CommandContext};
 
 use super::notes_commits::parse_tree_differences;
-use super::notes_files::{RefusedObject, memory_id_from_path};
+use super::notes_files::{UnsendableItem, memory_id_from_path};
 use crate::memories::notes_git::{GitObject, NotesGit};
 use crate::memories::request::new_caller;
 
@@ -24,9 +24,9 @@ const FILE_MODE: &str = "100644";
 #[derive(Debug, Default)]
 pub(super) struct ScreeningResult {
     /// Current files.
-    pub(super) current: Vec<RefusedObject>,
+    pub(super) current: Vec<UnsendableItem>,
     /// Objects of the history: commits, and former versions of files that were changed or removed later.
-    pub(super) former: Vec<RefusedObject>,
+    pub(super) former: Vec<UnsendableItem>,
 }
 
 /// Checks everything that a push of `commit` would send to a remote that has `known`. `invalid` has the paths of files that are not
@@ -43,17 +43,17 @@ pub(super) fn screen_push(
 ) -> Result<ScreeningResult, CliError> {
     let range: Vec<&str> =
         [commit].into_iter().chain(known.iter().flat_map(|known| ["--not", known])).collect();
-    let commits = git.run(&[&["rev-list"], &range[..]].concat())?;
+    let commits = git.run_git(&[&["rev-list"], &range[..]].concat())?;
     if commits.is_empty() {
         return Ok(ScreeningResult::default());
     }
-    let objects = git.run(&[&["rev-list", "--objects"], &range[..]].concat())?;
+    let objects = git.run_git(&[&["rev-list", "--objects"], &range[..]].concat())?;
     let sent: HashSet<&str> = objects.lines().filter_map(|line| line.split(' ').next()).collect();
-    let listed = git.run_with_input(
+    let listed = git.run_git_with_input(
         &["diff-tree", "--stdin", "-m", "--root", "-r", "-z", "--no-commit-id", "--no-renames"],
         &format!("{commits}\n"),
     )?;
-    let current = git.run(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
+    let current = git.run_git(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
     // `MODE TYPE OBJECT<tab>PATH`
     let current: BTreeSet<(&str, &str)> = current
         .split('\0')
@@ -67,7 +67,7 @@ pub(super) fn screen_push(
         if mode != FILE_MODE || memory_id_from_path(path).is_none() {
             screened
                 .former
-                .push(RefusedObject { path: path.to_owned(), why: "not a file of a memory".to_owned() });
+                .push(UnsendableItem { path: path.to_owned(), why: "not a file of a memory".to_owned() });
         } else if sent.contains(blob) {
             blobs.entry(blob).or_default().insert(path);
         }
@@ -82,7 +82,7 @@ pub(super) fn screen_push(
             None => continue,
         };
         for path in paths {
-            let object = RefusedObject { path: (*path).to_owned(), why: why.to_owned() };
+            let object = UnsendableItem { path: (*path).to_owned(), why: why.to_owned() };
             match current.contains(&(*path, *blob)) {
                 true => screened.current.push(object),
                 false => screened.former.push(object),
@@ -103,7 +103,7 @@ fn find_refused_files<'a>(
     let mut refused = BTreeMap::new();
     let (mut texts, mut n_bytes) = (Vec::new(), 0);
     let mut unread = Vec::new();
-    git.for_each_object(ids, MAX_MEMORY_FILE, |id, object| {
+    git.for_each_object(ids, MAX_MEMORY_FILE_BYTES, |id, object| {
         match object {
             GitObject::Bytes(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => {
@@ -112,21 +112,21 @@ fn find_refused_files<'a>(
                 }
                 Err(_) => unread.push((id, "file: not UTF-8".to_owned())),
             },
-            GitObject::TooLarge => unread.push((id, format!("file: over {MAX_MEMORY_FILE} bytes"))),
+            GitObject::TooLarge => unread.push((id, format!("file: over {MAX_MEMORY_FILE_BYTES} bytes"))),
         }
         if n_bytes >= MOST_REQUEST_BYTES {
             n_bytes = 0;
-            refused.extend(check_texts(context, std::mem::take(&mut texts))?);
+            refused.extend(find_refused_texts(context, std::mem::take(&mut texts))?);
         }
         Ok(())
     })?;
-    refused.extend(check_texts(context, texts)?);
+    refused.extend(find_refused_texts(context, texts)?);
     refused.extend(unread);
     Ok(refused)
 }
 
 /// Asks the daemon which files, each an id and a text, may be sent to others. Returns the ids of the others, with the reasons.
-fn check_texts<'a>(
+fn find_refused_texts<'a>(
     context: &CommandContext,
     texts: Vec<(&'a str, String)>,
 ) -> Result<Vec<(&'a str, String)>, CliError> {
@@ -150,11 +150,11 @@ fn find_refused_commits(
     git: &NotesGit<'_>,
     context: &CommandContext,
     ids: &[&str],
-) -> Result<Vec<RefusedObject>, CliError> {
+) -> Result<Vec<UnsendableItem>, CliError> {
     let mut refused = Vec::new();
     for ids in ids.chunks(MOST_REQUEST_BYTES / (8 << 10)) {
         let mut texts = Vec::new();
-        git.for_each_object(ids, MAX_MEMORY_FILE, |_, object| {
+        git.for_each_object(ids, MAX_MEMORY_FILE_BYTES, |_, object| {
             texts.push(match object {
                 GitObject::Bytes(bytes) => text_of_commit(&String::from_utf8_lossy(&bytes)).to_owned(),
                 GitObject::TooLarge => String::new(), // refused below as too long
@@ -171,7 +171,7 @@ fn find_refused_commits(
                 Some(Some(why)) => why.clone(),
                 None => "memod did not check it".to_owned(),
             };
-            refused.push(RefusedObject { path: format!("commit {}", short_head(id)), why });
+            refused.push(UnsendableItem { path: format!("commit {}", shorten_head(id)), why });
         }
     }
     Ok(refused)

@@ -45,12 +45,12 @@ fn what_the_folder_says_becomes_the_manifest() {
     assert_eq!((manifest.query_prefix.as_str(), manifest.document_prefix.as_str()), ("query: ", "passage: "));
     let identity = manifest.identity();
     assert!(identity.starts_with("own@") && identity.contains("/0/cls/"), "{identity}");
-    assert_eq!(manifest.read_file(to.path(), "model.onnx").unwrap(), b"weights");
+    assert_eq!(manifest.read_verified_file(to.path(), "model.onnx").unwrap(), b"weights");
     fs::write(to.path().join("model.onnx"), "weighty").unwrap();
-    let error = manifest.read_file(to.path(), "model.onnx").unwrap_err().to_string();
+    let error = manifest.read_verified_file(to.path(), "model.onnx").unwrap_err().to_string();
     assert!(error.ends_with("has changed since it was installed: the SHA-256 differs"), "{error}");
     fs::write(to.path().join("model.onnx"), "weigh").unwrap();
-    let error = manifest.read_file(to.path(), "model.onnx").unwrap_err().to_string();
+    let error = manifest.read_verified_file(to.path(), "model.onnx").unwrap_err().to_string();
     assert!(error.ends_with("has 5 bytes instead of 7"), "{error}");
 }
 
@@ -112,8 +112,8 @@ fn files_that_are_too_large_or_no_files_are_refused() {
 
 #[test]
 fn a_long_prefix_is_refused() {
-    let prompts = format!(r#"{{"prompts": {{"query": "{}"}}}}"#, "q".repeat(MOST_PREFIX + 1));
-    let temp = folder(&[("model.onnx", ""), ("tokenizer.json", "{}"), (PROMPTS, &prompts)]);
+    let prompts = format!(r#"{{"prompts": {{"query": "{}"}}}}"#, "q".repeat(MAX_PREFIX_BYTES + 1));
+    let temp = folder(&[("model.onnx", ""), ("tokenizer.json", "{}"), (PROMPTS_FILE_NAME, &prompts)]);
     let to = tempfile::tempdir().unwrap();
     let error =
         ModelFolder::open(temp.path()).unwrap().copy_files(to.path(), "own", None).unwrap_err().to_string();

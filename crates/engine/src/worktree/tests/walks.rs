@@ -80,7 +80,7 @@ fn a_file_system_that_does_not_answer_is_not_walked() {
         let mut bench = Bench::walked();
         if polls {
             bench.view.poll_always(None);
-            bench.pass(RESCAN_GAP.0);
+            bench.pass(RESCAN_DELAYS.0);
             bench.reconcile(&ReconcileScope::Full);
         }
         let mut answers = [FreshnessLevel::Fs, FreshnessLevel::Full, FreshnessLevel::Strict]

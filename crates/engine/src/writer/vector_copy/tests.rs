@@ -2,9 +2,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use memod_embed::{QueryVector, Scale};
+use memod_embed::{CosineScale, QueryVector};
 use memod_index_db::{ManifestChange, NewVector, VectorOwner, test_rows};
-use memod_vectors::shared_vectors::NoVectors;
+use memod_vectors::shared_vectors::VectorsUnavailable;
 
 use super::*;
 
@@ -30,11 +30,13 @@ fn put_at(path: &str, text: usize) -> ManifestChange {
 
 fn new_vectors(reader: &IndexReader, model: &str) -> Vec<NewVector> {
     let number = |text: &str| text.rsplit(' ').next().unwrap().parse::<usize>().unwrap();
-    let chunks = reader.chunks_without(model, ChunkId(0), 99).unwrap().into_iter().map(|chunk| NewVector {
-        vec: Some(vector(model, number(chunk.key.as_str()))),
-        owner: VectorOwner::Chunk(chunk.id, chunk.text_hash),
+    let chunks = reader.list_chunks_without_vector(model, ChunkId(0), 99).unwrap().into_iter().map(|chunk| {
+        NewVector {
+            vec: Some(vector(model, number(chunk.key.as_str()))),
+            owner: VectorOwner::Chunk(chunk.id, chunk.text_hash),
+        }
     });
-    let paths = reader.paths_without(99).unwrap().into_iter();
+    let paths = reader.list_paths_without_vector(99).unwrap().into_iter();
     let paths = paths.map(|(id, path)| NewVector {
         owner: VectorOwner::Path(id),
         vec: Some(vector(model, number(&path))),
@@ -45,13 +47,13 @@ fn new_vectors(reader: &IndexReader, model: &str) -> Vec<NewVector> {
 /// Embeds each text and each path by "one".
 fn filled(path: &Path) -> (IndexWriter, SharedVectors) {
     let mut writer = IndexWriter::open(path, "one").unwrap();
-    let view = writer.view_of_worktree(&test_rows::worktree_key()).unwrap();
+    let view = writer.find_or_add_worktree(&test_rows::worktree_key()).unwrap();
     writer.apply_changes(view, &(0..N_TEXTS).map(put).collect::<Vec<_>>(), 0).unwrap();
     let reader = IndexReader::open(path).unwrap();
     writer.add_vectors(&new_vectors(&reader, "one")).unwrap();
     let nearest = SharedVectors::default();
     let mut vectors = VectorIndex::new(2 * N_TEXTS);
-    writer.take_added().iter().for_each(|(id, vector)| vectors.add_vector(*id, vector));
+    writer.take_added_vectors().iter().for_each(|(id, vector)| vectors.add_vector(*id, vector));
     nearest.replace_copies("one", vectors);
     (writer, nearest)
 }
@@ -68,12 +70,12 @@ fn search(path: &Path, nearest: &SharedVectors, is_over: &AtomicBool, n_asked: &
                 let values = vector(&model, text);
                 let of_path = reader.path_vector(&text.to_string())?;
                 assert_eq!(of_path.as_ref(), Some(&values), "a path of another model than its snapshot");
-                let query = QueryVector::from_stored(&model, Scale::default(), values);
+                let query = QueryVector::from_stored(&model, CosineScale::default(), values);
                 nearest.find_nearest(reader, &query, 1, None)
             })
         };
         let mut found = ask().unwrap();
-        while found == Err(NoVectors::OtherModel) {
+        while found == Err(VectorsUnavailable::OtherModel) {
             n_repeated += 1;
             found = ask().unwrap();
         }
@@ -99,7 +101,7 @@ fn never_mixed(is_in_table: bool) {
     let path = &temp.path().join("index.db");
     let (mut writer, nearest) = filled(path);
     if is_in_table {
-        writer.make_vector_table(2 * N_TEXTS).unwrap();
+        writer.prepare_vector_table(2 * N_TEXTS).unwrap();
         writer.fill_vector_table(99).unwrap();
         nearest.use_table();
     }
@@ -134,19 +136,19 @@ fn a_query_of_another_model_is_refused() {
     let path = &temp.path().join("index.db");
     let (mut writer, nearest) = filled(path);
     let reader = IndexReader::open(path).unwrap();
-    let query = |model| QueryVector::from_stored(model, Scale::default(), vector(model, 3));
+    let query = |model| QueryVector::from_stored(model, CosineScale::default(), vector(model, 3));
     let top = |model| nearest.find_nearest(&reader, &query(model), 1, None).unwrap();
     assert!(top("one").is_ok());
-    assert_eq!(top("two"), Err(NoVectors::OtherModel), "in memory");
-    writer.make_vector_table(2 * N_TEXTS).unwrap();
+    assert_eq!(top("two"), Err(VectorsUnavailable::OtherModel), "in memory");
+    writer.prepare_vector_table(2 * N_TEXTS).unwrap();
     writer.fill_vector_table(99).unwrap();
     nearest.use_table();
     assert!(top("one").is_ok());
-    assert_eq!(top("two"), Err(NoVectors::OtherModel), "in the table");
+    assert_eq!(top("two"), Err(VectorsUnavailable::OtherModel), "in the table");
     writer.set_next_model(Some("two")).unwrap();
     writer.add_next_vectors("two", &new_vectors(&reader, "two")).unwrap();
     switch_database_and_copy(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
-    assert_eq!(top("one"), Err(NoVectors::OtherModel));
+    assert_eq!(top("one"), Err(VectorsUnavailable::OtherModel));
     assert!(top("two").is_ok(), "the transaction that switches fills the table");
 }
 
@@ -158,11 +160,11 @@ fn vectors_of_an_apply_before_the_switch_stay_with_their_model() {
     let reader = IndexReader::open(path).unwrap();
     writer.set_next_model(Some("two")).unwrap();
     writer.add_next_vectors("two", &new_vectors(&reader, "two")).unwrap();
-    let view = writer.view_of_worktree(&test_rows::worktree_key()).unwrap();
+    let view = writer.find_or_add_worktree(&test_rows::worktree_key()).unwrap();
     writer.apply_changes(view, &[put_at("new/3", 3)], 0).unwrap();
     switch_database_and_copy(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
-    let left = writer.take_added();
+    let left = writer.take_added_vectors();
     assert!(left.is_empty(), "{} vectors of the former model are about to be added", left.len());
-    let query = QueryVector::from_stored("one", Scale::default(), vector("one", 3));
-    assert_eq!(nearest.find_nearest(&reader, &query, 1, None).unwrap(), Err(NoVectors::OtherModel));
+    let query = QueryVector::from_stored("one", CosineScale::default(), vector("one", 3));
+    assert_eq!(nearest.find_nearest(&reader, &query, 1, None).unwrap(), Err(VectorsUnavailable::OtherModel));
 }

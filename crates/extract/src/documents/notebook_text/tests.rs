@@ -3,7 +3,7 @@ use super::*;
 /// Checks the text, and the source of each cell with its own line breaks.
 fn check(file: &str, text: &str, cells: &[(CellKind, &str)]) {
     let notebook = NotebookText::decode(file).unwrap();
-    let unfolded = notebook.unfold();
+    let unfolded = notebook.restore_line_breaks();
     let got: Vec<_> = notebook.cells.iter().map(|cell| (cell.kind, &unfolded[cell.bytes.clone()])).collect();
     assert_eq!((notebook.text.as_str(), &got[..]), (text, cells), "{file}");
     assert_eq!(file.matches('\n').count(), notebook.text.matches('\n').count(), "{file}");

@@ -17,7 +17,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = IndexWriter::open(&path, "default").unwrap();
-        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        let view = writer.find_or_add_worktree(&worktree_key()).unwrap();
         Self { reader: IndexReader::open(&path).unwrap(), writer, view, temp }
     }
 
@@ -39,8 +39,8 @@ impl Bench {
     }
 
     fn without(&self, model: &str) -> (usize, usize) {
-        let chunks = self.reader.chunks_without(model, ChunkId(0), 99).unwrap();
-        (chunks.len(), self.reader.paths_without(99).unwrap().len())
+        let chunks = self.reader.list_chunks_without_vector(model, ChunkId(0), 99).unwrap();
+        (chunks.len(), self.reader.list_paths_without_vector(99).unwrap().len())
     }
 
     fn vectors(&self, waiting: Vec<VectorOwner>, value: Option<i8>) -> Vec<NewVector> {
@@ -56,9 +56,14 @@ impl Bench {
     }
 
     fn embed_next(&mut self, model: &str, value: i8) {
-        let chunks = self.reader.chunks_without(model, ChunkId(0), 99).unwrap();
+        let chunks = self.reader.list_chunks_without_vector(model, ChunkId(0), 99).unwrap();
         let chunks = chunks.iter().map(|chunk| VectorOwner::Chunk(chunk.id, chunk.text_hash));
-        let paths = self.reader.paths_without(99).unwrap().into_iter().map(|(id, _)| VectorOwner::Path(id));
+        let paths = self
+            .reader
+            .list_paths_without_vector(99)
+            .unwrap()
+            .into_iter()
+            .map(|(id, _)| VectorOwner::Path(id));
         let vectors = self.vectors(chunks.chain(paths).collect(), Some(value));
         self.writer.add_next_vectors(model, &vectors).unwrap();
     }
@@ -124,7 +129,7 @@ fn a_text_that_the_next_model_fails_on_is_named() {
     bench.put("a");
     bench.embed(Some(1));
     bench.writer.set_next_model(Some("next")).unwrap();
-    let chunks = bench.reader.chunks_without("next", ChunkId(0), 99).unwrap();
+    let chunks = bench.reader.list_chunks_without_vector("next", ChunkId(0), 99).unwrap();
     let failed =
         NewVector { owner: VectorOwner::Chunk(chunks[0].id, chunks[0].text_hash), vec: Some(Vec::new()) };
     bench.writer.add_next_vectors("next", &[failed]).unwrap();
@@ -141,7 +146,7 @@ fn another_choice_discards_what_was_made() {
         bench.writer.set_next_model(planned).unwrap();
         bench.embed_next(late, 3);
         assert_eq!(bench.without(late).0, 1, "it is not the one to follow: {planned:?}");
-        assert_eq!(bench.reader.n_embedded("default").unwrap(), (1, 1));
+        assert_eq!(bench.reader.count_embedded_chunks("default").unwrap(), (1, 1));
     }
     bench.writer.set_next_model(Some("next")).unwrap();
     bench.embed_next("next", 2);

@@ -17,7 +17,7 @@ fn worktree_of(n_words: &[u32]) -> WorktreeChunks {
         let chunks = vec![chunk(first.0, n_words), chunk(first.0 + 1, n_words)];
         Ok(IndexedContent { chunks, ..IndexedContent::default() })
     };
-    worktree.update(list.collect(), read).unwrap();
+    worktree.replace_paths(list.collect(), read).unwrap();
     worktree
 }
 
@@ -81,12 +81,12 @@ fn a_file_is_as_good_as_all_its_chunks() {
     let worktree = worktree_of(&[10, 10, 10]);
     let rows: &[(i64, &[u8])] =
         &[(10, &[1, 0, 0]), (11, &[0, 1, 0]), (20, &[1, 0, 0]), (21, &[1, 0, 0]), (30, &[1, 0, 1])];
-    let scores = scores(&worktree, &SearchFilter::default(), rows, &[0, 1, 1]).into_files();
-    let [both, one, other_spelling] = [0, 1, 2].map(|content| scores.match_for(content));
+    let scores = scores(&worktree, &SearchFilter::default(), rows, &[0, 1, 1]).into_file_scores();
+    let [both, one, other_spelling] = [0, 1, 2].map(|content| scores.file_match(content));
     assert!(both.bm25 > one.bm25 && (both.covered - 1.0).abs() < 1e-12, "{both:?} {one:?}");
     assert!((0.0..0.5).contains(&one.covered), "{one:?}");
     assert_eq!(other_spelling.covered, both.covered, "either phrase stands for the word");
-    assert_eq!(scores.match_for(7), FileMatch::default());
+    assert_eq!(scores.file_match(7), FileMatch::default());
 }
 
 #[test]
@@ -100,7 +100,9 @@ fn the_best_are_those_of_a_sorted_list() {
             ..IndexedContent::default()
         })
     };
-    worktree.update((1..=900).map(|nth| (format!("{nth:03}").into(), ChunkId(nth))).collect(), read).unwrap();
+    worktree
+        .replace_paths((1..=900).map(|nth| (format!("{nth:03}").into(), ChunkId(nth))).collect(), read)
+        .unwrap();
     let filter = SearchFilter::default();
     let members = worktree.admitted_by(&filter);
     for (n_commits, n_others) in [(0, 5), (5, 0), (1, 1), (7, 40), (300, 600), (900, 900)] {
@@ -131,7 +133,7 @@ fn nothing_found_is_no_score() {
     let worktree = worktree_of(&[]);
     let scores = scores(&worktree, &SearchFilter::default(), &[(1, &[1])], &[0]);
     assert!(values(&scores).is_empty());
-    assert_eq!(scores.into_files().match_for(0), FileMatch::default());
+    assert_eq!(scores.into_file_scores().file_match(0), FileMatch::default());
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn scores_of_chunks_are_those_of_fts5() {
             ..IndexedContent::default()
         })
     };
-    worktree.update(list, read).unwrap();
+    worktree.replace_paths(list, read).unwrap();
     for query in [&["w0"][..], &["w1", "w7"], &["w0", "w4", "w121", "w9"]] {
         let expression: Vec<String> = query.iter().map(|word| format!("\"{word}\"")).collect();
         let expected = fts.bm25(&expression.join(" OR "));

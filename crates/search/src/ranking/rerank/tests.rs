@@ -123,7 +123,7 @@ fn each_arm_factor_and_class_can_be_left_out() {
     let every = FileClass::ALL.into_iter().collect();
     let classes =
         class_rules::lowering_factors(every, ClassSet::default()).filter(|(_, factor)| *factor != 1.0);
-    let names: BTreeSet<&str> = fuse::ARMS
+    let names: BTreeSet<&str> = fuse::SIGNAL_NAMES
         .into_iter()
         .chain(factors)
         .chain([WORDLESS])

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::follow_repositories::{self, FollowedRepositories};
 use super::{TeamMembership, find_password};
-use crate::daemon::memories::team_memories::team_exchange::{ExchangePlace, ExchangeStep};
+use crate::daemon::memories::team_memories::team_exchange::{ExchangeCursor, ExchangeCursorStep};
 use crate::daemon::memories::team_memories::team_sync::exchange_limits::VERSIONS_PER_PAGE;
 use crate::daemon::memories::team_memories::team_sync::exchange_limits::local_error;
 use crate::daemon::shared::Shared;
@@ -19,7 +19,7 @@ use crate::daemon::shared::Shared;
 /// Most refusals in a row because other members have changed the memory. More refusals mean that the server is faulty.
 const MOST_REFUSED: usize = 10_000;
 /// Interval at which the time of the last complete exchange is stored, ms.
-const NOTE_AFTER_MS: i64 = 600_000;
+const STORE_TIME_INTERVAL_MS: i64 = 600_000;
 /// Shortest time between a notification and the exchange. It doubles with each notification without news.
 const SHORTEST_DELAY: Duration = Duration::from_millis(50);
 /// Longest time between a notification and the exchange.
@@ -65,32 +65,32 @@ pub(super) async fn run_session(
     membership: &TeamMembership,
     done: &mut impl FnMut(),
 ) -> TeamError {
-    match exchange_all(shared, membership, done).await {
+    match exchange_until_failure(shared, membership, done).await {
         Ok(never) => match never {},
         Err(failure) => failure,
     }
 }
 
 /// Exchanges over one connection, again and again, until something fails.
-async fn exchange_all(
+async fn exchange_until_failure(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
     done: &mut impl FnMut(),
 ) -> Result<std::convert::Infallible, TeamError> {
     let (server, mut about) = connect_server(shared, membership).await?;
-    let mut place = begin_exchange(shared, membership, &server, &about).await?;
+    let mut place = find_start_cursor(shared, membership, &server, &about).await?;
     let server_id = about.server_id.clone();
     let mut others = FollowedRepositories::new(shared, &server, &membership.repository, &server_id);
     let (mut delay, mut is_rung) = (SHORTEST_DELAY, false);
     loop {
-        let asked = shared.team.begin_exchange();
-        if !shared.memories.is_stored_place(place.clone()).await.map_err(local_error)? {
-            place = begin_exchange(shared, membership, &server, &about).await?; // memories were reset, or restored from a backup
+        let asked = shared.team.read_request_count();
+        if !shared.memories.is_stored_cursor(place.clone()).await.map_err(local_error)? {
+            place = find_start_cursor(shared, membership, &server, &about).await?; // memories were reset, or restored from a backup
         }
-        let before = (place.clone(), others.n_taken);
+        let before = (place.clone(), others.n_stored_pages);
         exchange_once(shared, &server, &mut place, about.may_write).await?;
-        let taken = others.take_news().await;
-        let is_news = before != (place.clone(), others.n_taken);
+        let taken = others.copy_new_versions().await;
+        let is_news = before != (place.clone(), others.n_stored_pages);
         if is_news {
             delay = SHORTEST_DELAY;
         } else if is_rung {
@@ -99,14 +99,14 @@ async fn exchange_all(
         if server.is_closed() {
             return Err(taken.err().unwrap_or_else(|| ended_error(membership)));
         }
-        let troubles = shared.memories.team_troubles().await.map_err(local_error)?;
-        shared.team.set_hidden(troubles.iter().filter(|trouble| trouble.is_hidden()).count());
+        let troubles = shared.memories.list_team_troubles().await.map_err(local_error)?;
+        shared.team.set_hidden_count(troubles.iter().filter(|trouble| trouble.is_hidden()).count());
         shared.team.note_complete(&about, asked, now_ms(), taken.err());
         done();
         is_rung = tokio::select! {
             () = server.wait_for_change() => true,
-            () = shared.memories.outbox_bell.notified() => false,
-            () = shared.team.asked.notified() => false,
+            () = shared.memories.outbox_notify.notified() => false,
+            () = shared.team.requested.notified() => false,
             () = sleep(POLL_INTERVAL) => {
                 delay = SHORTEST_DELAY;
                 false
@@ -116,8 +116,8 @@ async fn exchange_all(
             // Changes in quick succession are applied together.
             tokio::select! {
                 () = sleep(delay) => {}
-                () = shared.memories.outbox_bell.notified() => {}
-                () = shared.team.asked.notified() => {}
+                () = shared.memories.outbox_notify.notified() => {}
+                () = shared.team.requested.notified() => {}
             }
         }
         if server.is_closed() {
@@ -131,22 +131,22 @@ async fn exchange_all(
 }
 
 /// Returns the position of this repository in the exchange. Compares all memories first if the server does not have that position.
-async fn begin_exchange(
+async fn find_start_cursor(
     shared: &Arc<Shared>,
     membership: &TeamMembership,
     server: &TeamServer,
     about: &ServerAccess,
-) -> Result<ExchangePlace, TeamError> {
-    let began = shared.memories.begin_exchange(&membership.repository, &about.server_id);
+) -> Result<ExchangeCursor, TeamError> {
+    let began = shared.memories.prepare_exchange(&membership.repository, &about.server_id);
     let (place, has_any) = began.await.map_err(local_error)?;
     let marks = server.read_marks(&[(&place.repository, place.mark.seq)]).await?;
     let has_mark = marks.get(&place.repository) == Some(&place.mark);
-    let has_sent = place.sent == 0 || server.has_sent(&place.repository, &place.client, place.sent).await?;
+    let has_sent = place.sent == 0 || server.has_change(&place.repository, &place.client, place.sent).await?;
     if !has_any || has_mark && has_sent {
         return Ok(place);
     }
     let has_forgotten = !has_sent || place.mark.seq > 0;
-    compare_all(shared, server, place, has_forgotten).await
+    compare_with_server(shared, server, place, has_forgotten).await
 }
 
 fn ended_error(membership: &TeamMembership) -> TeamError {
@@ -158,12 +158,12 @@ fn ended_error(membership: &TeamMembership) -> TeamError {
 async fn exchange_once(
     shared: &Arc<Shared>,
     server: &TeamServer,
-    place: &mut ExchangePlace,
+    place: &mut ExchangeCursor,
     may_write: bool,
 ) -> Result<(), TeamError> {
     let mut sent = send_all(shared, server, place, may_write).await;
     loop {
-        take_all(shared, server, place).await?;
+        pull_all_versions(shared, server, place).await?;
         sent?; // checked only now, because a failure to send must not prevent the versions from being applied
         sent = send_all(shared, server, place, may_write).await; // sends the merged memories
         if matches!(sent, Ok(false)) {
@@ -171,11 +171,11 @@ async fn exchange_once(
         }
     }
     // The time is not stored at each exchange, so that an idle daemon does not write.
-    if place.synced_ms.is_none_or(|at| now_ms() - at > NOTE_AFTER_MS) {
-        let to = ExchangePlace { synced_ms: Some(now_ms()), ..place.clone() };
+    if place.synced_ms.is_none_or(|at| now_ms() - at > STORE_TIME_INTERVAL_MS) {
+        let to = ExchangeCursor { synced_ms: Some(now_ms()), ..place.clone() };
         *place = shared
             .memories
-            .move_place(ExchangeStep { from: place.clone(), to })
+            .store_cursor_step(ExchangeCursorStep { from: place.clone(), to })
             .await
             .map_err(local_error)?;
     }
@@ -183,23 +183,23 @@ async fn exchange_once(
 }
 
 /// Pulls all new versions from the server, and applies them.
-async fn take_all(
+async fn pull_all_versions(
     shared: &Arc<Shared>,
     server: &TeamServer,
-    place: &mut ExchangePlace,
+    place: &mut ExchangeCursor,
 ) -> Result<(), TeamError> {
     loop {
         let page = server
             .pull_versions(&place.repository, &place.mark, (&place.client, place.sent), VERSIONS_PER_PAGE)
             .await?;
-        if page.has_forgotten {
-            *place = compare_all(shared, server, place.clone(), true).await?; // the server was restored under this connection
+        if page.lacks_start {
+            *place = compare_with_server(shared, server, place.clone(), true).await?; // the server was restored under this connection
             continue;
         }
         if page.up_to != place.mark {
-            let to = ExchangePlace { mark: page.up_to, ..place.clone() };
-            let step = ExchangeStep { from: place.clone(), to };
-            *place = shared.memories.take_versions(page.versions, step, false).await.map_err(local_error)?;
+            let to = ExchangeCursor { mark: page.up_to, ..place.clone() };
+            let step = ExchangeCursorStep { from: place.clone(), to };
+            *place = shared.memories.apply_versions(page.versions, step, false).await.map_err(local_error)?;
         }
         if !page.has_more {
             return Ok(());
@@ -211,7 +211,7 @@ async fn take_all(
 async fn send_all(
     shared: &Arc<Shared>,
     server: &TeamServer,
-    place: &mut ExchangePlace,
+    place: &mut ExchangeCursor,
     may_write: bool,
 ) -> Result<bool, TeamError> {
     let (mut n_refused, mut has_any) = (0, false);
@@ -225,7 +225,7 @@ async fn send_all(
 async fn send_some(
     shared: &Arc<Shared>,
     server: &TeamServer,
-    place: &mut ExchangePlace,
+    place: &mut ExchangeCursor,
     n_refused: &mut usize,
 ) -> Result<bool, TeamError> {
     let outgoing = shared.memories.read_outgoing().await.map_err(local_error)?;
@@ -237,8 +237,9 @@ async fn send_some(
     let delivered = server.deliver_changes(&place.client, &changes).await?;
     if let Some(last) = delivered.n_stored.checked_sub(1).and_then(|at| outgoing.get(at)) {
         *n_refused = 0;
-        let step = ExchangeStep { from: place.clone(), to: ExchangePlace { sent: last.n, ..place.clone() } };
-        *place = shared.memories.note_sent(step).await.map_err(local_error)?;
+        let step =
+            ExchangeCursorStep { from: place.clone(), to: ExchangeCursor { sent: last.n, ..place.clone() } };
+        *place = shared.memories.record_sent_changes(step).await.map_err(local_error)?;
     }
     match (delivered.stopped, outgoing.get(delivered.n_stored)) {
         (Some(DeliveryStop::Changed(version)), Some(refused)) => {
@@ -248,7 +249,7 @@ async fn send_some(
                     format!("{}: the server keeps refusing changes that follow its own version", refused.id);
                 return Err(TeamError::new(message));
             }
-            shared.memories.take_refused(refused.id.clone(), version).await.map_err(local_error)?;
+            shared.memories.apply_refusing_version(refused.id.clone(), version).await.map_err(local_error)?;
         }
         (Some(DeliveryStop::SameClient), _) => {
             tracing::warn!("another copy of this memory.db sends to the team; this one takes another name");
@@ -262,17 +263,21 @@ async fn send_some(
 /// Compares all memories of the team with the server, and queues those that the server lacks. Needed if the server is new or has
 /// forgotten changes (`has_forgotten`), or if this database lost its position. Until the comparison is complete, the stored
 /// position is the beginning, so that a killed comparison starts over. Returns the new position.
-async fn compare_all(
+async fn compare_with_server(
     shared: &Arc<Shared>,
     server: &TeamServer,
-    mut place: ExchangePlace,
+    mut place: ExchangeCursor,
     has_forgotten: bool,
-) -> Result<ExchangePlace, TeamError> {
+) -> Result<ExchangeCursor, TeamError> {
     tracing::info!("all memories of the team are compared with the server");
     if has_forgotten {
         place = shared.memories.rename_client(place).await.map_err(local_error)?;
-        let to = ExchangePlace { mark: VersionMark::default(), has_forgotten: true, ..place.clone() };
-        place = shared.memories.move_place(ExchangeStep { from: place, to }).await.map_err(local_error)?;
+        let to = ExchangeCursor { mark: VersionMark::default(), has_forgotten: true, ..place.clone() };
+        place = shared
+            .memories
+            .store_cursor_step(ExchangeCursorStep { from: place, to })
+            .await
+            .map_err(local_error)?;
     }
     let (mut known, mut mark) = (HashSet::new(), VersionMark::default());
     loop {
@@ -281,13 +286,13 @@ async fn compare_all(
             server.pull_versions(&place.repository, &mark, (&place.client, 0), VERSIONS_PER_PAGE).await?;
         known.extend(page.versions.iter().map(|version| version.id.clone()));
         mark = page.up_to;
-        let stay = ExchangeStep { from: place.clone(), to: place };
-        place = shared.memories.take_versions(page.versions, stay, true).await.map_err(local_error)?;
+        let stay = ExchangeCursorStep { from: place.clone(), to: place };
+        place = shared.memories.apply_versions(page.versions, stay, true).await.map_err(local_error)?;
         if !page.has_more {
             break;
         }
     }
-    shared.memories.send_missing(known).await.map_err(local_error)?;
-    let to = ExchangePlace { mark, has_forgotten: false, ..place.clone() };
-    shared.memories.move_place(ExchangeStep { from: place, to }).await.map_err(local_error)
+    shared.memories.queue_missing_memories(known).await.map_err(local_error)?;
+    let to = ExchangeCursor { mark, has_forgotten: false, ..place.clone() };
+    shared.memories.store_cursor_step(ExchangeCursorStep { from: place, to }).await.map_err(local_error)
 }

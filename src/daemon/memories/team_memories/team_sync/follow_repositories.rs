@@ -7,7 +7,7 @@ use memod_memory_db::FollowedRow;
 use memod_team::{TeamError, TeamServer, VersionMark};
 
 use crate::daemon::memories::rules::share_rules::is_listed;
-use crate::daemon::memories::team_memories::followed_copies::{FollowedPlace, FollowedStep};
+use crate::daemon::memories::team_memories::followed_copies::{FollowedCursor, FollowedCursorStep};
 use crate::daemon::memories::team_memories::team_sync::exchange_limits::VERSIONS_PER_PAGE;
 use crate::daemon::memories::team_memories::team_sync::exchange_limits::local_error;
 use crate::daemon::shared::Shared;
@@ -24,7 +24,7 @@ pub(super) struct FollowedRepositories<'a> {
     /// Repositories whose stored positions were checked to be of this server.
     checked: HashSet<String>,
     /// Number of pages of versions that were stored.
-    pub(super) n_taken: u64,
+    pub(super) n_stored_pages: u64,
 }
 
 impl<'a> FollowedRepositories<'a> {
@@ -41,18 +41,18 @@ impl<'a> FollowedRepositories<'a> {
             server_id,
             listened_to: HashSet::new(),
             checked: HashSet::new(),
-            n_taken: 0,
+            n_stored_pages: 0,
         }
     }
 
     /// Copies all new versions of the repositories that the settings name and the role may see, and deletes the copies from other
     /// repositories. Continues after a failure in one repository, and returns the first failure.
-    pub(super) async fn take_news(&mut self) -> Result<(), TeamError> {
-        let visible = self.list_visible().await?;
+    pub(super) async fn copy_new_versions(&mut self) -> Result<(), TeamError> {
+        let visible = self.listen_to_visible_repositories().await?;
         let followed = unfollow_except(self.shared, |repository| visible.contains_key(repository)).await?;
-        let mut places: HashMap<String, FollowedPlace> = followed
+        let mut places: HashMap<String, FollowedCursor> = followed
             .into_iter()
-            .map(|repository| (repository.repository, FollowedPlace::from_json(&repository.cursor)))
+            .map(|repository| (repository.repository, FollowedCursor::from_json(&repository.cursor)))
             .collect();
         let unchecked = places.iter().filter(|(name, _)| !self.checked.contains(*name));
         let asked: Vec<_> = unchecked.map(|(name, place)| (name.as_str(), place.mark.seq)).collect();
@@ -64,9 +64,9 @@ impl<'a> FollowedRepositories<'a> {
                 || place.server_id == self.server_id && marks.get(&repository) == Some(&place.mark);
             let taken = match is_known {
                 true if place.mark.seq == last_seq => Ok(()),
-                true => self.take_new(&repository, place).await,
+                true => self.copy_new_versions_of(&repository, place).await,
                 // Nothing was copied yet, or the server was replaced or has forgotten changes.
-                false => self.take_all(&repository, place).await,
+                false => self.copy_all_versions_of(&repository, place).await,
             };
             if self.server.is_closed() {
                 return taken;
@@ -80,7 +80,7 @@ impl<'a> FollowedRepositories<'a> {
     }
 
     /// Returns the repositories to follow, each with the number of its last version, and listens to their notifications.
-    async fn list_visible(&mut self) -> Result<BTreeMap<String, i64>, TeamError> {
+    async fn listen_to_visible_repositories(&mut self) -> Result<BTreeMap<String, i64>, TeamError> {
         let list = &self.shared.engine.config.team.follow;
         loop {
             let visible = if list.is_empty() { Vec::new() } else { self.server.list_repositories().await? };
@@ -97,18 +97,22 @@ impl<'a> FollowedRepositories<'a> {
     }
 
     /// Copies the new versions of a repository.
-    async fn take_new(&mut self, repository: &str, mut place: FollowedPlace) -> Result<(), TeamError> {
+    async fn copy_new_versions_of(
+        &mut self,
+        repository: &str,
+        mut place: FollowedCursor,
+    ) -> Result<(), TeamError> {
         loop {
             let page = self.server.pull_versions(repository, &place.mark, ("", 0), VERSIONS_PER_PAGE).await?;
-            if page.has_forgotten {
-                return self.take_all(repository, place).await;
+            if page.lacks_start {
+                return self.copy_all_versions_of(repository, place).await;
             }
             if page.up_to != place.mark {
-                let to = FollowedPlace { mark: page.up_to, ..place.clone() };
-                let step = FollowedStep { from: place, to: to.clone() };
-                let taken = self.shared.memories.take_copies(repository.to_owned(), page.versions, step);
+                let to = FollowedCursor { mark: page.up_to, ..place.clone() };
+                let step = FollowedCursorStep { from: place, to: to.clone() };
+                let taken = self.shared.memories.store_copies(repository.to_owned(), page.versions, step);
                 taken.await.map_err(local_error)?;
-                self.n_taken += 1;
+                self.n_stored_pages += 1;
                 place = to;
             }
             if !page.has_more {
@@ -119,31 +123,35 @@ impl<'a> FollowedRepositories<'a> {
 
     /// Copies all versions of a repository from the beginning, and deletes copies that the server does not have. No position is
     /// stored before the end, so that a killed copy starts over.
-    async fn take_all(&mut self, repository: &str, mut stored: FollowedPlace) -> Result<(), TeamError> {
+    async fn copy_all_versions_of(
+        &mut self,
+        repository: &str,
+        mut stored: FollowedCursor,
+    ) -> Result<(), TeamError> {
         let memories = &self.shared.memories;
         let (mut ids, mut mark) = (HashSet::new(), VersionMark::default());
         loop {
             let page = self.server.pull_versions(repository, &mark, ("", 0), VERSIONS_PER_PAGE).await?;
             let living = page.versions.iter().filter(|version| !version.text.is_empty());
             ids.extend(living.map(|version| version.id.clone()));
-            let step = FollowedStep { from: stored, to: FollowedPlace::default() };
-            memories.take_copies(repository.to_owned(), page.versions, step).await.map_err(local_error)?;
-            self.n_taken += 1;
-            (stored, mark) = (FollowedPlace::default(), page.up_to);
+            let step = FollowedCursorStep { from: stored, to: FollowedCursor::default() };
+            memories.store_copies(repository.to_owned(), page.versions, step).await.map_err(local_error)?;
+            self.n_stored_pages += 1;
+            (stored, mark) = (FollowedCursor::default(), page.up_to);
             if !page.has_more {
                 break;
             }
         }
-        let place = FollowedPlace { mark, server_id: self.server_id.to_owned() };
+        let place = FollowedCursor { mark, server_id: self.server_id.to_owned() };
         memories
-            .keep_copies(repository.to_owned(), ids, FollowedStep { from: stored, to: place })
+            .delete_other_copies(repository.to_owned(), ids, FollowedCursorStep { from: stored, to: place })
             .await
             .map_err(local_error)
     }
 }
 
 /// Deletes the copies from repositories that the settings do not name. Needs no server.
-pub(super) async fn drop_unlisted(shared: &Arc<Shared>) -> Result<(), TeamError> {
+pub(super) async fn unfollow_unlisted(shared: &Arc<Shared>) -> Result<(), TeamError> {
     let config = &shared.engine.config.team;
     unfollow_except(shared, |repository| !config.url.is_empty() && is_listed(&config.follow, repository))
         .await
@@ -160,7 +168,7 @@ pub(super) async fn unfollow_except(
         followed.into_iter().partition(|repository| is_kept(&repository.repository));
     for repository in gone {
         tracing::info!(repository = repository.repository, "is not followed any more");
-        shared.memories.unfollow_repository(repository.repository).await.map_err(local_error)?;
+        shared.memories.delete_copies_of_repository(repository.repository).await.map_err(local_error)?;
     }
     Ok(remaining)
 }

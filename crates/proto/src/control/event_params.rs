@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::IndexProgress;
+use crate::IndexProgress;
 
 /// The subject of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

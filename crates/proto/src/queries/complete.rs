@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::caveats::Caveats;
+use crate::caveats::Caveats;
 
 /// Params of `complete`, which lists the words that begin with a prefix, for command-line completion. It waits for
 /// nothing.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FreshnessLevel, WhyCommit, WhyMemory};
+use crate::{FreshnessLevel, WhyCommit, WhyMemory};
 
 /// An additional part of an answer about definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// Environment variable with the address of the package index, for `memod fetch`. Other users see the arguments of a
 /// process, but not its environment.
-pub const INDEX_VARIABLE: &str = "MEMOD_FETCH_INDEX";
+pub const FETCH_INDEX_VARIABLE: &str = "MEMOD_FETCH_INDEX";
 
 /// Environment variable with the address of the hub, for `memod fetch`.
-pub const HUB_VARIABLE: &str = "MEMOD_FETCH_HUB";
+pub const FETCH_HUB_VARIABLE: &str = "MEMOD_FETCH_HUB";
 
 /// A line that `memod fetch` prints. The last line is `done` or `failed`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::StateCounts;
-use super::{IndexProgress, NextModel, Pending};
+use crate::anchor::StateCounts;
+use crate::{IndexProgress, NextModel, Pending};
 
 /// Params of `status`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

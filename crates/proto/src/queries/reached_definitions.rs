@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FreshnessLevel, RefDefinition, ReferencePart, WhyCommit, WhyMemory};
+use crate::{FreshnessLevel, RefDefinition, ReferencePart, WhyCommit, WhyMemory};
 
 /// Params of the methods that follow uses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FreshnessLevel;
+use crate::FreshnessLevel;
 
 /// Params of `outline`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

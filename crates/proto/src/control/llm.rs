@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::caveats::Caveats;
-use super::memory::Brief;
+use crate::caveats::Caveats;
+use crate::memory::Brief;
 
 /// One message to the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 use memod_base::types::{ChunkKind, FileClass, RankingPart};
 use serde::{Deserialize, Serialize};
 
-use super::anchor::Anchor;
-use super::memory::{MemoryScope, Traits};
-use super::search_mode::SearchMode;
-use super::{FreshnessLevel, Pending};
+use crate::anchor::Anchor;
+use crate::memory::{MemoryScope, Traits};
+use crate::search_mode::SearchMode;
+use crate::{FreshnessLevel, Pending};
 
 /// Params of `search`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -250,13 +250,13 @@ pub struct Copies {
 }
 
 /// Maximum number of paths of copies.
-const MOST_PATHS: usize = 5;
+const MAX_COPY_PATHS: usize = 5;
 
 impl Copies {
     /// Counts a file with the same content, and adds its path unless there are `MOST_PATHS` already.
-    pub fn add(&mut self, path: &str) {
+    pub fn add_file(&mut self, path: &str) {
         self.count += 1;
-        if self.paths.len() < MOST_PATHS {
+        if self.paths.len() < MAX_COPY_PATHS {
             self.paths.push(path.to_owned());
         }
     }
@@ -269,7 +269,7 @@ impl Hit {
     }
 
     /// Returns a line that lists the files with the same content: `and 4 like it: a.md, …`; `None` if there are none.
-    pub fn like_it(&self) -> Option<String> {
+    pub fn describe_copies(&self) -> Option<String> {
         let Copies { count, paths, cwd_paths } = self.copies.as_ref()?;
         let paths = if cwd_paths.is_empty() { paths } else { cwd_paths };
         let more = if *count > paths.len() { ", …" } else { "" };
@@ -384,7 +384,7 @@ pub struct Arms {
 
 impl Arms {
     /// Returns whether the hit contains a word of the query, and not only similar text.
-    pub fn has_word(&self) -> bool {
+    pub fn has_query_word(&self) -> bool {
         self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
     }
 }

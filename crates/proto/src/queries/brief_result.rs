@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FreshnessLevel;
+use crate::FreshnessLevel;
 
 /// Params of `brief`, which returns an overview of the repository before work starts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::AnchorState;
-use super::{CommitInfo, FreshnessLevel};
+use crate::anchor::AnchorState;
+use crate::{CommitInfo, FreshnessLevel};
 
 /// Params of `why`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

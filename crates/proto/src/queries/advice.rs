@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::AnchorState;
-use super::caveats::Caveats;
+use crate::anchor::AnchorState;
+use crate::caveats::Caveats;
 
 /// A point in an agent's session at which `advise` is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
