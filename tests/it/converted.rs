@@ -192,7 +192,7 @@ fn the_lines_of_what_git_converts_are_not_said_to_be_uncommitted() {
     assert_eq!(whole["commits"][0]["subject"], "first", "{whole}");
     let refused = why("x.f:1").unwrap_err();
     assert!(
-        refused["message"].as_str().unwrap().contains("x.f: git converts it (.gitattributes)"),
+        refused["message"].as_str().unwrap().contains("x.f: git converts the file (.gitattributes)"),
         "{refused}"
     );
     for target in ["x.id", "x.id:2", "x.u:1"] {

@@ -48,7 +48,7 @@ fn process_has_ended(pid: i32) -> bool {
 }
 
 #[cfg(not(unix))]
-fn has_ended(_: i32) -> bool {
+fn process_has_ended(_: i32) -> bool {
     false
 }
 

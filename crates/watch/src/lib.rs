@@ -139,7 +139,7 @@ pub fn unreliable_file_system(dir: &Path) -> Option<&'static str> {
 
 /// Returns `None`: on this platform the watcher of the operating system is trusted.
 #[cfg(not(target_os = "linux"))]
-pub fn silent_file_system(_: &Path) -> Option<&'static str> {
+pub fn unreliable_file_system(_: &Path) -> Option<&'static str> {
     None
 }
 

@@ -13,7 +13,7 @@ impl MountTable {
     }
 
     /// Returns nothing.
-    pub fn take_changes(&mut self) -> Vec<PathBuf> {
+    pub fn take_changed_mount_points(&mut self) -> Vec<PathBuf> {
         Vec::new()
     }
 

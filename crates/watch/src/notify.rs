@@ -45,10 +45,10 @@ impl Watch {
     ///
     /// # Errors
     /// When the operating system refuses.
-    pub fn add_dir(&self, view: WorktreeId, role: Role, path: &Path) -> Result<(), WatchError> {
+    pub fn add_dir(&self, worktree: WorktreeId, role: Role, path: &Path) -> Result<(), WatchError> {
         let mut watcher = lock(&self.watcher);
         // Register the owner before the first event.
-        if !add_owner(&mut lock(&self.roots), (view, role), path) {
+        if !add_owner(&mut lock(&self.roots), (worktree, role), path) {
             return Ok(());
         }
         watcher.watch(path, RecursiveMode::Recursive).map_err(|error| {
@@ -58,9 +58,9 @@ impl Watch {
     }
 
     /// Stops watching the roots that only this worktree owns.
-    pub fn remove_view(&self, view: WorktreeId) {
+    pub fn remove_worktree(&self, worktree: WorktreeId) {
         let mut watcher = lock(&self.watcher);
-        let left = remove_owner(&mut lock(&self.roots), view);
+        let left = remove_owner(&mut lock(&self.roots), worktree);
         for path in left {
             let _ = watcher.unwatch(&path); // this fails if the directory is gone, which is fine
         }
@@ -90,9 +90,9 @@ fn add_owner(roots: &mut Owners, owner: (WorktreeId, Role), path: &Path) -> bool
 }
 
 /// Removes a worktree from all owners; returns the directories that have no owner left.
-fn remove_owner(roots: &mut Owners, view: WorktreeId) -> Vec<PathBuf> {
+fn remove_owner(roots: &mut Owners, worktree: WorktreeId) -> Vec<PathBuf> {
     let left = roots.extract_if(|_, owners| {
-        owners.retain(|(owner, _)| *owner != view);
+        owners.retain(|(owner, _)| *owner != worktree);
         owners.is_empty()
     });
     left.map(|(path, _)| path).collect()
@@ -110,9 +110,9 @@ fn translate_event(roots: &Owners, event: notify::Result<Event>) -> WatchEvent {
 fn changes_for_owners(roots: &Owners, path: &Path) -> Vec<FsChange> {
     let mut changes = Vec::new();
     for (n_below, above) in path.ancestors().enumerate() {
-        for (view, role) in roots.get(above).into_iter().flatten().copied() {
+        for (worktree, role) in roots.get(above).into_iter().flatten().copied() {
             if role == Role::Worktree || n_below <= 1 {
-                changes.push(FsChange { view, role, path: path.to_owned() });
+                changes.push(FsChange { worktree, role, path: path.to_owned() });
             }
         }
     }
@@ -134,7 +134,7 @@ mod tests {
     fn each_owner_is_told_what_is_its_own() {
         let (main, linked) = (WorktreeId(1), WorktreeId(2));
         let mut roots = Owners::new();
-        let mut add = |view, role, path: &str| add_owner(&mut roots, (view, role), Path::new(path));
+        let mut add = |worktree, role, path: &str| add_owner(&mut roots, (worktree, role), Path::new(path));
         assert!(add(main, Role::Worktree, "/r"));
         assert!(!add(main, Role::Worktree, "/r/src"), "below what is watched");
         assert!(add(main, Role::Git, "/r/.git"));
@@ -144,7 +144,7 @@ mod tests {
         assert!(add(linked, Role::Worktree, "/r/l"));
         let check = |roots: &Owners, path: &str, expected: &[(WorktreeId, Role)]| {
             let told = changes_for_owners(roots, Path::new(path));
-            let told: Vec<_> = told.into_iter().map(|change| (change.view, change.role)).collect();
+            let told: Vec<_> = told.into_iter().map(|change| (change.worktree, change.role)).collect();
             assert_eq!(told, expected, "{path}");
         };
         let (tree, git) = ((main, Role::Worktree), (main, Role::Git));

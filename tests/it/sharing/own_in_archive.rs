@@ -180,7 +180,7 @@ fn what_becomes_of_files_is_told() {
     call(&live, "memory.forget", json!({ "ids": [id] }));
     live.call_in(&side, "memory.forget", json!({ "ids": [added["memory"]["id"]] }));
     let told = said(&live, &["restore", &id]);
-    assert!(told.contains(&format!(".memod/memories/{id}.md written in this worktree")), "{told}");
+    assert!(told.contains(&format!("wrote .memod/memories/{id}.md in this worktree")), "{told}");
 }
 
 #[test]

@@ -237,7 +237,7 @@ fn lower_priority() {
 }
 
 #[cfg(not(unix))]
-fn give_way() {}
+fn lower_priority() {}
 
 /// Limits the address space of the process, and disables core files. An allocation beyond the limit ends the process.
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ use memod_base::types::{
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
+use memod_proto::AnswerPart;
 use memod_search::paths::class_rules;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
@@ -22,6 +23,7 @@ use memod_structure::resolve::{
 use memod_text::words::{TokenForm, write_words};
 
 use crate::daemon::definitions::named_definitions::find_definitions;
+use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::code_map_cache::SECONDARY_CLASSES;
 
@@ -35,6 +37,8 @@ const MOST_STEPS: u32 = 2_000;
 /// Maximum number of manifests that are read, and of bytes in each.
 const MOST_MANIFESTS: usize = 500;
 const MOST_MANIFEST_BYTES: u64 = 256 << 10;
+/// Why an answer lacks something while a part of the index cannot be read.
+const UNREADABLE_INDEX: &str = "a part of the index cannot be read; the log has the reason";
 
 /// A definition, or the code of a file outside of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,6 +90,8 @@ pub(super) struct WorktreeStructures<'a> {
     until: Instant,
     /// Why an answer lacks something.
     cut: Cell<Option<&'static str>>,
+    /// Whether a part of the index could not be read.
+    lacks_index: Cell<bool>,
 }
 
 impl<'a> WorktreeStructures<'a> {
@@ -120,11 +126,17 @@ impl<'a> WorktreeStructures<'a> {
             n_steps,
             until,
             cut,
+            lacks_index: Cell::default(),
         })
     }
 
-    /// Returns why an answer lacks something, if it does.
-    pub(super) fn why_cut(&self) -> Option<&'static str> {
+    /// Returns why an answer lacks something, if it does. If a part of the index could not be read, also notes that the answer is
+    /// not fresh.
+    pub(super) fn why_cut(&self, caveats: &NotedCaveats) -> Option<&'static str> {
+        if self.lacks_index.get() {
+            caveats.note_caveat(AnswerPart::Code, UNREADABLE_INDEX);
+            return Some(UNREADABLE_INDEX);
+        }
         self.cut.get()
     }
 
@@ -321,7 +333,7 @@ impl StructureStore for WorktreeStructures<'_> {
         let key = self.source_key(file);
         let read = self.reader.read_structure(self.worktree, &key).unwrap_or_else(|error| {
             tracing::warn!(path = %key, %error, "the names of a file are left out of an answer");
-            self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
+            self.lacks_index.set(true);
             None
         });
         let structure = Arc::new(read.unwrap_or_default());
@@ -349,7 +361,7 @@ impl StructureStore for WorktreeStructures<'_> {
         let read = self.find_candidates(name).map(|candidates| candidates.to_vec());
         read.unwrap_or_else(|error| {
             tracing::warn!(name, %error, "the definitions of a name are left out of an answer");
-            self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
+            self.lacks_index.set(true);
             Vec::new()
         })
     }
