@@ -205,7 +205,7 @@ class Hit(Record):
     classes: list[FileClass]
     """Classes of the file."""
     snippet: str
-    """The lines that match best, at most a few hundred characters."""
+    """The lines that match best: a few hundred characters, unless more lines are asked for."""
     snippet_line: int
     """First line of the snippet, 1-based."""
     text: Optional[str]
@@ -777,7 +777,7 @@ class DaemonInfo(Record):
     version: str
     """`CARGO_PKG_VERSION` of the daemon."""
     uptime_s: int
-    """Uptime, seconds."""
+    """Seconds since the daemon was started."""
     rss_bytes: int
     """Resident set, bytes."""
 

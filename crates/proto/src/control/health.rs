@@ -77,7 +77,7 @@ pub struct DaemonInfo {
     pub pid: u32,
     /// `CARGO_PKG_VERSION` of the daemon.
     pub version: String,
-    /// Uptime, seconds.
+    /// Seconds since the daemon was started.
     pub uptime_s: u64,
     /// Resident set, bytes.
     pub rss_bytes: u64,

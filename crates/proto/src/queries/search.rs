@@ -191,7 +191,7 @@ pub struct Hit {
     /// Classes of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<FileClass>,
-    /// The lines that match best, at most a few hundred characters.
+    /// The lines that match best: a few hundred characters, unless more lines are asked for.
     pub snippet: String,
     /// First line of the snippet, 1-based.
     pub snippet_line: u32,
