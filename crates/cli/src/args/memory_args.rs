@@ -385,7 +385,7 @@ pub(crate) struct RemovalConfirmArgs {
     /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
-    /// Show the memories that meet the conditions, and change nothing
+    /// Show the memories that would be affected, and change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
 }
