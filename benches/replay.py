@@ -26,8 +26,8 @@ N_PLACES = 10
 def product_weights(search=SEARCH):
     """Returns the weights in crates/search/src: arms by kind and field, factors by their constant."""
     fuse, rerank = [(search / "ranking" / name).read_text(encoding="utf-8") for name in ["fuse.rs", "rerank.rs"]]
-    by_word = re.search(r"const BY_WORD: Weights = Weights \{(.*?)\n\};", fuse, re.S)
-    kinds = re.findall(r"(\w+): ArmWeights \{(.*?)\}", by_word.group(1) if by_word else "", re.S)
+    with_maxsim = re.search(r"const WEIGHTS_WITH_MAXSIM: WeightsByKind = WeightsByKind \{(.*?)\n\};", fuse, re.S)
+    kinds = re.findall(r"(\w+): ArmWeights \{(.*?)\}", with_maxsim.group(1) if with_maxsim else "", re.S)
     found = {f"{kind}_{arm}": value for kind, arms in kinds for arm, value in re.findall(r"(\w+): ([\d.]+)", arms)}
     found.update(re.findall(r'^const (\w+): ScoreFactor = ScoreFactor::new\("\w+", ([\d.]+)\);', rerank, re.M))
     absent = [name for name in NAMES if name not in found]
@@ -40,7 +40,7 @@ def class_factors(search=SEARCH):
     """Returns the factor of each class of files in crates/search/src/paths/class_rules.rs."""
     text = (search / "paths/class_rules.rs").read_text(encoding="utf-8")
     text = text[text.index("const RULES"):]
-    rules = re.findall(r"ClassRule \{\n\s+class: FileClass::(\w+),(.*?)\.\.NONE", text, re.S)
+    rules = re.findall(r"ClassRule \{\n\s+class: FileClass::(\w+),(.*?)\.\.EMPTY_RULE", text, re.S)
     found = {name.lower(): re.search(r"factor: ([\d.]+)", body) for name, body in rules}
     return {name: float(factor.group(1)) for name, factor in found.items() if factor}
 
