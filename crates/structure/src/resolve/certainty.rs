@@ -1,5 +1,7 @@
 //! Defines how certain it is that a use means a definition.
 
+use memod_base::types::is_compound;
+
 /// How certain it is that a use means a definition, most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
@@ -14,6 +16,12 @@ pub enum Certainty {
 }
 
 impl Certainty {
+    /// Returns the certainty of `n_found` definitions when only their name is known. Names of one word, such as `get` and
+    /// `close`, occur in other libraries too.
+    pub(super) fn from_name_alone(n_found: usize, name: &str) -> Self {
+        if n_found == 1 && is_compound(name) { Self::Likely } else { Self::ByName }
+    }
+
     /// Returns the word for the certainty in answers.
     pub fn as_str(self) -> &'static str {
         match self {

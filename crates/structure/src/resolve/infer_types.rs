@@ -16,7 +16,7 @@ pub(super) const MOST_STEPS: u32 = 12;
 const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
 /// Functions that return the type of their receiver, unless the type has its own function of that name.
 const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
-/// Most types of one name that are told apart.
+/// Maximum number of types of one name that are distinguished.
 const MOST_TYPES: usize = 50;
 /// Names that mean the enclosing type in a signature.
 const OWN_TYPES: [&str; 2] = ["Self", "this"];

@@ -11,6 +11,7 @@ mod overloads;
 mod packages;
 mod path_index;
 mod resolve_imports;
+mod resolve_receiver;
 mod split_path;
 #[cfg(test)]
 mod tests;
@@ -27,11 +28,9 @@ use self::overloads::is_constructor;
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
-    DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_compound,
-    is_version, last_part,
+    DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
 };
 
-use self::infer_types::TypeName;
 use self::use_place::{LanguageFamily, UsePlace};
 
 /// Most aliases of one definition that are followed.
@@ -222,7 +221,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
                         found.is_internal && found.role != DeclaredRole::Member
                     }),
                 ),
-                visible => only_by_name(visible, self.name),
+                visible => (Certainty::from_name_alone(visible.len(), self.name), visible),
             },
             _ => (Certainty::ByName, Vec::new()),
         }
@@ -262,197 +261,6 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         files
     }
 
-    /// Resolves a member of the enclosing type.
-    fn resolve_own_member(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
-        let Some(around) = Self::enclosing_type(place) else {
-            return only_by_name(self.all_members(place), self.name);
-        };
-        let own = self.candidates_of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(found.owner_title()) == around.name
-        });
-        let same_file: Vec<DefinitionCandidate> =
-            own.iter().filter(|found| found.file == place.file).copied().collect();
-        if !same_file.is_empty() {
-            return (Certainty::Exact, same_file);
-        }
-        // Otherwise the member may be of a base, which may be in another library.
-        self.resolve_in_type(&around, place.steps)
-            .unwrap_or_else(|| only_by_name(self.all_members(place), self.name))
-    }
-
-    /// Resolves a member of a type or of its bases; `None` if no such member is known.
-    fn resolve_in_type(
-        &self,
-        type_name: &TypeName,
-        steps: u32,
-    ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
-        let (is_certain, found) = self.members_of(type_name, steps);
-        let certainty = match found.len() {
-            0 => return None,
-            _ if is_certain => Certainty::Exact,
-            1 => Certainty::Likely,
-            _ => Certainty::ByName,
-        };
-        Some((certainty, found))
-    }
-
-    /// Resolves a name without a receiver to a member of the bases of the enclosing types.
-    fn resolve_inherited(&self, place: &UsePlace<'_>) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
-        if !place.family.has_implicit_self() || !place.is_call {
-            return None;
-        }
-        let types = place
-            .definitions_around()
-            .filter(|id| place.structure.declared[*id as usize].role == DeclaredRole::Type)
-            .map(Some);
-        let mut around = std::iter::once(place.within).chain(types);
-        let (certainty, mut found) = around.find_map(|within| {
-            self.resolve_in_type(&Self::enclosing_type(&UsePlace { within, ..*place })?, place.steps)
-        })?;
-        found.retain(|found| {
-            let structure = self.structures.structure_of(found.file);
-            !is_constructor(&structure, found.declared_in(&structure))
-        });
-        (!found.is_empty()).then_some((certainty, found))
-    }
-
-    /// Resolves a name whose receiver is the path of a module, a type or a value.
-    fn resolve_with_receiver(
-        &self,
-        place: &UsePlace<'_>,
-        path: &str,
-    ) -> (Certainty, Vec<DefinitionCandidate>) {
-        if place.family == LanguageFamily::JavaScript && matches!(path, "exports" | "module.exports") {
-            return self.resolve_without_receiver(place);
-        }
-        if let Some(type_name) = self.infer_type(place, path) {
-            return self.resolve_typed_value(place, &type_name);
-        }
-        if self.is_call_on_value(place, path) {
-            return self.resolve_untyped_value(place);
-        }
-        let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
-        let of_type = self.candidates_of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(found.owner_title()) == type_name
-        });
-        let seen: Vec<DefinitionCandidate> =
-            of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
-        if !seen.is_empty() {
-            return (Certainty::Exact, seen);
-        }
-        if let Some(found) = self.resolve_in_modules(place, path) {
-            return found;
-        }
-        match of_type.len() {
-            0 => {}
-            1 => return (Certainty::Likely, of_type),
-            _ => return (Certainty::ByName, of_type),
-        }
-        // The path names a type of another library.
-        let is_type = type_name.starts_with(char::is_uppercase) && place.family != LanguageFamily::Go;
-        if is_type { (Certainty::ByName, Vec::new()) } else { self.resolve_untyped_value(place) }
-    }
-
-    /// Returns whether a path of Go ends in a call of a value's member, as in `mill.Hook()`, which does not mean a type `Hook`.
-    /// `a.Hook()` with a package `a` is a conversion.
-    fn is_call_on_value(&self, place: &UsePlace<'_>, path: &str) -> bool {
-        let member = path.strip_suffix("()").and_then(|called| called.rsplit_once('.'));
-        place.family == LanguageFamily::Go
-            && member.is_some_and(|(value, _)| self.files_of_module_path(place, value).is_none())
-    }
-
-    /// Resolves a name in the module that a path means; `None` if the path means no module that is known to have the name.
-    fn resolve_in_modules(
-        &self,
-        place: &UsePlace<'_>,
-        path: &str,
-    ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
-        let modules = self.files_of_module_path(place, path)?;
-        let from = modules.iter().map(|module| (*module, self.name.to_owned()));
-        let found = self.retain_visible(place, self.resolve_exported(from.collect()));
-        let is_of_another_library = modules.is_empty();
-        let is_known = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
-        is_known.then_some((Certainty::Exact, found))
-    }
-
-    /// Resolves a member of a value whose type the text shows.
-    fn resolve_typed_value(
-        &self,
-        place: &UsePlace<'_>,
-        type_name: &TypeName,
-    ) -> (Certainty, Vec<DefinitionCandidate>) {
-        if type_name.is_wrapped {
-            return (Certainty::Exact, Vec::new());
-        }
-        let (is_certain, found) = self.members_of(type_name, place.steps);
-        match (found.len(), is_certain) {
-            (1.., true) => (if type_name.is_written { Certainty::Exact } else { Certainty::Likely }, found),
-            (1, false) => (Certainty::Likely, found),
-            (2.., false) => (Certainty::ByName, found),
-            (0, _) if self.is_of_another_library(type_name) => (Certainty::Exact, Vec::new()),
-            // The type is a type parameter, or the member is of an interface or of a base in another library.
-            (0, _) if type_name.name.len() == 1 || self.has_type(&type_name.name) => {
-                self.resolve_untyped_value(place)
-            }
-            (0, _) => (Certainty::Exact, Vec::new()),
-        }
-    }
-
-    fn has_type(&self, name: &str) -> bool {
-        self.structures.definitions_named(name).iter().any(|candidate| {
-            let structure = self.structures.structure_of(candidate.file);
-            candidate.declared_in(&structure).role == DeclaredRole::Type
-        })
-    }
-
-    /// Resolves a member of a value whose type is not known.
-    fn resolve_untyped_value(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
-        match place.family {
-            // Any object may have a method of any name.
-            LanguageFamily::JavaScript => (Certainty::ByName, self.all_members(place)),
-            // The name may be a field, which is no definition here.
-            LanguageFamily::Go | LanguageFamily::Rust if !place.is_call => {
-                (Certainty::ByName, self.all_members(place))
-            }
-            _ => only_by_name(self.all_members(place), self.name),
-        }
-    }
-
-    fn all_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
-        self.candidates_of_family(place, |_, found| found.role == DeclaredRole::Member)
-    }
-
-    /// Returns the files of the module that a path means in this place: none for a module of another library; `None` if the
-    /// path means no module.
-    fn files_of_module_path(&self, place: &UsePlace<'_>, path: &str) -> Option<Vec<FileNumber>> {
-        let is_type = place.family == LanguageFamily::Rust && last_part(path).starts_with(char::is_uppercase);
-        if is_type || path.contains("()") {
-            return None;
-        }
-        let (first, rest) = path.split_once('.').map_or((path, ""), |(first, rest)| (first, rest));
-        let whole = place.structure.imports.iter().find(|import| import.local == path);
-        if let Some(import) =
-            whole.or_else(|| place.structure.imports.iter().find(|import| import.local == first))
-        {
-            let is_whole = import.local == path;
-            let mut module = import.full_module();
-            if !is_whole && !rest.is_empty() {
-                module = format!("{module}{}{rest}", place.family.separator());
-            }
-            let mut files = self.find_module_files(place.family, &module, place.file);
-            if files.is_empty() && import.name.is_empty() {
-                files = self.find_module_files(place.family, &import.module, place.file);
-            }
-            let is_external = self.find_module_files(place.family, &import.module, place.file).is_empty();
-            return (!files.is_empty() || is_external).then_some(files);
-        }
-        if place.family != LanguageFamily::Rust {
-            return None;
-        }
-        let files = self.find_module_files(place.family, &path.replace('.', "::"), place.file);
-        (!files.is_empty()).then_some(files)
-    }
-
     fn candidates_of_family(
         &self,
         place: &UsePlace<'_>,
@@ -476,12 +284,4 @@ fn is_package_of(module: &str, package: &str) -> bool {
 /// Returns whether an import binds a name, or imports a definition of that name under another name.
 fn imports_name(import: &ImportedName, name: &str) -> bool {
     import.name == name || import.local == name
-}
-
-/// Returns candidates of which only the name is known, with their certainty. Names of one word, such as `get` and `close`,
-/// occur in other libraries too.
-fn only_by_name(found: Vec<DefinitionCandidate>, name: &str) -> (Certainty, Vec<DefinitionCandidate>) {
-    let is_rare = is_compound(name);
-    let certainty = if found.len() == 1 && is_rare { Certainty::Likely } else { Certainty::ByName };
-    (certainty, found)
 }
