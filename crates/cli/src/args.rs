@@ -14,6 +14,7 @@ mod uses_args;
 mod verb_groups;
 mod verb_paths;
 mod verb_rows;
+mod writing_args;
 
 use std::ffi::OsString;
 
@@ -34,9 +35,8 @@ pub(super) use exchange_args::{
 };
 pub(super) use memo_verb::MemoVerb;
 pub(super) use memory_args::{
-    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
-    RecentArgs, RemovalConfirmArgs, RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
-    TextArgs, UpdateArgs,
+    GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs, RecentArgs, RemovalConfirmArgs,
+    RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
 };
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
@@ -44,6 +44,7 @@ pub(super) use relation_args::{
 pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
 pub(super) use verb_groups::parse_command_line;
 pub(super) use verb_rows::find_row_schema;
+pub(super) use writing_args::{AddArgs, AppendArgs, TextArgs, UpdateArgs};
 
 /// Search a repository and its history by words and meaning, and keep memories about it
 ///

@@ -12,11 +12,12 @@ use super::daemon_args::{
 };
 use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
-    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
-    RecentArgs, RemovalConfirmArgs, RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs, UpdateArgs,
+    GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs, RecentArgs, RemovalConfirmArgs,
+    RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs,
 };
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
+use super::writing_args::{AddArgs, AppendArgs, UpdateArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoVerb {

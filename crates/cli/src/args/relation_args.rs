@@ -6,7 +6,7 @@ use memod_terminal::RowsArgs;
 
 use super::parse_share::parse_share;
 
-/// What to do with a text that says nearly the same as another memory.
+/// The reaction to a text that says nearly the same as another memory.
 #[derive(Debug, Args)]
 pub(crate) struct NearDuplicateArgs {
     /// Add the memory even if the container has one that says nearly the same

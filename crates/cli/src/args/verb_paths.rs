@@ -6,9 +6,9 @@ use super::code_args::{OpenArgs, OutlineArgs, ShowArgs, WhyArgs};
 use super::daemon_args::{ModelArgs, ModelVerb};
 use super::exchange_args::ImportArgs;
 use super::memo_verb::MemoVerb;
-use super::memory_args::{AddArgs, AppendArgs, UpdateArgs};
 use super::relation_args::ConsolidateArgs;
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
+use super::writing_args::{AddArgs, AppendArgs, UpdateArgs};
 
 impl MemoVerb {
     /// Returns whether a long answer of the verb goes through a pager.
