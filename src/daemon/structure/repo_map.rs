@@ -18,7 +18,7 @@ use crate::daemon::shared::code_map_cache::CachedCodeMap;
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;
 
-/// Maximum number of files of which the main name is listed.
+/// Maximum number of files whose main name is listed.
 const MOST_NAMES: usize = 10;
 
 /// Answers `map`: ranks the files of a worktree, and shows as many as fit the budget.

@@ -189,7 +189,8 @@ fn find_refs_at(
             let counts = count_by_certainty(&found);
             found.truncate(params.limit.unwrap_or(LIMIT));
             let entries = read_entries(reader, at, found.iter().map(|shown| shown.key.clone()))?;
-            Ok((targets, counts, found, entries, structures.why_cut(&request.caveats)))
+            structures.note_unread_index(&request.caveats);
+            Ok((targets, counts, found, entries, structures.why_cut()))
         })
     });
     let (targets, counts, found, entries, cut) = read?;

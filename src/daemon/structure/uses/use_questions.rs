@@ -120,8 +120,8 @@ pub(super) fn answer_question(
             }
             let limit = params.limit.unwrap_or(LIMIT);
             let mut result = build_result(&structures, (question, &targets), (reached, &alike), limit);
-            let why_cut = structures.why_cut(&request.caveats).map(str::to_owned);
-            result.cut = result.cut.or(why_cut).or(why_not_alike);
+            structures.note_unread_index(&request.caveats);
+            result.cut = result.cut.or_else(|| structures.why_cut().map(str::to_owned)).or(why_not_alike);
             let entries =
                 read_entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
             Ok((result, targets, entries))

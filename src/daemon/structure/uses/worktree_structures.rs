@@ -130,14 +130,16 @@ impl<'a> WorktreeStructures<'a> {
         })
     }
 
-    /// Returns why an answer lacks something, if it does. If a part of the index could not be read, also notes that the answer is
-    /// not fresh.
-    pub(super) fn why_cut(&self, caveats: &NotedCaveats) -> Option<&'static str> {
+    /// Returns why an answer lacks something, if it does.
+    pub(super) fn why_cut(&self) -> Option<&'static str> {
+        if self.lacks_index.get() { Some(UNREADABLE_INDEX) } else { self.cut.get() }
+    }
+
+    /// Notes that the answer is not fresh if a part of the index could not be read.
+    pub(super) fn note_unread_index(&self, caveats: &NotedCaveats) {
         if self.lacks_index.get() {
             caveats.note_caveat(AnswerPart::Code, UNREADABLE_INDEX);
-            return Some(UNREADABLE_INDEX);
         }
-        self.cut.get()
     }
 
     /// Returns whether the deadline has passed; if so, records that as the reason why the answer is cut.
