@@ -44,7 +44,7 @@ enum DaemonVerb {
     ///
     /// Example: memod bench quality questions.jsonl
     Bench(BenchArgs),
-    /// Check whether a daemon could serve the repository, even while another one does. Prints the line that a ready daemon prints.
+    /// Check whether a daemon could serve the repository, even while another daemon does. Prints the line that a ready daemon prints.
     #[command(hide = true)]
     Check {
         /// A directory in the worktree.

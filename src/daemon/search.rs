@@ -212,7 +212,7 @@ fn find_memories_only(
     layout: &RepoLayout,
     at: Option<&Freshness>,
 ) -> RpcResult<(SnapshotHits, bool)> {
-    let mut memories = SearchedMemories::search(request, question.memories.as_ref(), at);
+    let mut memories = SearchedMemories::search_for_request(request, question.memories.as_ref(), at);
     if let Some(error) = memories.error.take() {
         return Err(error);
     }

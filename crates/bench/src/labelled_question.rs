@@ -1,6 +1,6 @@
 //! Finds the ranks of the relevant records of a question among the hits of a search.
 //!
-//! What a record is depends on the set: a file, a section of a page, a text of the corpus, or each single hit.
+//! The kind of a record depends on the set: a file, a section of a page, a text of the corpus, or each single hit.
 
 use std::collections::{HashMap, HashSet};
 

@@ -145,8 +145,8 @@ fn build_arm_report(arms: &[BenchArm], nth: usize, sets: &[&SetMeasurement]) -> 
         difference: differences.map(|differences| estimate_figures(&RANK_METRICS, &differences)),
         definitions: build_definition_report(&definitions),
         definitions_difference,
-        p50_ms: percentile(&times, 50),
-        p99_ms: percentile(&times, 99),
+        p50_ms: find_percentile(&times, 50),
+        p99_ms: find_percentile(&times, 99),
     }
 }
 
@@ -194,7 +194,7 @@ fn estimate_figures<const K: usize>(
 }
 
 /// Returns a percentile of sorted values by the nearest-rank method; 0 without values.
-fn percentile(sorted: &[f64], percent: usize) -> f64 {
+fn find_percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn percentiles_are_nearest_ranks() {
         let values: Vec<f64> = (1..=200).map(f64::from).collect();
-        assert_eq!((percentile(&values, 50), percentile(&values, 99)), (100.0, 198.0));
-        assert_eq!((percentile(&values[..1], 99), percentile(&[], 50)), (1.0, 0.0));
+        assert_eq!((find_percentile(&values, 50), find_percentile(&values, 99)), (100.0, 198.0));
+        assert_eq!((find_percentile(&values[..1], 99), find_percentile(&[], 50)), (1.0, 0.0));
     }
 }

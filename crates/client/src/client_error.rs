@@ -92,7 +92,7 @@ pub enum ClientError {
     InvalidAnswer {
         /// The socket from which the reply came.
         socket: PathBuf,
-        /// What is wrong with the reply.
+        /// The fault in the reply.
         reason: String,
     },
     /// The daemon is newer and speaks another protocol.

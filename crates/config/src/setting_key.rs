@@ -99,7 +99,7 @@ enum SettingSlot {
 
 /// The levels of logging.
 const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
-/// What can happen to an expired memory.
+/// The ways to treat an expired memory.
 const EXPIRY_ACTIONS: &[&str] = &["archive", "purge"];
 /// Minimum of `memory.near_cosine`. Below this cosine, two memories merely share a subject. Unrelated pairs have at most 0.48,
 /// paraphrases 0.42 to 0.79, and from 0.9 on a pair is likely a duplicate, according to models/builtin/README.md; the cosines of

@@ -9,9 +9,9 @@ pub use self::address::ServerAddress;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TeamError {
-    /// What failed, where, and why, without a password.
+    /// The failure, its place and its cause, without a password.
     pub message: String,
-    /// What the user can do about it.
+    /// The remedy for the user.
     pub hint: Option<String>,
 }
 

@@ -29,10 +29,10 @@ pub fn combine_vectors(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
     normalize(sum)
 }
 
-/// One vector for each text; `None` for a text of which the model knows no word.
+/// One vector for each text; `None` for a text without a word that the model knows.
 type EmbedResult = Result<Vec<Option<Vec<f32>>>, EmbedError>;
 
-/// Returns one vector for each record, `None` for a record of which the model knows no word. Each record has two fields, which
+/// Returns one vector for each record, `None` for a record without a word that the model knows. Each record has two fields, which
 /// are embedded separately: its head (title and symbol) and its body (models/builtin/README.md).
 ///
 /// # Errors

@@ -58,13 +58,13 @@ impl ModelRegistry {
         }
     }
 
-    /// Makes the model of this name the one that reranks; an empty name stands for any that is installed.
+    /// Makes the model of this name the one that reranks; an empty name means any that is installed.
     pub fn with_reranker(self, name: &str) -> Self {
         self.choose_reranker(name);
         self
     }
 
-    /// Makes the model of this name the one that reranks; an empty name stands for any that is installed.
+    /// Makes the model of this name the one that reranks; an empty name means any that is installed.
     pub fn choose_reranker(&self, name: &str) {
         name.clone_into(&mut lock(&self.reranker_name));
         *lock(&self.reranker) = None;

@@ -91,7 +91,7 @@ impl EmbeddingRounds {
         (self.done, self.error, self.ended_at) = (round, error, Some(now));
     }
 
-    /// Returns whether the last round failed and a request of this level makes another one due now. After a failure there is a
+    /// Returns whether the last round failed and a request of this level makes the next round due now. After a failure there is a
     /// delay, unless the request waits for embeddings.
     pub(super) fn is_retry_due(&self, level: FreshnessLevel, now: Instant) -> bool {
         let is_due = self.ended_at.is_none_or(|at| now >= at + EMBED_RETRY_DELAY);

@@ -159,7 +159,7 @@ impl ModelDownload<'_, '_> {
             max_bytes: most_bytes,
             progress: &mut |done, total| listener.report_progress(name, done, total),
         };
-        match transfer.download() {
+        match transfer.download_file() {
             Ok(transferred) => {
                 if most_bytes == MAX_MODEL_BYTES && !transferred.is_verified {
                     listener.report_note(

@@ -62,11 +62,11 @@ impl Platform {
 
 #[derive(Deserialize)]
 struct Page {
-    files: Vec<ListedFile>,
+    files: Vec<PackageFile>,
 }
 
 #[derive(Deserialize)]
-struct ListedFile {
+struct PackageFile {
     filename: String,
     url: String,
     #[serde(default)]
@@ -100,7 +100,7 @@ pub(super) fn find_newest_wheel(
 }
 
 /// Returns the files that an HTML page links to.
-fn parse_links(page: &str) -> Vec<ListedFile> {
+fn parse_links(page: &str) -> Vec<PackageFile> {
     static LINK: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?i)<a\s([^>]*?)href\s*=\s*["']([^"'#]+)(?:#sha256=([0-9a-f]{64}))?[^"']*["']([^>]*)>"#)
             .expect("the pattern is a constant")
@@ -109,7 +109,7 @@ fn parse_links(page: &str) -> Vec<ListedFile> {
         let url = link[2].replace("&amp;", "&");
         let name = url.split(['?']).next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
         let is_yanked = [&link[1], &link[4]].iter().any(|attributes| attributes.contains("data-yanked"));
-        ListedFile {
+        PackageFile {
             filename: percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned(),
             hashes: Hashes { sha256: link.get(3).map(|hash| hash.as_str().to_ascii_lowercase()) },
             yanked: is_yanked.into(),
@@ -120,7 +120,7 @@ fn parse_links(page: &str) -> Vec<ListedFile> {
     listed.collect()
 }
 
-impl ListedFile {
+impl PackageFile {
     /// Converts a listed file into a wheel; `None` unless it is a usable wheel of ONNX Runtime for the platform.
     fn into_wheel(self, page_url: &str, platform: Platform) -> Option<Wheel> {
         let tags: Vec<&str> = self.filename.strip_suffix(".whl")?.split('-').collect();

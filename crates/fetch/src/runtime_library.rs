@@ -61,7 +61,7 @@ pub(super) fn fetch_library(
         max_bytes: MAX_WHEEL_BYTES,
         progress: &mut |done, total| listener.report_progress("onnxruntime", done, total),
     };
-    let transferred = transfer.download().map_err(FetchError::index_error)?;
+    let transferred = transfer.download_file().map_err(FetchError::index_error)?;
     if !transferred.is_verified {
         listener.report_note("the index gives no SHA-256 of the wheel, so the download is not verified")?;
     }

@@ -167,7 +167,7 @@ impl Transfer<'_> {
     ///
     /// # Errors
     /// When the download fails for good. The incomplete file stays for a later attempt, unless its checksum is wrong.
-    pub(super) fn download(mut self) -> Result<TransferredFile, TransferError> {
+    pub(super) fn download_file(mut self) -> Result<TransferredFile, TransferError> {
         let (mut failures, mut most) = (0, 0);
         let mut is_resumed = self.part_size() > 0;
         let mut has_restarted = false;

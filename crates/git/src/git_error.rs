@@ -30,7 +30,7 @@ pub enum GitError {
     Ref {
         /// The name of the ref.
         name: String,
-        /// What is wrong with the ref.
+        /// The fault in the ref.
         reason: String,
     },
     /// An object is missing, because of damage or a shallow or partial clone.
@@ -44,7 +44,7 @@ pub enum GitError {
     Object {
         /// The id of the object.
         id: ObjectId,
-        /// What is wrong with the object.
+        /// The fault in the object.
         reason: String,
     },
     /// Something else, such as a FIFO, is in the place of one of git's files. It is not opened, because opening it may block.

@@ -177,7 +177,7 @@ pub(super) fn load_config(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option
     ConfigLoader { git_dir, branch: current_branch(layout), dirs }.load_files(common_dir).map(Some)
 }
 
-/// What is needed to load any of a worktree's configuration files.
+/// The context for loading any of a worktree's configuration files.
 struct ConfigLoader<'a> {
     git_dir: &'a Path,
     branch: Option<gix::refs::FullName>,

@@ -10,7 +10,7 @@ use memod_base::types::file_name;
 const BLOCK_START: &str = "# >>> memo hooks >>>\n";
 const BLOCK_END: &str = "\n# <<< memo hooks <<<";
 
-/// What a hook is, as far as it matters for our block.
+/// The kind of a hook, as far as it matters for our block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HookKind {
     /// Our own hook, unchanged.

@@ -13,7 +13,7 @@ use super::{HOOK_EVENTS, Hooks, InstallOutcome, file};
 /// Suffixes that lefthook and pre-commit append to the names of hooks that existed before theirs.
 pub(super) const RENAMED_SUFFIXES: [&str; 2] = ["old", "legacy"];
 
-/// Those of our events for which git-lfs installs a hook too. Git-lfs installs nothing if another hook exists for one of them.
+/// The events for which git-lfs installs a hook, as we do. Git-lfs installs nothing if another hook exists for one of them.
 const GIT_LFS_EVENTS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 impl Hooks<'_> {

@@ -161,7 +161,7 @@ impl<'a> Hooks<'a> {
     }
 }
 
-/// What an installation or removal has done.
+/// The effect of an installation or removal.
 #[derive(Default)]
 struct InstallOutcome {
     /// The files that were written or removed.

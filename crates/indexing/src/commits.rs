@@ -163,7 +163,7 @@ impl CommitIndexer {
         self.histories.clear();
     }
 
-    /// Discards unfinished work of one worktree, whose id another one may have now.
+    /// Discards unfinished work of one worktree, because a new worktree may have its id now.
     pub fn forget_worktree(&mut self, view: WorktreeId) {
         self.histories.remove(&view);
     }

@@ -145,7 +145,7 @@ impl<'a> Comparison<'a> {
         let root = &layout.root;
         todo.missed.listed = true;
         let mut walk =
-            WalkVisitor { todo, root, known, on_dir, access, progress, unlisted: UnlistedPaths::default() };
+            WalkVisitor { todo, root, known, on_dir, access, progress, unlisted: UnexaminedPaths::default() };
         let is_steady = memod_scan::walk(layout, admission, below, &mut walk)?;
         if walk.should_stop() {
             return Err(IndexError::Cancelled); // entries that the stopped walk did not visit are not gone
@@ -215,18 +215,18 @@ struct WalkVisitor<'a> {
     on_dir: &'a mut dyn FnMut(&Path),
     access: &'a PathAccess<'a>,
     progress: &'a Progress,
-    unlisted: UnlistedPaths,
+    unlisted: UnexaminedPaths,
 }
 
 /// The paths that a walk could not examine. Files at or below them may still exist; other files that the walk did not visit are
 /// gone or ignored.
 #[derive(Default)]
-struct UnlistedPaths {
+struct UnexaminedPaths {
     is_all: bool,
     keys: HashSet<SourceKey>,
 }
 
-impl UnlistedPaths {
+impl UnexaminedPaths {
     fn add_path(&mut self, key: Option<SourceKey>) {
         self.is_all |= key.is_none();
         self.keys.extend(key);

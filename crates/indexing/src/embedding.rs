@@ -28,7 +28,7 @@ pub struct VectorBatch {
     pub unread: Option<PathError>,
 }
 
-/// Texts of which the model, or the preparation of its input, failed on at least one.
+/// A batch of texts with at least one on which the model, or the preparation of its input, failed.
 #[derive(Debug)]
 pub struct FailedTexts {
     /// The texts with names for the log.

@@ -24,7 +24,7 @@ pub struct SpendingFile {
     file: PathBuf,
 }
 
-/// What was spent on one day.
+/// The spending of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DaySpending {

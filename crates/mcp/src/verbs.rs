@@ -47,7 +47,7 @@ pub struct VerbAnswer {
 pub struct VerbFailure {
     /// The step that failed, for which path, and why.
     pub message: String,
-    /// What to do about the failure.
+    /// The remedy for the failure.
     pub hint: Option<String>,
     /// Whether the message may quote the repository or a memory.
     pub may_quote_data: bool,

@@ -24,7 +24,7 @@ pub const MAX_NAME: usize = 256;
 pub const MAX_KEY: usize = 8 << 10;
 /// The default container.
 pub const DEFAULT_CONTAINER: &str = "project";
-/// The word that stands for the container named after the repository.
+/// The word for the container that is named after the repository.
 pub const AUTO_CONTAINER: &str = "auto";
 /// The default priority.
 pub const DEFAULT_PRIORITY: u8 = 5;

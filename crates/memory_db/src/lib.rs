@@ -32,7 +32,7 @@ pub use self::files::file_link_rows::FileLinkRows;
 pub use self::files::file_rows::{FileRow, FileRows, UnreadableFile};
 pub use self::files::sharing_rows::SharingRows;
 pub use self::files::worktree_notices::WorktreeNotices;
-pub use self::files::worktree_rows::{WorktreeRow, WorktreeRows};
+pub use self::files::worktree_rows::{KnownWorktree, WorktreeRows};
 pub use self::files::written_files::{PendingFile, WrittenFiles};
 pub use self::import_source::{CopyError, ImportSource, remove_leftover_copies};
 pub use self::memory_rows::MemoryRows;

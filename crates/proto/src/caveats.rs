@@ -82,7 +82,7 @@ impl Caveats {
     }
 
     /// Adds the caveats of another part of the same answer, without repeating a reason or notice.
-    pub fn merge(&mut self, other: Self) {
+    pub fn add_caveats(&mut self, other: Self) {
         self.fresh &= other.fresh;
         for (here, there) in [(&mut self.reason, other.reason), (&mut self.notice, other.notice)] {
             match (here.as_mut(), there) {

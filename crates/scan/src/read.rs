@@ -137,7 +137,7 @@ fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<V
     Ok((bytes.len() as u64 <= max_bytes).then_some(bytes))
 }
 
-/// Returns the content of a file with these bytes; `None` stands for a file that is too big.
+/// Returns the content of a file with these bytes; `None` means a file that is too big.
 fn build_snapshot(stat: Stat, bytes: Option<Vec<u8>>) -> FileSnapshot {
     let Some(bytes) = bytes else {
         let hash = *blake3::hash(format!("too big: {}", stat.size).as_bytes()).as_bytes();

@@ -22,7 +22,7 @@ pub(super) struct Agent {
     pub(super) user: &'static [FileSpec],
     /// The settings files of a project.
     pub(super) project: &'static [FileSpec],
-    /// What the user must know or do after the files are written; may be empty.
+    /// Advice for the user after the files are written; may be empty.
     pub(super) note: &'static str,
 }
 
@@ -33,11 +33,11 @@ pub(super) struct FileSpec {
     pub(super) place: AgentPath,
     /// An alternative path that the agent also reads. It is used if it exists and `place` does not.
     pub(super) alternative: Option<AgentPath>,
-    /// What we write into the file.
+    /// The text that we write into the file.
     pub(super) content: ContentSpec,
 }
 
-/// What we write into a settings file.
+/// The entries that we write into a settings file.
 #[derive(Debug)]
 pub(super) enum ContentSpec {
     /// Entries in a JSON file.

@@ -56,7 +56,7 @@ impl Records {
         self.by_path.get(path)
     }
 
-    /// Returns the directories around a file that `memo setup` has created, for this file or for another one; sorted.
+    /// Returns the directories around a file that `memo setup` has created, for any file; sorted.
     pub(super) fn created_dirs(&self, path: &Path) -> Vec<PathBuf> {
         let dirs = self.by_path.values().flat_map(|record| &record.dirs);
         let mut around: Vec<_> = dirs.filter(|dir| path.starts_with(dir)).cloned().collect();

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Refusal;
 
-/// What a run did for one agent.
+/// The changes that a run made for one agent.
 #[derive(Debug, Serialize)]
 pub struct AgentReport {
     /// The id of the agent, as a user types it.
@@ -13,14 +13,14 @@ pub struct AgentReport {
     pub name: &'static str,
     /// `user` or `project`.
     pub scope: &'static str,
-    /// What was done to each settings file of the agent.
+    /// The change of each settings file of the agent.
     pub files: Vec<FileReport>,
-    /// What the user must know or do now; may be empty.
+    /// Advice for the user; may be empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub note: &'static str,
 }
 
-/// What a run did to one file.
+/// The change that a run made to one file.
 #[derive(Debug, Serialize)]
 pub struct FileReport {
     /// The absolute path of the file.
@@ -38,7 +38,7 @@ pub struct FileReport {
     pub diff: String,
 }
 
-/// What is done to a file.
+/// The kind of change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {

@@ -27,7 +27,7 @@ use super::unified_diff::format_unified_diff;
 pub struct SetupRequest {
     /// The ids of the agents; if empty, the agents that are found on this machine.
     pub agents: Vec<String>,
-    /// Whose settings files are changed; `None` means those of the user, or those of the project for an agent that has only those.
+    /// The owner of the settings files to change; `None` means those of the user, or those of the project for an agent that has only those.
     pub scope: Option<FileScope>,
     /// Whether to remove our content instead of inserting it.
     pub undo: bool,

@@ -2,12 +2,12 @@
 
 use super::agent_table::{Agent, FileSpec};
 
-/// Whose settings files are changed.
+/// The owner of the settings files to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileScope {
-    /// Those of the user, which apply to all projects.
+    /// The user; these settings apply to all projects.
     User,
-    /// Those of the project, which all who work on the project usually share.
+    /// The project; all who work on it usually share these settings.
     Project,
 }
 

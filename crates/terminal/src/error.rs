@@ -48,7 +48,7 @@ pub enum CliError {
     /// The command line is valid for clap but makes no sense.
     #[error("{message}")]
     Usage {
-        /// What is wrong with the command line.
+        /// The fault in the command line.
         message: String,
         /// A command line that would work.
         hint: &'static str,
@@ -66,7 +66,7 @@ pub enum CliError {
     NoHit {
         /// Which hit is missing, or why it cannot be opened.
         message: String,
-        /// What to do instead.
+        /// The remedy.
         hint: String,
     },
     /// git failed, or cannot carry out the request.

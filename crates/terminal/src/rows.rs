@@ -20,7 +20,7 @@ pub use row_tables::{
     RELATED_DEFINITIONS, RELATED_MEMORIES, USES,
 };
 
-/// Most characters of the line of text that stands in for a missing field, such as the title of a memory.
+/// Maximum number of characters of the line of text that replaces a missing field, such as the title of a memory.
 const MOST_LINE_CHARS: usize = 100;
 
 /// A field: its name, and the JSON pointer (RFC 6901) to its value in a row. A second pointer, after a space, is used if the value

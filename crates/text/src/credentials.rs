@@ -10,7 +10,7 @@ use super::plausible::{
 pub(super) struct CredentialRule {
     /// Name of the kind in messages.
     pub(super) name: &'static str,
-    /// Words of which one begins every match of the pattern. Case is ignored.
+    /// Every match of the pattern begins with one of these words. Case is ignored.
     pub(super) anchors: &'static [&'static str],
     /// Regular expression that is tried at each anchor. The credential is the first group that matched, or else the whole match.
     pub(super) pattern: &'static str,

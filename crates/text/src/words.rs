@@ -165,7 +165,7 @@ fn fold_run(run: &str, folded: &mut String) {
     }
 }
 
-/// Writes the tokens of a folded word, of which parts may be in a script without spaces.
+/// Writes the tokens of a folded word, with parts that may be in a script without spaces.
 fn write_mixed(mut word: &str, form: TokenForm, out: &mut String) {
     while let Some(first) = word.chars().next() {
         let unspaced = is_unspaced(first);

@@ -94,7 +94,7 @@ pub(super) fn search_index(
 ) -> RpcResult<SnapshotHits> {
     let (shared, SearchQuestion { params, scope, limit, .. }) = (&request.shared, question);
     let filter = scope.index.clone().unwrap_or_default();
-    let mut memories = SearchedMemories::search(request, question.memories.as_ref(), Some(at));
+    let mut memories = SearchedMemories::search_for_request(request, question.memories.as_ref(), Some(at));
     let n_exact = memories.found.exact_scores().count();
     let read = |reader: &IndexReader| {
         reader.read_snapshot(|reader| search_snapshot(request, reader, question, (at, &filter), n_exact))

@@ -30,7 +30,7 @@ pub(in crate::daemon) struct SearchedMemories<'a> {
 
 impl<'a> SearchedMemories<'a> {
     /// Searches the memories; finds none if `wanted` is `None`. Anchors are checked against `at`, if it is given.
-    pub(in crate::daemon) fn search(
+    pub(in crate::daemon) fn search_for_request(
         request: &RequestContext,
         wanted: Option<&MemorySearchRequest>,
         at: Option<&'a Freshness>,

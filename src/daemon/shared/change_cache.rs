@@ -39,7 +39,7 @@ pub(in crate::daemon) struct ChangeInputs {
     pub(in crate::daemon) outside: OutsideAttributes,
 }
 
-/// What is at a path in the worktree.
+/// The entry at a path in the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum PathOnDisk {
     /// Nothing that git would see.

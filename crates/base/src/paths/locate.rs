@@ -29,7 +29,7 @@ pub enum LocateError {
     BrokenGit {
         /// The `.git`, or the git dir.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// The directory belongs to another user.
@@ -183,7 +183,7 @@ pub(super) fn existing_state_dirs_outside_git(dir: &Path, env: &Env) -> Vec<Path
     states
 }
 
-/// Returns the directories outside git of which this user has requested an index.
+/// Returns the directories outside git for which this user has requested an index.
 pub(super) fn requested_dirs_outside_git(env: &Env) -> Vec<PathBuf> {
     let files = fs::read_dir(request_file_of_id("", env)).into_iter().flatten().flatten();
     files.filter_map(|file| path_from_bytes(read_regular(&file.path()).ok()?)).collect()

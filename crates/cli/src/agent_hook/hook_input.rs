@@ -177,7 +177,7 @@ fn patched_files(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(move |line| starts.iter().find_map(|start| line.strip_prefix(start)).map(str::trim))
 }
 
-/// Returns a prompt, of which the middle is cut out if it is longer than [`MAX_PROMPT_BYTES`].
+/// Returns a prompt without its middle if it is longer than [`MAX_PROMPT_BYTES`].
 fn cut_out_middle(text: &str) -> String {
     if text.len() <= MAX_PROMPT_BYTES {
         return text.to_owned();

@@ -133,7 +133,7 @@ fn is_text_part(part: &Value) -> bool {
     part.is_string() || matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
 }
 
-/// Returns a message, of which the middle is cut out if it is longer than [`MAX_MESSAGE_BYTES`]. Cuts only between words, so that
+/// Returns a message without its middle if it is longer than [`MAX_MESSAGE_BYTES`]. Cuts only between words, so that
 /// no part of the server's key is left: the daemon cuts out the key later, and recognises only the whole key.
 fn shorten_message(text: &str) -> String {
     if text.len() <= MAX_MESSAGE_BYTES {

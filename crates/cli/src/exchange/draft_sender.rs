@@ -35,7 +35,7 @@ pub(super) struct RefusedEntry {
     pub(super) place: String,
     /// The line, entry, row or conversation in the file, 1-based; 0 for the whole file.
     pub(super) line: u64,
-    /// What `line` counts, such as `row`.
+    /// The unit of `line`, such as `row`.
     #[serde(skip)]
     unit: &'static str,
     /// The existing memory that conflicts.

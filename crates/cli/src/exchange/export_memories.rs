@@ -184,7 +184,7 @@ fn write_pages(
                 }
             }
             links.extend(page.links);
-            caveats.merge(page.caveats);
+            caveats.add_caveats(page.caveats);
             match page.next {
                 Some(next) => params.after = next,
                 None => break,

@@ -278,7 +278,7 @@ fn with_slashes(inside: &Path) -> String {
     inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// What a path leads to.
+/// The kind of place to which a path leads.
 enum PathTarget {
     /// A file or a directory, or the path of a new one in a directory that exists; without links and `..`.
     Real(PathBuf),

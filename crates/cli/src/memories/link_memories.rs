@@ -167,7 +167,7 @@ impl<'a> LinkTree<'a> {
     fn find_parent(&self, node: &Node) -> Option<&'a Node> {
         let nearer = self.result.memories.iter().filter(|other| other.depth + 1 == node.depth);
         nearer.into_iter().find(|other| {
-            self.result.links.iter().any(|edge| connects(edge, &other.memory.id, &node.memory.id))
+            self.result.links.iter().any(|edge| is_edge_between(edge, &other.memory.id, &node.memory.id))
         })
     }
 
@@ -175,7 +175,7 @@ impl<'a> LinkTree<'a> {
     fn describe_relations(&mut self, first: &str, second: &str) -> String {
         let mut relations = Vec::new();
         for (at, edge) in self.result.links.iter().enumerate() {
-            if connects(edge, first, second) {
+            if is_edge_between(edge, first, second) {
                 self.shown.insert(at);
                 relations.push(format_relation(if edge.from == first {
                     edge.kind.as_str()
@@ -193,6 +193,6 @@ impl<'a> LinkTree<'a> {
     }
 }
 
-fn connects(edge: &Edge, first: &str, second: &str) -> bool {
+fn is_edge_between(edge: &Edge, first: &str, second: &str) -> bool {
     (edge.from == first && edge.to == second) || (edge.from == second && edge.to == first)
 }

@@ -98,7 +98,7 @@ pub(super) fn fetch_pages(
         }
         (end, overlap) = (params.offset + next.memories.len() as u64, PAGE_OVERLAP);
         result.memories.extend(next.memories.into_iter().filter(|memory| known.insert(memory_key(memory))));
-        result.caveats.merge(next.caveats);
+        result.caveats.add_caveats(next.caveats);
     }
     result.total = result.total.max(first + result.memories.len() as u64);
     Ok(result)

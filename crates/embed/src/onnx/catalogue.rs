@@ -27,7 +27,7 @@ pub struct CatalogueEntry {
     pub licence: &'static str,
     /// Approximate size of the model file, MB.
     pub megabytes: u64,
-    /// What the model is good for, in a few words.
+    /// The purpose of the model, in a few words.
     pub note: &'static str,
 }
 

@@ -29,7 +29,7 @@ pub enum OnnxError {
     BadFile {
         /// The file or folder.
         path: std::path::PathBuf,
-        /// What is wrong with the file or folder.
+        /// The fault in the file or folder.
         reason: String,
     },
     /// The library of ONNX Runtime was not found.

@@ -12,7 +12,7 @@ use crate::messages::disk_task::GitSettings;
 impl WorktreeState {
     /// Returns the key that a change of an absolute path affects in this worktree: that of the path itself; that of its directory
     /// if the name is not UTF-8; for a `.git`, that of the directory around it, which may have become or ceased to be a repository.
-    /// `None` stands for the root, or for a path outside the worktree.
+    /// `None` means the root, or for a path outside the worktree.
     pub(crate) fn key_for_change(&self, path: &Path) -> Option<SourceKey> {
         let below = path.strip_prefix(&self.layout.root).ok()?;
         let below = below

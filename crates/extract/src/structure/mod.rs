@@ -263,7 +263,7 @@ fn name_positions(items: &[DefinitionItem<'_>], text: &str) -> HashSet<usize> {
     defined.flat_map(|item| item.names.iter().filter_map(|name| offset_in(name, text))).collect()
 }
 
-/// Returns the byte offset of `part` in `text`, of which it must be a slice.
+/// Returns the byte offset of `part` in `text`; `part` must be a slice of `text`.
 fn offset_in(part: &str, text: &str) -> Option<usize> {
     (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
 }

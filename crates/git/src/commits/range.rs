@@ -51,12 +51,12 @@ impl Objects {
         let mut sides = RangeWalk { objects: self, queue, nodes, is_excluded, n_queued: 0, wanted };
         base.map_or(Ok(()), |base| sides.queue_commit(base, true))?;
         sides.queue_commit(head, false)?;
-        Ok(sides.walk(most))
+        Ok(sides.list_commits(most))
     }
 }
 
 impl RangeWalk<'_> {
-    fn walk(mut self, most: usize) -> CommitRange {
+    fn list_commits(mut self, most: usize) -> CommitRange {
         let (mut found, mut n_left, mut n_read) = (Vec::new(), SLOP, 0);
         while let Some((_, _, id)) = self.queue.pop() {
             let is_excluded = self.is_excluded[&id];

@@ -59,7 +59,7 @@ pub(crate) enum MergeState {
 /// A merge of neighbours.
 #[derive(Debug)]
 pub(crate) struct SegmentMerge {
-    sources: Vec<MergeSource>,
+    sources: Vec<SegmentSource>,
     target: i64,
     /// The chunks of the sources that still exist.
     chunks: IdSet,
@@ -71,7 +71,7 @@ pub(crate) struct SegmentMerge {
 }
 
 #[derive(Clone, Debug)]
-struct MergeSource {
+struct SegmentSource {
     id: i64,
     first: i64,
     last: i64,
@@ -143,12 +143,12 @@ pub(crate) fn compact_segments(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     unused_terms::delete_all_unused_words(tx)
 }
 
-fn list_sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<MergeSource>> {
+fn list_sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<SegmentSource>> {
     tx.prepare_cached(
         "SELECT id, first, last, n_chunks, typeof(postings) != 'null' FROM segment ORDER BY first",
     )?
     .query_map([], |row| {
-        Ok(MergeSource {
+        Ok(SegmentSource {
             id: row.get(0)?,
             first: row.get(1)?,
             last: row.get(2)?,
@@ -160,7 +160,7 @@ fn list_sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<MergeSource>> {
 }
 
 /// Returns the neighbours to merge next.
-fn select_segments_to_merge(sources: &[MergeSource]) -> Option<Vec<MergeSource>> {
+fn select_segments_to_merge(sources: &[SegmentSource]) -> Option<Vec<SegmentSource>> {
     let n_inline = sources.iter().rev().take_while(|source| source.is_inline).count();
     let inline = &sources[sources.len() - n_inline..];
     let inline = &inline[..n_inline.min(MOST_WAITING)]; // each step reads all of them
@@ -176,11 +176,11 @@ fn select_segments_to_merge(sources: &[MergeSource]) -> Option<Vec<MergeSource>>
             || sizes.clone().max() < sizes.min().map(|least| (least + 1) * FAN_IN as i64)
     });
     due.min_by_key(|neighbours| neighbours.iter().map(|source| source.n_chunks).sum::<i64>())
-        .map(<[MergeSource]>::to_vec)
+        .map(<[SegmentSource]>::to_vec)
 }
 
 impl SegmentMerge {
-    fn new(tx: &Transaction<'_>, sources: Vec<MergeSource>) -> rusqlite::Result<Self> {
+    fn new(tx: &Transaction<'_>, sources: Vec<SegmentSource>) -> rusqlite::Result<Self> {
         let (first, last) = (sources[0].first, sources[sources.len() - 1].last);
         let mut statement = tx.prepare_cached("SELECT id FROM chunk WHERE id >= ?1 AND id <= ?2")?;
         let ids: Vec<ChunkId> =

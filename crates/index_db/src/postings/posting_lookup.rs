@@ -323,7 +323,7 @@ fn find_term_ids(conn: &Connection, phrase: &Phrase) -> rusqlite::Result<Vec<Vec
     Ok(ids)
 }
 
-/// Removes from `common` the items that are not in `found`; both ascend. `None` stands for all items.
+/// Removes from `common` the items that are not in `found`; both ascend. `None` means all items.
 fn keep_common<T: Ord>(common: &mut Option<Vec<T>>, found: Vec<T>) {
     match common {
         None => *common = Some(found),

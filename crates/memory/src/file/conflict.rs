@@ -58,7 +58,7 @@ fn find_sides(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static 
 /// likewise marks the stashed changes as theirs. In both cases the sides are swapped.
 ///
 /// # Errors
-/// Those of [`parse_conflict_sides`].
+/// As for [`parse_conflict_sides`].
 pub fn parse_own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
     let is_turned = is_rebasing && is_labelled(text, 0, "HEAD") || is_labelled(text, 3, "Stashed changes");
     Ok(parse_conflict_sides(text)?.map(|[one, other]| if is_turned { [other, one] } else { [one, other] }))

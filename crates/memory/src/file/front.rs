@@ -118,16 +118,16 @@ impl FrontEntry<'_> {
 
     /// Returns the items of a list of texts.
     pub(super) fn parse_text_list(&self) -> Result<Vec<String>, RefusedValue> {
-        self.items()?.into_iter().map(|item| self.parse_text_item(item)).collect()
+        self.list_items()?.into_iter().map(|item| self.parse_text_item(item)).collect()
     }
 
     /// Returns the items of a list of JSON values.
     pub(super) fn parse_json_list(&self) -> Result<Vec<Value>, RefusedValue> {
-        self.items()?.into_iter().map(|item| self.parse_json_item(item)).collect()
+        self.list_items()?.into_iter().map(|item| self.parse_json_item(item)).collect()
     }
 
     /// Returns the items of a list as they are written: one on each line, or between brackets.
-    fn items(&self) -> Result<Vec<&str>, RefusedValue> {
+    fn list_items(&self) -> Result<Vec<&str>, RefusedValue> {
         let value = self.lines.trim();
         if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             let items = inside.split(',').map(str::trim);

@@ -24,7 +24,7 @@ impl TouchedRows {
         }))
     }
 
-    /// Adds rows of memories of which only the vectors were written, which the hook does not see.
+    /// Adds rows of memories whose vectors alone were written, because the hook does not see these writes.
     pub(crate) fn add(&self, rows: &[i64]) {
         lock(&self.0).extend(rows);
     }

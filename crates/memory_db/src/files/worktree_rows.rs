@@ -12,8 +12,8 @@ row_handle! {
 
 /// A worktree whose memory files have been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorktreeRow {
-    /// Number of the worktree, which is never used for another one.
+pub struct KnownWorktree {
+    /// Number of the worktree; no other worktree ever gets it.
     pub number: i64,
     /// Git dir of the worktree, relative to the common dir; empty for the main worktree.
     pub git_dir: String,
@@ -40,11 +40,11 @@ impl WorktreeRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn list_worktrees(&self) -> Result<Vec<WorktreeRow>, DatabaseError> {
+    pub fn list_worktrees(&self) -> Result<Vec<KnownWorktree>, DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("SELECT id, git_dir, root, made_ns FROM worktree")?
                 .query_map([], |row| {
-                    Ok(WorktreeRow {
+                    Ok(KnownWorktree {
                         number: row.get(0)?,
                         git_dir: row.get(1)?,
                         root: row.get(2)?,

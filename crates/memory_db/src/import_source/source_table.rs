@@ -21,7 +21,7 @@ pub(super) struct SourceTable {
     pub(super) read: fn(&SourceRow<'_>) -> Result<SourceItem, String>,
 }
 
-/// What was read from a row.
+/// The content of a row.
 pub(super) enum SourceItem {
     /// A memory to import.
     Memory(Box<Draft>),

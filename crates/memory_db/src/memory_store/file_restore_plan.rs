@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use memod_database::DatabaseError;
 
 use crate::database::open_database::MemoryDb;
-use crate::files::worktree_rows::WorktreeRow;
+use crate::files::worktree_rows::KnownWorktree;
 use crate::files::written_files::{PendingFile, StoredFileState, WorktreeFileKey};
 use crate::memory_rows::MemoryRows;
 use crate::records::record_functions::RenderFileText;
@@ -34,7 +34,7 @@ pub(super) struct FileRestorePlan {
     /// The hashes that verbs last wrote to files, in the present database.
     written: HashMap<WorktreeFileKey, Option<[u8; 32]>>,
     /// The worktrees of the present database.
-    worktrees: Vec<WorktreeRow>,
+    worktrees: Vec<KnownWorktree>,
 }
 
 impl FileRestorePlan {
@@ -109,7 +109,7 @@ impl FileRestorePlan {
 
 /// Returns whether the worktree with this git dir existed already when the backup was made, or is not in the backup. A new worktree
 /// under the same name has the files of its own branch.
-fn is_same_worktree(worktrees: &[WorktreeRow], former: &[WorktreeRow], git_dir: &str) -> bool {
+fn is_same_worktree(worktrees: &[KnownWorktree], former: &[KnownWorktree], git_dir: &str) -> bool {
     let [present, former] =
         [worktrees, former].map(|rows| rows.iter().find(|row| row.git_dir == git_dir).map(|row| row.made_ns));
     present.is_some_and(|made_ns| former.is_none_or(|former| former == made_ns))

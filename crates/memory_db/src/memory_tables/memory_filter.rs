@@ -22,11 +22,11 @@ const HAS_ID: &str = "m.row IN (
 /// Conditions on memories, combined with AND.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFilter {
-    /// Complete ids, one of which the memory must have; `None` for any.
+    /// Complete ids; the memory must have one of them. `None` for any.
     pub ids: Option<Vec<String>>,
     /// Container that the memory must be in, in normal form.
     pub container: Option<String>,
-    /// Containers, one of which the memory must be in; empty for any.
+    /// Containers; the memory must be in one of them. Empty for any.
     pub containers: Vec<String>,
     /// Containers that the memory must not be in.
     pub not_containers: Vec<String>,

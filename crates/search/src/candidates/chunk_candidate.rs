@@ -11,7 +11,7 @@ use super::arm_signals::ArmSignals;
 pub struct ChunkCandidate {
     /// Id of the chunk.
     pub key: ChunkId,
-    /// The chunk that stands for all found pieces of the definition: the first of them, or the chunk itself if there are no others.
+    /// The chunk that represents all found pieces of the definition: the first of them, or the chunk itself if there are no others.
     pub definition: ChunkId,
     /// Number of the content that the chunk is part of, in the worktree.
     pub content: u32,

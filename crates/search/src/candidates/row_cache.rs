@@ -1,6 +1,6 @@
 //! Caches the database rows that searches read for chunks and paths.
 //!
-//! A search compares hundreds of candidates, most of which earlier searches have read. A cached row never becomes wrong: ids of
+//! A search compares hundreds of candidates, and earlier searches have read most of them. A cached row never becomes wrong: ids of
 //! chunks are not used again, and a model always gives a path the same vector. Whether a chunk still exists, only
 //! [`WorktreeChunks`](crate::worktree_chunks::WorktreeChunks) knows.
 

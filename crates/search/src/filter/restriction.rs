@@ -15,7 +15,7 @@ use crate::query::{Query, symbol_names};
 /// Conditions on definitions and commits. The index is needed to find the chunks that satisfy them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchConditions {
-    /// Names of which a chunk must define one; empty for any chunk.
+    /// Names; a chunk must define one of them. Empty for any chunk.
     pub symbols: Vec<String>,
     /// Names that a chunk must not define.
     pub not_symbols: Vec<String>,

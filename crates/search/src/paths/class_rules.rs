@@ -9,9 +9,9 @@ use crate::query::Query;
 /// The signs of a class in paths and queries, and the factor of the class.
 struct ClassRule {
     class: FileClass,
-    /// Words of which a folder name contains one.
+    /// A folder name contains one of these words.
     folders: &'static [&'static str],
-    /// Words of which the file name (without extension) has one as its first or last word.
+    /// The file name, without its extension, begins or ends with one of these words.
     stems: &'static [&'static str],
     /// File names without extension, their words joined.
     names: &'static [&'static str],

@@ -159,7 +159,7 @@ impl ExpressionWriter {
     }
 }
 
-/// The phrases that a query wants, of which any may match.
+/// The phrases that a query wants; any of them may match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WantedPhrases {
     phrases: Vec<Phrase>,

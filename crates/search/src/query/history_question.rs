@@ -1,6 +1,6 @@
 //! Recognises queries about the history of code.
 
-/// Words of which each makes a query a question about history.
+/// Words that each make a query a question about history.
 const WORDS: [&str; 8] =
     ["why", "who", "commit", "commits", "committed", "history", "introduced", "regressed"];
 

@@ -154,7 +154,7 @@ impl Alternatives {
         unwanted
     }
 
-    /// Drops stop words that stand beside other items. A bag of only stop words stays, because it may be an operand.
+    /// Drops stop words beside other items. A bag of only stop words stays, because it may be an operand.
     pub(super) fn drop_stop_words(&mut self) {
         for bag in self.bags_mut() {
             if !bag.wanted.iter().all(QueryItem::is_stop_word) {

@@ -21,7 +21,7 @@ use crate::query::Query;
 /// For the definition of a name, if the query is this name: it ranks before uses and similar names. The factor must outweigh a
 /// matching file name and folder, and several matches in a file.
 const DEFINITION: ScoreFactor = ScoreFactor::new("definition", 6.0);
-/// For the definition of a name, if the query has other words too, of which the name is only one.
+/// For the definition of a name, if the query has other words too, and the name is only one of them.
 const DEFINITION_AMONG_WORDS: ScoreFactor = ScoreFactor::new("definition", 1.4);
 /// For a file name that matches the query, because files are named after their content. Not applied if words are compared one by
 /// one: for code, `maxsim_path` has the same effect. For documents, the halves A and B of the questions (docs/src/benchmarks.md)

@@ -13,7 +13,7 @@ pub(crate) enum OurCommand {
 
 /// The keys whose values are command lines in the settings of agents.
 const COMMAND_KEYS: [&str; 2] = ["command", "bash"];
-/// The verb that stands between our program and the event, with its spaces.
+/// The verb between our program and the event, with its spaces.
 const HOOK_VERB: &str = " hook ";
 
 impl OurCommand {

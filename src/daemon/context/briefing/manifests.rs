@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item};
 /// The files that describe a project.
 #[derive(Debug, Default)]
 pub(super) struct ProjectFiles {
-    /// Texts by path; an empty text for a file of which only the presence matters.
+    /// Texts by path; the text is empty if only the presence of the file matters.
     pub(super) texts: BTreeMap<String, String>,
     /// Name of the worktree's folder.
     pub(super) folder: String,

@@ -4,7 +4,7 @@ use memod_engine::errors::RpcResult;
 use memod_git::{GitError, ObjectId, PathChange, TreeEntry};
 
 use super::renames;
-use super::tree_changes::{ModifiedFile, NewContent, TreeChanges};
+use super::tree_changes::{ChangesByPath, ModifiedFile, NewContent};
 use super::version_texts::VersionTextReader;
 use crate::daemon::shared::change_cache::ContentChange;
 
@@ -12,7 +12,7 @@ use crate::daemon::shared::change_cache::ContentChange;
 const MOST_FILES: usize = 100_000;
 
 /// Returns the changes from one commit to another, ordered by path, and the number of changes over the limit. Without `base`, every
-/// file counts as added. A submodule has changed if its commit is another one.
+/// file counts as added. A submodule has changed if its commit differs.
 ///
 /// # Errors
 /// When a commit or a tree cannot be read.
@@ -25,7 +25,7 @@ pub(super) fn compare_trees(
     let tree = |id| Ok::<_, GitError>(objects.read_commit_node(id)?.tree);
     let found = objects.compare_trees(base.map(tree).transpose()?, tree(until)?, MOST_FILES)?;
     let n_left_out = found.total - found.paths.len();
-    let mut changes = TreeChanges::default();
+    let mut changes = ChangesByPath::default();
     let mut submodules = Vec::new();
     for change in found.paths {
         if [&change.old, &change.new].into_iter().flatten().all(TreeEntry::is_submodule) {

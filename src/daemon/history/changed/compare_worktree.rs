@@ -14,7 +14,7 @@ use memod_index_db::ManifestEntry;
 
 use super::conversions::WorktreeConversions;
 use super::renames;
-use super::tree_changes::{ModifiedFile, NewContent, TreeChanges};
+use super::tree_changes::{ChangesByPath, ModifiedFile, NewContent};
 use super::unlisted_paths::UnlistedPaths;
 use super::version_texts::VersionTextReader;
 use crate::daemon::shared::Shared;
@@ -39,7 +39,7 @@ impl ComparedWorktree<'_> {
     ///
     /// # Errors
     /// When an object of the tree cannot be read.
-    pub(super) fn compare_with(&self, base: Option<ObjectId>) -> RpcResult<TreeChanges> {
+    pub(super) fn compare_with(&self, base: Option<ObjectId>) -> RpcResult<ChangesByPath> {
         let mut old = HashMap::new();
         if let Some(base) = base {
             let objects = &self.texts.history.objects;
@@ -50,7 +50,7 @@ impl ComparedWorktree<'_> {
                 .collect();
         }
         let is_settled = Cell::new(true);
-        let mut changes = TreeChanges::default();
+        let mut changes = ChangesByPath::default();
         for (key, entry) in self.manifest {
             if entry.refusal == Some(ReadRefusal::NestedRepository) {
                 continue; // another repository has a history of its own
@@ -73,7 +73,7 @@ impl ComparedWorktree<'_> {
     }
 
     /// Adds the differences of paths that the manifest does not list: `old`, the remaining entries of the tree, and the submodules.
-    fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut TreeChanges) {
+    fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut ChangesByPath) {
         let mut submodules = self.list_submodules(changes);
         let mut former = Vec::new();
         for (path, was) in old {
@@ -111,7 +111,7 @@ impl ComparedWorktree<'_> {
 
     /// Returns the submodules in the worktree, each with the commit that is checked out, else with the one that git's index
     /// records.
-    fn list_submodules(&self, changes: &mut TreeChanges) -> BTreeMap<String, ObjectId> {
+    fn list_submodules(&self, changes: &mut ChangesByPath) -> BTreeMap<String, ObjectId> {
         let mut submodules = self.tracked.submodules();
         submodules.retain(|path, commit| match self.examine_path(path, changes) {
             Some(PathOnDisk::Directory(checked_out)) => {
@@ -127,7 +127,7 @@ impl ComparedWorktree<'_> {
         submodules
     }
 
-    fn examine_path(&self, path: &str, changes: &mut TreeChanges) -> Option<PathOnDisk> {
+    fn examine_path(&self, path: &str, changes: &mut ChangesByPath) -> Option<PathOnDisk> {
         let found = self.unlisted.examine_path(path)?;
         changes.on_disk.push((path.to_owned(), found));
         Some(found)

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use memod_base::types::file_name;
 use memod_git::{MIN_SIMILARITY_PERCENT, ObjectId, similarity_percent};
 
-use super::tree_changes::TreeChanges;
+use super::tree_changes::ChangesByPath;
 use super::version_texts::VersionTextReader;
 
 /// Maximum number of added and of removed files that are compared pairwise to find renamed files with changes.
 const MOST_COMPARED: usize = 100;
 
 /// Turns pairs of an added and a removed file into renamed files.
-pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTextReader<'_>) {
+pub(super) fn pair_renames(changes: &mut ChangesByPath, texts: &VersionTextReader<'_>) {
     let mut by_id: HashMap<ObjectId, Vec<String>> = HashMap::new();
     for (path, was) in &changes.removed {
         by_id.entry(was.id).or_default().push(path.clone());
@@ -39,7 +39,7 @@ pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTextReader<
 }
 
 /// Returns pairs of an added and a removed file with the same file name, if that name is unique among both.
-fn list_same_name_pairs(changes: &TreeChanges) -> Vec<(String, String)> {
+fn list_same_name_pairs(changes: &ChangesByPath) -> Vec<(String, String)> {
     let mut by_name: BTreeMap<&str, (Vec<&String>, Vec<&String>)> = BTreeMap::new();
     for path in changes.added.keys() {
         by_name.entry(file_name(path)).or_default().0.push(path);
@@ -55,7 +55,7 @@ fn list_same_name_pairs(changes: &TreeChanges) -> Vec<(String, String)> {
 }
 
 /// Compares all pairs of added and removed files, and records similar ones as renamed, the most similar first.
-fn pair_alike(changes: &mut TreeChanges, texts: &VersionTextReader<'_>) {
+fn pair_alike(changes: &mut ChangesByPath, texts: &VersionTextReader<'_>) {
     let removed: Vec<(String, String)> = changes
         .removed
         .iter()

@@ -9,7 +9,7 @@ use crate::daemon::shared::change_cache::{ContentChange, PathOnDisk};
 
 /// The differences between a tree and a worktree, or between two trees, by path.
 #[derive(Default)]
-pub(super) struct TreeChanges {
+pub(super) struct ChangesByPath {
     pub(super) added: BTreeMap<String, NewContent>,
     pub(super) removed: BTreeMap<String, TreeEntry>,
     pub(super) modified: BTreeMap<String, ModifiedFile>,
@@ -33,7 +33,7 @@ pub(super) struct ModifiedFile {
     pub(super) new: NewContent,
 }
 
-impl TreeChanges {
+impl ChangesByPath {
     /// Turns an added and a removed file into one renamed file.
     pub(super) fn record_rename(&mut self, new: String, old: String) {
         if let (Some(added), Some(was)) = (self.added.remove(&new), self.removed.remove(&old)) {

@@ -66,7 +66,7 @@ fn mark_unreadable(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> JobResult<
         let files = rows.files().list_unreadable_files(Some(&memory.id))?;
         if !files.is_empty() {
             memory.archived_why = Some(ARCHIVED_AS_UNREADABLE.to_owned());
-            caveats.merge(unreadable_caveats(&files, "shown as it was before"));
+            caveats.add_caveats(unreadable_caveats(&files, "shown as it was before"));
         }
     }
     Ok(caveats)

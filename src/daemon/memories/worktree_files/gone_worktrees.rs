@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use memod_base::clock::now_ms;
 use memod_base::paths::{Env, RepoLayout, canonicalize_path};
-use memod_memory_db::WorktreeRow;
+use memod_memory_db::KnownWorktree;
 use memod_proto::Check;
 use memod_scan::lstat;
 use tokio::task::spawn_blocking;
@@ -85,7 +85,7 @@ impl MemoryThread {
         found.unwrap_or_else(|| vec![Err(format!("{names}: the file system has not answered yet"))])
     }
 
-    async fn find_worktree_presences(&self, layout: &RepoLayout) -> Vec<(WorktreeRow, WorktreePresence)> {
+    async fn find_worktree_presences(&self, layout: &RepoLayout) -> Vec<(KnownWorktree, WorktreePresence)> {
         let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
         let own = worktree_key(layout);
         let mut others = self.read_worktrees().await;
@@ -113,8 +113,8 @@ impl MemoryThread {
 
     /// Returns the known worktrees. Reads them from the database each time, because a verb or another daemon may have written the
     /// first file of a worktree. Returns none if the database cannot be read, which is reported when the files are read.
-    async fn read_worktrees(&self) -> Vec<WorktreeRow> {
-        let mut job = pin!(self.run_job(|store| -> JobResult<Vec<WorktreeRow>> {
+    async fn read_worktrees(&self) -> Vec<KnownWorktree> {
+        let mut job = pin!(self.run_job(|store| -> JobResult<Vec<KnownWorktree>> {
             store.read(now_ms(), |rows| Ok(rows.worktrees().list_worktrees()?))
         }));
         let known = match timeout(MAX_QUEUEING, &mut job).await {
@@ -131,7 +131,7 @@ impl MemoryThread {
     }
 
     /// Returns the known worktrees from the connection of searches; `None` if it has no open database, or cannot read it.
-    async fn read_worktrees_beside_jobs(&self) -> Option<Vec<WorktreeRow>> {
+    async fn read_worktrees_beside_jobs(&self) -> Option<Vec<KnownWorktree>> {
         let finder = Arc::clone(&self.finder);
         let read = spawn_blocking(move || {
             finder.read_rows(now_ms(), UNKNOWN_WORKTREE, |rows, _| rows.worktrees().list_worktrees())
@@ -141,7 +141,7 @@ impl MemoryThread {
 }
 
 /// Returns a failed check for a worktree that cannot be seen now; `None` for other worktrees.
-fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<Check> {
+fn check_presence(worktree: KnownWorktree, presence: WorktreePresence) -> Option<Check> {
     let WorktreePresence::Unreachable(why) = presence else { return None };
     let detail = format!("{why}; its memories are kept as last read");
     let hint = "bring the worktree back; or `git worktree unlock` and `git worktree prune` it, which archives its memories";
@@ -150,7 +150,7 @@ fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<C
 }
 
 /// Returns the known root of a worktree, or else its git dir. The root of the main worktree is the parent of the common dir.
-fn known_root(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
+fn known_root(worktree: &KnownWorktree, common_dir: &Path) -> PathBuf {
     match &worktree.root {
         Some(root) => PathBuf::from(root),
         None if worktree.git_dir.is_empty() && common_dir.ends_with(".git") => {
@@ -163,7 +163,7 @@ fn known_root(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
 /// Locates another worktree, and returns its layout or why it cannot be read; `None` if the worktree is gone.
 fn locate_other_worktree(
     common_dir: &Path,
-    worktree: &WorktreeRow,
+    worktree: &KnownWorktree,
     env: &Env,
 ) -> Option<Result<RepoLayout, String>> {
     if !worktree.git_dir.is_empty() {
@@ -187,7 +187,7 @@ fn locate_other_worktree(
 }
 
 /// Finds out whether a worktree exists, as git does: `gitdir` in its git dir contains the path of its `.git`.
-fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> WorktreePresence {
+fn find_presence(common_dir: &Path, worktree: &KnownWorktree) -> WorktreePresence {
     let git_dir = common_dir.join(&worktree.git_dir);
     match read_time_made(&git_dir) {
         Ok(made_ns) if worktree.made_ns.is_some_and(|known| known != made_ns) => {

@@ -15,7 +15,7 @@ use memod_engine::errors::RpcResult;
 use memod_engine::errors::busy_error;
 use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory::file;
-use memod_memory_db::{FileSide, MemoriesInFile, MemoryFileSnapshot, MemoryStore, WorktreeRow};
+use memod_memory_db::{FileSide, KnownWorktree, MemoriesInFile, MemoryFileSnapshot, MemoryStore};
 use memod_proto::{RpcError, code};
 
 use super::last_edits::{LastEdits, search_last_edits, set_last_edits};
@@ -428,7 +428,7 @@ impl WorktreeFiles {
     fn store_location(
         &self,
         store: &mut MemoryStore,
-        known: Option<&WorktreeRow>,
+        known: Option<&KnownWorktree>,
         now_ms: i64,
     ) -> JobResult<()> {
         let Some((root, made_ns)) = read_root_and_creation_time(&self.layout) else { return Ok(()) };
