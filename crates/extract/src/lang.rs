@@ -7,8 +7,11 @@ use memod_base::types::file_name;
 use memod_text::secrets::Syntax;
 use tree_sitter_language::LanguageFn;
 
+use self::text_formats::{TEXT_FORMATS, text_format_by_name};
 use super::structure::NodeKindMarks;
 use crate::definitions::tags::TagQuery;
+
+mod text_formats;
 
 /// The format of a file, as far as the name and the first line of the file show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +22,32 @@ pub enum FileFormat {
     Code(&'static Language),
     /// Any other text, with the name of its format, such as `toml` or `sql`, if the format is known.
     Text(Option<&'static str>),
+}
+
+/// What the files of a format hold, which partly determines the classes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatGroup {
+    /// Text for people.
+    Prose,
+    /// Settings and data.
+    Data,
+    /// Source code.
+    Code,
+    /// An unknown format, or none, as of `LICENSE`.
+    Other,
+}
+
+impl FormatGroup {
+    /// Returns the group of the format with this name, as [`FileFormat::name`] returns it.
+    pub fn from_format_name(name: &str) -> Self {
+        let has_markup = || DOCUMENTS.iter().any(|(markup, _)| markup.name() == name);
+        match text_format_by_name(name) {
+            Some(format) => format.group,
+            None if language_by_name(name).is_some() => Self::Code,
+            None if has_markup() => Self::Prose,
+            None => Self::Other,
+        }
+    }
 }
 
 /// The markup of a document.
@@ -58,16 +87,14 @@ impl FileFormat {
 
     /// Returns whether a word without quotes is a value or an expression in this format.
     pub fn syntax(self) -> Syntax {
-        match self.name() {
-            Some(name) if !has_word(BARE_VALUES, name) => Syntax::Code,
-            _ => Syntax::Prose,
+        match self {
+            Self::Code(language) if language.name == "bash" => Syntax::Prose,
+            Self::Code(_) => Syntax::Code,
+            Self::Text(Some(name)) => text_format_by_name(name).map_or(Syntax::Prose, |format| format.syntax),
+            Self::Document(_) | Self::Text(None) => Syntax::Prose,
         }
     }
 }
-
-/// Names of the formats in which a word without quotes is a value, separated by spaces.
-const BARE_VALUES: &str =
-    "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown notebook org rst text xml yaml";
 
 /// A programming language: its file names, its grammar and its tag query.
 pub struct Language {
@@ -186,62 +213,6 @@ pub static LANGUAGES: [Language; 20] = [
     code_language("zig", "", "zig zon", "", "", ".", tree_sitter_zig::LANGUAGE, &[memod_grammars::ZIG]),
 ];
 
-const fn text_format(
-    name: &'static str,
-    aliases: &'static str,
-    extensions: &'static str,
-    names: &'static str,
-) -> (&'static str, FileNames) {
-    (name, file_names(aliases, extensions, names))
-}
-
-/// Formats without a grammar, whose files are cut by lines. Each row has: name, aliases, extensions, file names.
-static TEXTS: &[(&str, FileNames)] = &[
-    text_format("batch", "bat cmd", "bat cmd", ""),
-    text_format("clojure", "clj", "clj cljs cljc edn", ""),
-    text_format("cmake", "", "cmake", "CMakeLists.txt"),
-    text_format("css", "scss sass less", "css scss sass less", ""),
-    text_format("csv", "tsv", "csv tsv", ""),
-    text_format("dart", "", "dart", ""),
-    text_format("diff", "patch", "diff patch", ""),
-    text_format("dockerfile", "docker", "dockerfile containerfile", "Dockerfile Containerfile"),
-    text_format("erlang", "erl", "erl hrl", "rebar.config"),
-    text_format("fish", "", "fish", ""),
-    text_format("fsharp", "fs f#", "fs fsi fsx", ""),
-    text_format("graphql", "gql", "graphql gql", ""),
-    text_format("groovy", "gradle", "groovy gradle", "Jenkinsfile"),
-    text_format("html", "htm", "html htm xhtml", ""),
-    text_format(
-        "ini",
-        "conf",
-        "ini cfg conf properties desktop service",
-        ".editorconfig .gitconfig .gitmodules",
-    ),
-    text_format("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest", ".babelrc"),
-    text_format("julia", "jl", "jl", ""),
-    text_format("just", "", "just", "justfile Justfile"),
-    text_format("latex", "tex", "tex sty bib", ""),
-    text_format("makefile", "make", "mk mak make", "Makefile makefile GNUmakefile"),
-    text_format("meson", "", "", "meson.build meson_options.txt"),
-    text_format("nix", "", "nix", ""),
-    text_format("objective-c", "objc", "m mm", ""),
-    text_format("ocaml", "ml", "ml mli", ""),
-    text_format("org", "", "org", ""),
-    text_format("perl", "pl", "pl pm", ""),
-    text_format("powershell", "ps1", "ps1 psm1 psd1", ""),
-    text_format("protobuf", "proto", "proto", ""),
-    text_format("r", "", "r R Rmd", ""),
-    text_format("sql", "", "sql ddl", ""),
-    text_format("svelte", "", "svelte", ""),
-    text_format("terraform", "hcl tf", "tf tfvars hcl", ""),
-    text_format("text", "txt plain", "txt text", ""),
-    text_format("toml", "", "toml", "Cargo.lock Pipfile poetry.lock uv.lock"),
-    text_format("vim", "", "vim vimrc", ".vimrc"),
-    text_format("vue", "", "vue", ""),
-    text_format("xml", "svg", "xml xsd xsl xslt svg plist csproj props", ""),
-    text_format("yaml", "yml", "yaml yml", ".clang-format .clang-tidy"),
-];
-
 /// Returns the format of `path` (with `/` separators).
 ///
 /// The whole file name decides first, then the extension, then the name up to its first dot (`Dockerfile.dev`); if the name
@@ -283,7 +254,7 @@ pub(super) fn refine_language(language: &'static Language, path: &str, text: &st
 /// Returns the names of formats that `--lang` takes, without aliases, sorted.
 pub fn list_format_names() -> Vec<&'static str> {
     let code = LANGUAGES.iter().map(|language| language.name);
-    let text = TEXTS.iter().map(|(name, _)| *name);
+    let text = TEXT_FORMATS.iter().map(|format| format.name);
     let documents = DOCUMENTS.iter().map(|(markup, _)| markup.name());
     let mut names: Vec<_> = code.chain(text).chain(documents).collect();
     names.sort_unstable();
@@ -332,7 +303,8 @@ fn find_format(is_match: impl Fn(&FileNames) -> bool) -> Option<FileFormat> {
         .map(|(markup, _)| FileFormat::Document(*markup))
         .or_else(|| LANGUAGES.iter().find(|language| is_match(&language.files)).map(FileFormat::Code))
         .or_else(|| {
-            TEXTS.iter().find(|(_, files)| is_match(files)).map(|(name, _)| FileFormat::Text(Some(name)))
+            let format = TEXT_FORMATS.iter().find(|format| is_match(&format.files))?;
+            Some(FileFormat::Text(Some(format.name)))
         })
 }
 
@@ -429,7 +401,7 @@ mod tests {
     #[test]
     fn no_extension_alias_or_name_is_claimed_twice() {
         let code = LANGUAGES.iter().map(|language| &language.files);
-        let texts = TEXTS.iter().map(|(_, files)| files);
+        let texts = TEXT_FORMATS.iter().map(|format| &format.files);
         let documents = DOCUMENTS.iter().map(|(_, files)| files);
         let all: Vec<_> = code.chain(texts).chain(documents).collect();
         let columns: [fn(&FileNames) -> &'static str; 3] =

@@ -17,10 +17,11 @@ use memod_base::types::{ChunkId, ChunkKind, ClassSet, FileClass, MAX_CHUNKS_PER_
 use self::id_places::IdPositions;
 use self::path_word_index::PathWordIndex;
 use super::filter::{PathGlobs, SearchFilter};
-use crate::paths::class_rules::{self, FormatGroup};
+use crate::paths::class_rules;
 use crate::paths::translation;
 pub(crate) use admitted_chunks::AdmittedChunks;
 use filter_cache::FilterCache;
+use memod_extract::lang::FormatGroup;
 use memod_index_db::{ChunkSummary, IndexedContent};
 pub use patch::ChangedPath;
 
@@ -72,7 +73,7 @@ struct ListedContent {
 
 impl ListedContent {
     fn new(content: IndexedContent) -> Self {
-        let group = FormatGroup::from_format(&content.lang);
+        let group = FormatGroup::from_format_name(&content.lang);
         let n_words = content.chunks.iter().fold(0, |sum: u32, chunk| sum.saturating_add(chunk.n_words));
         Self { content: Arc::new(content), group, paths: Vec::new(), n_words }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use memod_base::types::{ClassSet, FileClass, WorktreeId};
 use memod_database::DatabaseError;
+use memod_extract::lang::FormatGroup;
 use memod_index_db::{IndexReader, SourceFile};
-use memod_search::paths::class_rules::{self, FormatGroup};
+use memod_search::paths::class_rules;
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
@@ -111,7 +112,7 @@ fn survey_worktree(reader: &IndexReader, view: WorktreeId) -> Result<ProjectSurv
         (ClassSet::from_classes(&FOREIGN_CLASSES), ClassSet::from_classes(&DEVELOPER_CLASSES));
     let not_own = others.union(for_developers);
     reader.each_file(view, |file| {
-        let is_code = FormatGroup::from_format(file.lang) == FormatGroup::Code;
+        let is_code = FormatGroup::from_format_name(file.lang) == FormatGroup::Code;
         let is_manifest = is_manifest(file.path);
         if !is_code && !is_manifest {
             return;

@@ -1,7 +1,7 @@
 //! Classifies files by paths, formats and contents, and defines how each class lowers the score of a hit.
 
 use memod_base::types::{ClassSet, FileClass};
-use memod_extract::lang::LANGUAGES;
+use memod_extract::lang::FormatGroup;
 
 use super::path_words::PathWords;
 use crate::query::Query;
@@ -207,36 +207,6 @@ const RULES: [ClassRule; 14] = [
     },
 ];
 
-/// Formats of text for people.
-const PROSE_FORMATS: &[&str] = &["markdown", "asciidoc", "rst", "notebook", "org", "text", "latex"];
-/// Formats of settings and data.
-const DATA_FORMATS: &[&str] = &["json", "yaml", "toml", "ini", "xml", "csv"];
-/// Formats of code for which there is no grammar.
-const OTHER_CODE_FORMATS: &[&str] = &[
-    "batch",
-    "clojure",
-    "css",
-    "dart",
-    "erlang",
-    "fish",
-    "fsharp",
-    "graphql",
-    "groovy",
-    "julia",
-    "nix",
-    "objective-c",
-    "ocaml",
-    "perl",
-    "powershell",
-    "protobuf",
-    "r",
-    "sql",
-    "svelte",
-    "terraform",
-    "vim",
-    "vue",
-];
-
 /// Classes that only prose can have: `src/history.rs` is code.
 const PROSE_ONLY_CLASSES: [FileClass; 2] = [FileClass::Licence, FileClass::Changelog];
 /// Classes of files that do not count as code of the project itself.
@@ -251,35 +221,6 @@ const NON_CODE_CLASSES: [FileClass; 9] = [
     FileClass::Vendored,
     FileClass::Translation,
 ];
-
-/// The group of a file's format, which partly determines the classes of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FormatGroup {
-    /// Text for people.
-    Prose,
-    /// Settings and data.
-    Data,
-    /// Source code.
-    Code,
-    /// An unknown format, or none, as of `LICENSE`.
-    Other,
-}
-
-impl FormatGroup {
-    /// Returns the group of the format with this name.
-    pub fn from_format(lang: &str) -> Self {
-        match lang {
-            _ if PROSE_FORMATS.contains(&lang) => Self::Prose,
-            _ if DATA_FORMATS.contains(&lang) => Self::Data,
-            _ if OTHER_CODE_FORMATS.contains(&lang)
-                || LANGUAGES.iter().any(|language| language.name == lang) =>
-            {
-                Self::Code
-            }
-            _ => Self::Other,
-        }
-    }
-}
 
 /// Returns the classes whose signs a path contains.
 pub fn classes_by_path(path: &str) -> ClassSet {
@@ -361,7 +302,7 @@ mod tests {
     use crate::query::parse_query;
 
     fn class_names(path: &str) -> Vec<&'static str> {
-        let group = FormatGroup::from_format(format_name(path, ""));
+        let group = FormatGroup::from_format_name(format_name(path, ""));
         classify_file(classes_by_path(path), group, None).iter().map(FileClass::as_str).collect()
     }
 

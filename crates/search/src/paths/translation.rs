@@ -4,8 +4,8 @@
 //! language code alone proves nothing: `tests/it` is not in Italian.
 
 use memod_base::types::file_name;
+use memod_extract::lang::FormatGroup;
 
-use super::class_rules::FormatGroup;
 use crate::query::Query;
 
 /// Language codes and the English names of the languages. Some are no official codes, but are used: `cn`, `jp`, `kr`, `ua`.
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_translation_has_an_original() {
         let check = |path: &str, others: &[&str], expected: bool| {
-            let group = FormatGroup::from_format(format_name(path, ""));
+            let group = FormatGroup::from_format_name(format_name(path, ""));
             assert_eq!(is_translation(path, group, |other| others.contains(&other)), expected, "{path}");
         };
         check("docs/uk/a.md", &["docs/en/a.md"], true);
