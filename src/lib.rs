@@ -11,7 +11,7 @@
 //!
 //! This package contains the daemon, and the `main` functions of both programs; that of `memo` only calls `memod_cli`. Each subject
 //! that can be understood alone is a crate below `crates/`, whose manifest lists the crates it uses. The table of crates in
-//! `docs/src/architecture.md` is generated from the manifests.
+//! `docs/src/reference/architecture.md` is generated from the manifests.
 //!
 //! These must never happen:
 //!

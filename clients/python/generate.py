@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/memod/types.py from docs/src/protocol-reference.md; a test keeps the two equal.
+"""Writes src/memod/types.py from docs/src/reference/protocol-reference.md; a test keeps the two equal.
 
 python3 clients/python/generate.py
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-REFERENCE = HERE.parent.parent / "docs/src/protocol-reference.md"
+REFERENCE = HERE.parent.parent / "docs/src/reference/protocol-reference.md"
 TYPES = HERE / "src/memod/types.py"
 
 # The methods that `Memo` has: class of the optional params, class of the result, params that its signature names.
@@ -153,7 +153,7 @@ def module(text: str) -> str:
         keys = ", ".join(f'"{key}"' for key, _, _ in all_params)
         allowed.append(f'    "{method}": [{keys}],')
     head = [
-        '"""Has the types of params and results; made by generate.py of docs/src/protocol-reference.md."""',
+        '"""Has the types of params and results; made by generate.py of docs/src/reference/protocol-reference.md."""',
         "from __future__ import annotations",
         "from typing import Any, Literal, Optional, TypedDict",
         "from ._record import Record",

@@ -1,4 +1,4 @@
-"""Are the examples true: those of the docstrings, and those of docs/src/python.md?"""
+"""Are the examples true: those of the docstrings, and those of the two pages about Python?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import unittest
+from pathlib import Path
 from typing import Any
 
 import memod
@@ -16,7 +17,8 @@ from memod import Memo, _methods
 
 from . import TOP, indexed
 
-PAGE = TOP / "docs/src/python.md"
+SHORT_PAGE = TOP / "docs/src/python.md"
+REFERENCE = TOP / "docs/src/reference/python.md"
 
 
 def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, _: object) -> unittest.TestSuite:
@@ -40,13 +42,19 @@ def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, _: object
 
 
 class PageTest(unittest.TestCase):
-    def test_the_examples_of_the_page(self) -> None:
+    def test_the_examples_of_the_short_page(self) -> None:
+        self.check_examples(SHORT_PAGE, indexed("short"), at_least=3)
+
+    def test_the_examples_of_the_reference(self) -> None:
+        self.check_examples(REFERENCE, indexed("page"), at_least=5)
+
+    def check_examples(self, page: Path, repo: Path, at_least: int) -> None:
         """Runs the blocks of Python in order, and compares what they print with the block of text below."""
-        blocks = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
-        self.assertGreater(sum(kind == "python" for kind, _ in blocks), 4)
+        blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+        self.assertGreaterEqual(sum(kind == "python" for kind, _ in blocks), at_least)
         before = os.getcwd()
         self.addCleanup(os.chdir, before)
-        os.chdir(indexed("page"))
+        os.chdir(repo)
         names: dict[str, Any] = {"__name__": "__page__"}
         for (kind, code), (below, shown) in zip(blocks, [*blocks[1:], ("", "")]):
             if kind != "python":
@@ -55,11 +63,11 @@ class PageTest(unittest.TestCase):
             with self.subTest(code):
                 try:
                     with contextlib.redirect_stdout(printed):
-                        exec(compile(code, str(PAGE), "exec"), names)
+                        exec(compile(code, str(page), "exec"), names)
                 except memod.MemoError as error:
                     if error.code != -32601:
                         raise
-                    print(f"\nNOT CHECKED: an example of {PAGE}: {error}", file=sys.stderr)
+                    print(f"\nNOT CHECKED: an example of {page}: {error}", file=sys.stderr)
                     self.skipTest(str(error))
                 finally:
                     names["memo"].close()
@@ -67,7 +75,7 @@ class PageTest(unittest.TestCase):
                     self.assertEqual(printed.getvalue(), shown)
 
     def test_all_of_the_package_is_on_the_page(self) -> None:
-        page = PAGE.read_text("utf-8")
+        page = REFERENCE.read_text("utf-8")
         public = [name for name in memod.__all__ if name not in ("types", "__version__", "Hit", "Memory", "Watch")]
         methods = [name for name in vars(_methods.Methods) if not name.startswith("_")]
         missing = [name for name in [*public, *methods, "watch"] if not re.search(rf"`[^`]*\b{name}\b", page)]

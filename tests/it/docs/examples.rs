@@ -23,24 +23,36 @@ macro_rules! examples {
 
 examples! {
     examples_of_the_readme: "README.md",
-    examples_of_agent_hooks: "docs/src/agent-hooks.md",
-    examples_of_agents: "docs/src/agents.md",
-    examples_of_events: "docs/src/events.md",
-    examples_of_freshness: "docs/src/freshness.md",
-    examples_of_the_guide: "docs/src/guide.md",
-    examples_of_history: "docs/src/history.md",
-    examples_of_hooks: "docs/src/hooks.md",
-    examples_of_http: "docs/src/http.md",
-    examples_of_indexed: "docs/src/indexed.md",
-    examples_of_llm: "docs/src/llm.md",
-    examples_of_mcp: "docs/src/mcp.md",
-    examples_of_measuring: "docs/src/measuring.md",
-    examples_of_memories: "docs/src/memories.md",
-    examples_of_models: "docs/src/models.md",
-    examples_of_protocol: "docs/src/protocol.md",
-    examples_of_search: "docs/src/search.md",
-    examples_of_settings: "docs/src/settings.md",
-    examples_of_team: "docs/src/team.md",
+    examples_of_agents_page: "docs/src/agents.md",
+    examples_of_guide_page: "docs/src/guide.md",
+    examples_of_http_page: "docs/src/http.md",
+    examples_of_memories_page: "docs/src/memories.md",
+    examples_of_agent_hooks: "docs/src/reference/agent-hooks.md",
+    examples_of_agents: "docs/src/reference/agents.md",
+    examples_of_brief: "docs/src/reference/brief.md",
+    examples_of_commands: "docs/src/reference/commands.md",
+    examples_of_events: "docs/src/reference/events.md",
+    examples_of_freshness: "docs/src/reference/freshness.md",
+    examples_of_history: "docs/src/reference/history.md",
+    examples_of_hooks: "docs/src/reference/hooks.md",
+    examples_of_http: "docs/src/reference/http.md",
+    examples_of_indexed: "docs/src/reference/indexed.md",
+    examples_of_llm: "docs/src/reference/llm.md",
+    examples_of_mcp: "docs/src/reference/mcp.md",
+    examples_of_measuring: "docs/src/reference/measuring.md",
+    examples_of_memories: "docs/src/reference/memories.md",
+    examples_of_models: "docs/src/reference/models.md",
+    examples_of_protocol: "docs/src/reference/protocol.md",
+    examples_of_search: "docs/src/reference/search.md",
+    examples_of_settings: "docs/src/reference/settings.md",
+    examples_of_sharing: "docs/src/reference/sharing.md",
+    examples_of_structure: "docs/src/reference/structure.md",
+    examples_of_team: "docs/src/reference/team.md",
+    examples_of_search_page: "docs/src/search.md",
+    examples_of_settings_page: "docs/src/settings.md",
+    examples_of_structure_page: "docs/src/structure.md",
+    examples_of_team_page: "docs/src/team.md",
+    examples_of_trouble_page: "docs/src/trouble.md",
 }
 
 fn run(page: &Page) {
@@ -92,10 +104,10 @@ fn every_page_with_examples_is_run() {
 fn the_python_of_the_page_prints_the_hits() {
     let shop = Shop::new();
     if !shop.has("python3") {
-        not_checked("docs/src/protocol.md, the Python example: python3 is not installed");
+        not_checked("docs/src/reference/protocol.md, the Python example: python3 is not installed");
         return;
     }
-    let page = Page::read("docs/src/protocol.md");
+    let page = Page::read("docs/src/reference/protocol.md");
     let blocks = page.blocks();
     let script = blocks.iter().find(|block| block.info == "python").unwrap();
     let wait = ["--sync", "full", "--wait-ms", "60000"];

@@ -81,8 +81,12 @@ fn top() -> &'static Path {
 /// Returns the README, the other pages at the top, and every page of the book, by name.
 fn pages() -> Vec<Page> {
     let at_top = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"].map(PathBuf::from);
-    let book = fs::read_dir(top().join("docs/src")).unwrap();
-    let book = book.map(|entry| Path::new("docs/src").join(entry.unwrap().file_name()));
+    let in_folder = |folder: &str| {
+        let entries = fs::read_dir(top().join(folder)).unwrap();
+        let paths = entries.map(|entry| Path::new(folder).join(entry.unwrap().file_name()));
+        paths.collect::<Vec<_>>()
+    };
+    let book = [in_folder("docs/src"), in_folder("docs/src/reference")].concat();
     let mut names: Vec<_> = at_top.into_iter().chain(book).collect();
     names.retain(|name| name.extension().is_some_and(|extension| extension == "md"));
     names.sort();

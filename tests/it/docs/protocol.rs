@@ -10,7 +10,7 @@ use super::check_generated;
 use super::proto_types::{Kind, Types};
 use crate::live::Live;
 
-const PAGE: &str = "docs/src/protocol-reference.md";
+const PAGE: &str = "docs/src/reference/protocol-reference.md";
 
 /// Each topic with the type of its events.
 const EVENTS: &[(&str, &str)] = &[

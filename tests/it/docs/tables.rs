@@ -38,7 +38,7 @@ fn the_settings_are_all_there_with_their_defaults() {
         let (name, default) = (key.name, key.get(&config));
         writeln!(table, "| `{name}` | `{default}` | {} | {} |", key.kind, meaning(name)).unwrap();
     }
-    check_generated("docs/src/settings.md", "settings", &table);
+    check_generated("docs/src/reference/settings.md", "settings", &table);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn the_commands_are_those_of_the_help() {
             None => assert_eq!(line, "", "a line of the help that is no verb"),
         }
     }
-    check_generated("docs/src/guide.md", "commands", &table);
+    check_generated("docs/src/reference/commands.md", "commands", &table);
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn the_addresses_are_those_of_the_router() {
         let method = format!("[`{}`](protocol-reference.md#{anchor}){flag}", route.method);
         writeln!(table, "| `{} {}` | {method} |", route.verb, route.path).unwrap();
     }
-    check_generated("docs/src/http.md", "routes", &table);
+    check_generated("docs/src/reference/http.md", "routes", &table);
     let closed = METHODS.iter().filter_map(|method| Some((method.name, method.socket_only?)));
     let table: String = closed.map(|(method, why)| format!("| `{method}` | {why} |\n")).collect();
-    check_generated("docs/src/http.md", "socket-only", &format!("| method | why not |\n|---|---|\n{table}"));
+    check_generated("docs/src/reference/http.md", "socket-only", &format!("| method | why not |\n|---|---|\n{table}"));
 }
 
 /// A crate of the workspace, as its manifest has it.
@@ -118,20 +118,20 @@ fn the_crates_are_those_of_the_manifests() {
     let row = |one: &Crate| format!("| `{}` | {} | {} |\n", one.name, one.description, code_list(&one.uses));
     let table: String = crates_from_the_top().iter().map(row).collect();
     let table = format!("| crate | what it does | uses |\n|---|---|---|\n{table}");
-    check_generated("docs/src/architecture.md", "crates", &table);
+    check_generated("docs/src/reference/architecture.md", "crates", &table);
 }
 
 #[test]
 fn the_languages_are_those_with_a_grammar() {
     let names: BTreeSet<_> = LANGUAGES.iter().map(|language| language.name).collect();
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    check_generated("docs/src/indexed.md", "languages", &format!("{}\n", names.join(", ")));
+    check_generated("docs/src/reference/indexed.md", "languages", &format!("{}\n", names.join(", ")));
 }
 
 #[test]
 fn every_reason_to_skip_a_file_is_explained() {
     let row = Regex::new(r"(?m)^\| `([a-z0-9-]+)` \|").unwrap();
-    let page = Page::read("docs/src/indexed.md");
+    let page = Page::read("docs/src/reference/indexed.md");
     let (_, table) = page.text.split_once("| reason |").unwrap();
     let (table, _) = table.split_once("\n\n").unwrap();
     let shown: BTreeSet<_> = row.captures_iter(table).map(|row| row[1].to_owned()).collect();

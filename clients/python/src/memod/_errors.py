@@ -13,7 +13,7 @@ class MemoError(Exception):
     """
 
     code: Union[int, str]
-    """The number that the daemon returned (docs/src/protocol.md), or a word for what happened before."""
+    """The number that the daemon returned (docs/src/reference/protocol.md), or a word for what happened before."""
     message: str
     """What happened, to which path or param, and why."""
     hint: Optional[str]

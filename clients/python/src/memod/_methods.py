@@ -61,9 +61,9 @@ def call(name: str, kind: type[T], /, **params: Any) -> Call[T]:
 
 
 class Methods:
-    """The methods of the daemon. Each takes the params of docs/src/protocol-reference.md by their names.
+    """The methods of the daemon. Each takes the params of docs/src/reference/protocol-reference.md by their names.
 
-    `sync` says how fresh an answer must be, and `wait_ms` how long to wait for that: see docs/src/freshness.md.
+    `sync` says how fresh an answer must be, and `wait_ms` how long to wait for that: see docs/src/reference/freshness.md.
     """
 
     @method

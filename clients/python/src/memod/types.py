@@ -1,4 +1,4 @@
-"""Has the types of params and results; made by generate.py of docs/src/protocol-reference.md."""
+"""Has the types of params and results; made by generate.py of docs/src/reference/protocol-reference.md."""
 
 from __future__ import annotations
 
