@@ -6,7 +6,7 @@
 //! and deleted in the one that deletes the chunk.
 //!
 //! Blocks are read from the tables in which sqlite-vec keeps them (`ARCHITECTURE.md` of sqlite-vec 0.1.9), because its own
-//! KNN takes four times as long and compares k times with each row of a block; benchmarks.md has the figures.
+//! KNN takes four times as long and compares k times with each row of a block; benchmarks-history.md has the figures.
 
 use memod_base::types::ChunkId;
 use memod_database::DatabaseError;

@@ -7,7 +7,7 @@ use memod_proto::{Factor, Hit};
 /// Measured with 38 questions about two repositories, in words that the code does not use: 31 had an answer among the first 5 hits,
 /// and 34 among the first 10. With fitting other words, these were 37 and 38. With the words of another question, they stayed at 31
 /// and 34, and the mean reciprocal rank fell from 0.715 to 0.705. Sorting by score gained more with fitting words, but lost more
-/// with wrong words (docs/src/reference/benchmarks.md, Words of a language model).
+/// with wrong words (docs/src/reference/benchmarks-history.md, Words of a language model).
 const EXPANDED_HIT_INTERVAL: usize = 3;
 
 /// Inserts hits of a query with other words into the hits of the query as typed, which keep their order. At most a third of the

@@ -35,7 +35,7 @@ const EMPTY_RULE: ClassRule = ClassRule {
 };
 
 /// The rules of all classes that have signs or a factor. The factors were chosen on repositories outside the quality sets
-/// (docs/src/reference/benchmarks.md, Ranking). Settings and data need no factor.
+/// (docs/src/reference/benchmarks-history.md, Ranking). Settings and data need no factor.
 const RULES: [ClassRule; 14] = [
     // A test contains every name that the tested code contains, and more often.
     ClassRule {

@@ -99,7 +99,7 @@ const WEIGHTS_WITH_MAXSIM: WeightsByKind = WeightsByKind {
 impl WeightsByKind {
     /// Returns the weights for a query. For a single name the vector counts half, because the spelling of a name matters.
     ///
-    /// The weights were chosen on repositories outside the quality sets (docs/src/reference/benchmarks.md, Ranking).
+    /// The weights were chosen on repositories outside the quality sets (docs/src/reference/benchmarks-history.md, Ranking).
     pub(crate) fn new(query: &Query, has_maxsim: bool) -> Self {
         let mut weights = if has_maxsim { WEIGHTS_WITH_MAXSIM } else { WEIGHTS_WITHOUT_MAXSIM };
         if query.looks_like_symbol() {

@@ -2,7 +2,7 @@
 //!
 //! Each factor has a reason that a person would understand. Its size follows from the factors that it must outweigh, not from a
 //! search for the best benchmark results. The constants `…_AMONG_WORDS` were chosen on training repositories
-//! (docs/src/reference/benchmarks.md, Ranking).
+//! (docs/src/reference/benchmarks-history.md, Ranking).
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ const DEFINITION: ScoreFactor = ScoreFactor::new("definition", 6.0);
 /// For the definition of a name, if the query has other words too, and the name is only one of them.
 const DEFINITION_AMONG_WORDS: ScoreFactor = ScoreFactor::new("definition", 1.4);
 /// For a file name that matches the query, because files are named after their content. Not applied if words are compared one by
-/// one: for code, `maxsim_path` has the same effect. For documents, the halves A and B of the questions (docs/src/reference/benchmarks.md)
+/// one: for code, `maxsim_path` has the same effect. For documents, the halves A and B of the questions (docs/src/reference/benchmarks-history.md)
 /// gave opposite results (nDCG@10 of sections -1.3 and +0.8).
 const STEM: ScoreFactor = ScoreFactor::new("stem", 1.6);
 /// For folder names that match the query. A folder names the area of many files, so the factor is small.
