@@ -71,7 +71,11 @@ fn the_addresses_are_those_of_the_router() {
     check_generated("docs/src/reference/http.md", "routes", &table);
     let closed = METHODS.iter().filter_map(|method| Some((method.name, method.socket_only?)));
     let table: String = closed.map(|(method, why)| format!("| `{method}` | {why} |\n")).collect();
-    check_generated("docs/src/reference/http.md", "socket-only", &format!("| method | why not |\n|---|---|\n{table}"));
+    check_generated(
+        "docs/src/reference/http.md",
+        "socket-only",
+        &format!("| method | why not |\n|---|---|\n{table}"),
+    );
 }
 
 /// A crate of the workspace, as its manifest has it.
