@@ -176,7 +176,7 @@ row() { # GIT NEIGHBOUR ORDER
     ;;
   esac
   method=$(memo hooks status -q | awk 'NR <= 4 { print $2 }' | sort | uniq -c | awk '{ printf "%s%s %s", s, $1, $2; s = ", " }')
-  memo stop -q
+  memo daemon stop -q
   : >"$RAN"
   : >.git/memo/cookies/doorbell
   work_with_git >"$work/said" 2>&1 || note+=" git failed"

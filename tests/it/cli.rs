@@ -203,7 +203,7 @@ fn settings_are_shown_and_changed() {
         &sandbox,
         "config set --user watch.poll true",
         "exit 0\nerr: memo: watch.poll = true in [TOP]/home/.config/memod/config.toml\n\
-         err: memo: the daemon reads this setting only when it starts: run `memo restart`\n",
+         err: memo: the daemon reads this setting only when it starts: run `memo daemon restart`\n",
     );
     let shown = sandbox.run(&["config"]);
     assert!(
@@ -288,7 +288,7 @@ fn hits_are_readable_and_harmless() {
     check(
         &sandbox,
         "map",
-        "exit 3\nerr: memo: fake\nerr: hint: `memo restart` starts the daemon of this version\n",
+        "exit 3\nerr: memo: fake\nerr: hint: `memo daemon restart` starts the daemon of this version\n",
     );
     assert_eq!(fake.methods(), "search search search search map");
 }
@@ -476,8 +476,13 @@ fn manuals_name_every_verb() {
             assert!(pages.join(&file).is_file(), "{page} names {file}");
         }
     }
-    for verb in ["init", "search", "map", "status", "sync", "stop", "restart", "logs", "doctor", "reindex"] {
-        let help = sandbox.run(&[verb, "--help"]);
-        assert!(help.contains(&format!("out: Example: memo {verb}")), "{help}");
+    for verb in
+        ["init", "search", "map", "status", "sync", "daemon logs", "doctor", "tag remove", "share team"]
+    {
+        for flag in ["-h", "--help"] {
+            let help = sandbox.run(&verb.split(' ').chain([flag]).collect::<Vec<_>>());
+            assert!(help.contains(&format!("out: Examples:\nout:   memo {verb}")), "{help}");
+            assert!(!help.contains("--no-pager"), "the flags of every verb are listed once: {help}");
+        }
     }
 }

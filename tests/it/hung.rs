@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::live::{Live, memo, not_checked, until, word};
 
-/// How long `memo stop` waits for the daemon to end.
+/// How long `memo daemon stop` waits for the daemon to end.
 const STOP_ENDS: Duration = Duration::from_secs(10);
 
 /// A directory as another file system, whose server can be stopped: then whoever looks at it waits.

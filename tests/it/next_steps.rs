@@ -97,20 +97,43 @@ fn the_hint_of_init_can_be_answered() {
 }
 
 #[test]
-fn words_that_are_no_verb_lead_to_the_search() {
+fn words_that_are_no_verb_are_searched() {
+    let live = repository();
+    let found = live.sandbox.show(&mut live.memo(&["price_of_cart", "-n", "1"]));
+    assert!(found.contains("out: src/cart.rs:1-3  price_of_cart"), "{found}");
+    assert!(found.contains("err: memo: no verb, so this is `memo search \"price_of_cart\"`"), "{found}");
+    let (exit, answer) = memo(&live, &["where", "is", "price_of_cart"]);
+    assert_eq!((exit, &answer["hits"][0]["symbol"]), (0, &json!("price_of_cart")), "{answer}");
+    for (typed, verb) in
+        [("find", "search"), ("def", "show"), ("usages", "refs"), ("recent", "list --sort updated")]
+    {
+        let verb: Vec<&str> = verb.split(' ').collect();
+        let argument: &[&str] = if typed == "recent" { &[] } else { &["price_of_cart"] };
+        let [natural, own] = [&[typed] as &[&str], &verb]
+            .map(|verb| live.sandbox.show(&mut live.memo(&[verb, argument].concat())));
+        assert_eq!(natural, own, "{typed}");
+    }
+}
+
+#[test]
+fn mistyped_verbs_are_corrected_and_none_is_suggested_that_deletes() {
     let sandbox = Sandbox::new();
     let check = |args: &[&str], what: &str, hint: &str| {
-        let expected = format!("exit 2\nerr: memo: {what} is no command\nerr: hint: {hint}\n");
+        let expected = format!("exit 2\nerr: memo: {what} is no verb\nerr: hint: {hint}\n");
         assert_eq!(sandbox.run(args), expected, "{args:?}");
     };
-    check(&["retry", "budget"], "\"retry budget\"", "memo search \"retry budget\"");
-    check(&["-C", "..", "retry budget", "-n", "3"], "\"retry budget\"", "memo search \"retry budget\"");
-    check(&["retry", "$budget"], "'retry $budget'", "memo search 'retry $budget'");
-    check(&["xyz"], "\"xyz\"", "memo search \"xyz\"");
     check(&["serach"], "\"serach\"", "did you mean memo search? to find the words: memo search \"serach\"");
-    let json = sandbox.run(&["retry", "budget", "--json"]);
-    let expected = "exit 2\nout: {\"error\":{\"code\":\"usage\",\"message\":\"\\\"retry budget\\\" is no command\",\
-                    \"hint\":\"memo search \\\"retry budget\\\"\"}}\n";
+    let hint = "the daemon starts with the first command; memo init indexes the repository now; to find the words: \
+                memo search \"start\"";
+    check(&["start"], "\"start\"", hint);
+    // No suggestion deletes: these words are most similar to `uninstall`, `forget` and `reindex`.
+    for typed in ["uninstal", "forgett", "reindx"] {
+        let shown = sandbox.run(&[typed]);
+        assert!(!shown.contains("did you mean"), "{shown}");
+    }
+    let json = sandbox.run(&["serach", "--json"]);
+    let expected = "exit 2\nout: {\"error\":{\"code\":\"usage\",\"message\":\"\\\"serach\\\" is no verb\",\
+                    \"hint\":\"did you mean memo search? to find the words: memo search \\\"serach\\\"\"}}\n";
     assert_eq!(json, expected);
     let nested = sandbox.run(&["hooks", "instal"]);
     assert!(nested.starts_with("exit 2\nerr: memo: unrecognized subcommand 'instal'\n"), "{nested}");

@@ -113,7 +113,7 @@ fn what_has_no_end_has_no_pager() {
         format!("stty rows 2; MEMO_PAGER='sed s/^/PAGED:/' env --default-signal=INT {MEMO} logs --follow");
     let mut terminal = match Terminal::run(&live, &line) {
         Ok(terminal) => terminal,
-        Err(error) => return not_checked(&format!("memo logs at a terminal: script: {error}")),
+        Err(error) => return not_checked(&format!("memo daemon logs at a terminal: script: {error}")),
     };
     until("more lines than the terminal has", || {
         terminal.shown().matches("migrated to version").count() == 2

@@ -147,7 +147,7 @@ fn memories_that_no_thread_can_keep_are_refused_by_name() {
     until("it is given up", || memo(&live, &["list"]).1["error"]["message"].as_str() == Some(&said));
     let (code, refused) = memo(&live, &["add", "the second memory"]);
     assert_eq!((code, &refused["error"]["message"]), (3, &json!(said)), "{refused}");
-    assert!(refused["error"]["hint"].as_str().unwrap().contains("`memo restart`"), "{refused}");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("`memo daemon restart`"), "{refused}");
     let found = search(&live, "alpha", "fs");
     assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(false), &json!("a.md")), "{found}");
     assert!(found["degraded"].to_string().contains(&format!("memories: {said}")), "{found}");

@@ -262,7 +262,7 @@ fn memo_names_the_program_that_measures() {
     let output = live.memo(&["bench", "quality", "questions.jsonl"]).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(told.contains("\"bench quality questions.jsonl\" is no command"), "{told}");
+    assert!(told.contains("\"bench quality questions.jsonl\" is no verb"), "{told}");
     assert!(told.contains("hint: memod bench measures answers"), "{told}");
 }
 

@@ -36,7 +36,7 @@ fn lines_of_a_script_are_obeyed() {
         "",
     );
     // What fails is said, and the next line is obeyed; a script notices all the same.
-    check(&["shell"], "lits\ntags\n", 2, "1  zoo\n", "\"lits\" is no command");
+    check(&["shell"], "lits\ntags\n", 2, "1  zoo\n", "\"lits\" is no verb");
     check(&["shell"], "list --tag none\ntags\n", 1, "1  zoo\n", "no such memories");
     check(&["shell"], "tags 'x\ntags\n", 2, "1  zoo\n", "a quote is not closed");
     check(&["shell"], "shell\n", 2, "", "this is the shell");
@@ -74,7 +74,7 @@ fn a_terminal_has_a_prompt_history_and_completion() {
     terminal.after(PROMPT, "sea\t\u{3}");
     terminal.after("search ", "");
     terminal.after(PROMPT, "nonsense\n");
-    terminal.after("is no command", "");
+    terminal.after("is no verb", "");
     terminal.after(PROMPT, "add 'for nobody else'\n");
     terminal.after("mem_", "");
     terminal.after(PROMPT, "given up\u{3}");

@@ -16,7 +16,7 @@ NO_NEAR = "[memory]\nrefuse_near = false\n"
 
 
 class Notes(Pair):
-    """Two clones of one bare remote, with `memo sync-notes`."""
+    """Two clones of one bare remote, with `memo share sync`."""
 
     people, scope, verb = ("ann", "bea"), "repo", "sync-notes"
 

@@ -72,7 +72,7 @@ class MemoryModel:
         return Attempt(self, [id], lambda form: form.change(tags=form.tags | frozenset(tags)))
 
     def untag(self, id, *tags):
-        """`memo untag`."""
+        """`memo tag remove`."""
         return Attempt(self, [id], lambda form: form.change(tags=form.tags - frozenset(tags)))
 
     def archive(self, *ids, forms=None):
@@ -93,7 +93,7 @@ class MemoryModel:
         return Several([Attempt(self, [id], living(id)) for id in ids])
 
     def purge(self, *ids):
-        """`memo purge`: no answer has it any more, nor a file of the state dir but the backups."""
+        """`memo forget purge`: no answer has it any more, nor a file of the state dir but the backups."""
         return Attempt(self, ids, lambda form: form.change(place=PURGED))
 
     def share(self, *ids):
@@ -101,7 +101,7 @@ class MemoryModel:
         return Attempt(self, ids, lambda form: form.change(shared=True))
 
     def unshare(self, *ids, forms=None):
-        """`memo unshare`: it is private again. `forms` by id: what its file said right before."""
+        """`memo share remove`: it is private again. `forms` by id: what its file said right before."""
         forms = forms or {}
         return Several([Attempt(self, [id], lambda form, id=id: forms.get(id, form).change(shared=False)) for id in ids])
 
@@ -110,7 +110,7 @@ class MemoryModel:
         return Linking(self, (first, kind, second), True)
 
     def unlink(self, first, second, kind="related_to"):
-        """`memo unlink`."""
+        """`memo link remove`."""
         return Linking(self, (first, kind, second), False)
 
     def recall(self, *ids):
@@ -128,7 +128,7 @@ class MemoryModel:
             record.may_recall += 1
 
     def reset(self):
-        """`memo reset`: nothing is there any more, in no file of this worktree either."""
+        """`memo forget reset`: nothing is there any more, in no file of this worktree either."""
         return Reset(self)
 
     def backup(self, name):
@@ -137,7 +137,7 @@ class MemoryModel:
         self.backups[name] = Backup(forms, dict(self.links), list(self.without_id), list(self.pending))
 
     def restored_from_backup(self, name, in_files=()):
-        """`memo restore-backup NAME`: call before; what the backup has is there, and nothing else.
+        """`memo backup restore NAME`: call before; what the backup has is there, and nothing else.
 
         Of ids that are or were `in_files` of any worktree, an edit or a removal of the file may hold.
         """

@@ -11,9 +11,12 @@ mod memory_args;
 mod parse_share;
 mod relation_args;
 mod uses_args;
+mod verb_examples;
+mod verb_families;
 mod verb_groups;
 mod verb_paths;
 mod verb_rows;
+mod verb_words;
 mod writing_args;
 
 use std::ffi::OsString;
@@ -26,7 +29,7 @@ pub(super) use code_args::{
     ShowArgs, WhyArgs,
 };
 pub(super) use daemon_args::{
-    ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
+    ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, GitHooksVerb, HookArgs, HooksVerb, InitArgs,
     LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
     StatusArgs, SyncArgs, TeamArgs, TeamVerb, TopicArg, UninstallArgs,
 };
@@ -35,15 +38,18 @@ pub(super) use exchange_args::{
 };
 pub(super) use memo_verb::MemoVerb;
 pub(super) use memory_args::{
-    GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs, RecentArgs, RemovalConfirmArgs,
-    RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
+    GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs, RemovalConfirmArgs, RemoveArgs,
+    ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
 };
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
 };
 pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
-pub(super) use verb_groups::parse_command_line;
+pub(super) use verb_examples::find_examples;
+pub(super) use verb_families::{BackupVerb, DaemonVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb};
+pub(super) use verb_groups::{build_full_command, parse_command_line, print_all_verbs};
 pub(super) use verb_rows::find_row_schema;
+pub(super) use verb_words::find_verb;
 pub(super) use writing_args::{AddArgs, AppendArgs, TextArgs, UpdateArgs};
 
 /// Search a repository and its history by words and meaning, and keep memories about it
@@ -57,7 +63,8 @@ pub(super) use writing_args::{AddArgs, AppendArgs, TextArgs, UpdateArgs};
     max_term_width = 100,
     disable_help_subcommand = true,
     arg_required_else_help = true,
-    after_help = "Exit status: 0 done, 1 nothing found or not all done, 2 wrong usage, 3 the daemon cannot be reached or failed."
+    after_help = "`memo WORDS` searches. `memo help --all` lists every verb, `memo VERB --help` explains one.\n\
+        Exit status: 0 done, 1 nothing found or not all done, 2 wrong usage, 3 the daemon cannot be reached or failed."
 )]
 pub(super) struct CommandLine {
     #[command(flatten)]
@@ -71,6 +78,7 @@ pub(super) struct CommandLine {
 
 /// A command line that has only global flags.
 #[derive(Debug, Parser)]
+#[command(max_term_width = 100)]
 struct FlagsOnlyCommandLine {
     #[command(flatten)]
     global: GlobalArgs,

@@ -6,3 +6,4 @@ pub(crate) mod next_steps;
 pub(crate) mod undo_hint;
 pub(crate) mod usage;
 pub(crate) mod usage_hint;
+pub(crate) mod words_without_verb;

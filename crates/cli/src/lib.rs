@@ -24,10 +24,13 @@ use memod_terminal::{
     CapturedOutput, CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, GlobalArgs, JsonForm, Output,
 };
 
-use args::{CommandLine, EventFormat, EventsArgs, MemoVerb};
+use args::{
+    BackupVerb, CommandLine, DaemonVerb, EventFormat, EventsArgs, ForgetVerb, GitHooksVerb, HooksVerb,
+    LinkVerb, MemoVerb, ShareVerb, TagVerb,
+};
 use code::{map, open, outline, print_brief, print_changed, show_code, uses, why};
 use daemon::{daemon_process, doctor, logs, print_events, serve, status};
-use help::{completions, man_pages, next_steps, usage};
+use help::{completions, man_pages, next_steps, usage, words_without_verb};
 use memories::team;
 use searching::{explain_hits, hits};
 use set_up::{config_verb, hooks, init, model, setup, uninstall};
@@ -37,23 +40,29 @@ pub fn run() -> ExitCode {
     if completions::answer_completion() {
         return ExitCode::SUCCESS;
     }
-    let typed = expand_help_verb(std::env::args_os().collect());
-    ExitCode::from(match args::parse_command_line(typed.clone()) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "help") && words.get(2).is_some_and(|word| word == "--all") {
+        return ExitCode::from(args::print_all_verbs());
+    }
+    let words = expand_help_verb(words);
+    ExitCode::from(match args::parse_command_line(words.clone()) {
         Ok(typed) => run_command(typed),
-        Err(error) => match args::parse_flags_without_verb(typed) {
-            Some(global) => answer_without_verb(&global),
-            None => {
-                let json = usage::requested_json_form(args_before_dashes());
-                let status = usage::report_usage_error(&error, args_before_dashes(), json);
-                // To agents, an exit of 2 from a hook forbids the next action.
-                if usage::is_agent_hook(args_before_dashes()) {
-                    status.min(EXIT_NOTHING_FOUND)
-                } else {
-                    status
-                }
-            }
-        },
+        Err(error) => answer_unparsed(&error, words),
     })
+}
+
+/// Answers a command line that is not a verb with its arguments. Returns the exit status.
+fn answer_unparsed(error: &clap::Error, words: Vec<OsString>) -> u8 {
+    if let Some(search) = words_without_verb::search_for_words(error, words.clone()) {
+        return run_command(search);
+    }
+    if let Some(global) = args::parse_flags_without_verb(words) {
+        return answer_without_verb(&global);
+    }
+    let json = usage::requested_json_form(args_before_dashes());
+    let status = usage::report_usage_error(error, args_before_dashes(), json);
+    // To agents, an exit of 2 from a hook forbids the next action.
+    if usage::is_agent_hook(args_before_dashes()) { status.min(EXIT_NOTHING_FOUND) } else { status }
 }
 
 /// Returns the arguments of this process before `--`.
@@ -114,7 +123,9 @@ fn capture_command(typed: CommandLine) -> (CliResult, CapturedOutput) {
 /// Returns the format of the answer; if the flags are wrong, an error and the form of JSON in which to report the error.
 fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
-    if let MemoVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
+    if let MemoVerb::Daemon(DaemonVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. })) =
+        &typed.verb
+    {
         return Ok(OutputShape::Json(JsonForm::Full));
     }
     match typed.verb.rows_args().zip(args::find_row_schema(&typed.verb_name)) {
@@ -181,48 +192,38 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
         MemoVerb::Update(typed) => memories::update_memory(typed, &context()?, output),
         MemoVerb::Confirm(typed) => memories::confirm_memory(typed, &context()?, output),
         MemoVerb::Append(typed) => memories::append_to_memory(typed, &context()?, output),
-        MemoVerb::Forget(typed) => memories::forget_memories(typed, &context()?, output),
+        MemoVerb::Forget(typed) => run_forget_verb(typed.verb, &context()?, output),
+        MemoVerb::Share(typed) => run_share_verb(typed.verb, &context()?, output),
+        MemoVerb::Tag(typed) => run_tag_verb(typed.verb, &context()?, output),
+        MemoVerb::Link(typed) => run_link_verb(typed.verb, &context()?, output),
         MemoVerb::Restore(typed) => memories::restore_memories(typed, &context()?, output),
-        MemoVerb::Purge(typed) => memories::purge_memories(typed, &context()?, output),
-        MemoVerb::Reset(typed) => memories::reset_memories(&typed, &context()?, output),
-        MemoVerb::Share(typed) => memories::share_memories(typed, &context()?, output),
-        MemoVerb::Unshare(typed) => memories::unshare_memories(typed, &context()?, output),
-        MemoVerb::SyncNotes(typed) => memories::sync_notes(typed, &context()?, output),
-        MemoVerb::Team(typed) => team::run_team_verb(typed, &context()?, output),
-        MemoVerb::Tag(typed) => memories::tag_memory(typed, &context()?, output),
-        MemoVerb::Untag(typed) => memories::untag_memory(typed, &context()?, output),
-        MemoVerb::Tags(_) => memories::list_tags(&context()?, output),
-        MemoVerb::Containers(_) => memories::list_containers(&context()?, output),
         MemoVerb::Recall(typed) => memories::recall_memories(typed, &context()?, output),
-        MemoVerb::Recent(typed) => memories::list_recent_memories(&typed, &context()?, output),
         MemoVerb::Promote(typed) => memories::promote_memory(typed, &context()?, output),
         MemoVerb::Consolidate(typed) => memories::consolidate_memories(typed, &context()?, output),
-        MemoVerb::Link(typed) => memories::link_memories(typed, &context()?, output),
-        MemoVerb::Unlink(typed) => memories::unlink_memories(typed, &context()?, output),
-        MemoVerb::Links(typed) => memories::list_links(typed, &context()?, output),
         MemoVerb::Resolve(typed) => memories::resolve_memories(typed, &context()?, output),
         MemoVerb::Related(typed) => memories::list_related_memories(typed, &context()?, output),
         MemoVerb::Dedupe(typed) => memories::dedupe_memories(typed, &context()?, output),
         MemoVerb::History(typed) => memories::show_history(typed, &context()?, output),
         MemoVerb::Export(typed) => exchange::export_memories(typed, &context()?, output),
-        MemoVerb::Backup(typed) => exchange::back_up(&typed, &context()?, output),
-        MemoVerb::RestoreBackup(typed) => exchange::restore_backup(&typed, &context()?, output),
+        MemoVerb::Backup(typed) => match typed.verb {
+            BackupVerb::Create(typed) => exchange::back_up(&typed, &context()?, output),
+            BackupVerb::Restore(typed) => exchange::restore_backup(&typed, &context()?, output),
+        },
         MemoVerb::Distil(typed) => exchange::distil_transcript(&typed, &context()?, output),
         MemoVerb::Import(typed) => exchange::import_memories(&typed, &context()?, output),
         MemoVerb::Stats => memories::show_stats(&context()?, output),
         MemoVerb::Status(typed) => status::show_status(&typed, &context()?, output),
         MemoVerb::Sync(typed) => init::sync_index(&typed, &context()?, output),
-        MemoVerb::Events(typed) => print_events::print_events(&typed, &context()?, output),
-        MemoVerb::Stop => daemon_process::stop_daemon(&context()?, output),
-        MemoVerb::Restart => daemon_process::restart_daemon(&context()?, output),
+        MemoVerb::Daemon(verb) => run_daemon_verb(verb, &context()?, output),
         MemoVerb::Serve(typed) => serve::control_http_api(&typed, &context()?, output),
-        MemoVerb::Logs(typed) => logs::print_logs(&typed, &context()?, output),
         MemoVerb::Doctor(typed) => doctor::run_doctor(&typed, global.dir.as_deref(), output),
         MemoVerb::Reindex => init::rebuild_index(&context()?, output),
-        MemoVerb::Hook(typed) => agent_hook::answer_agent_hook(typed, &global, output),
         MemoVerb::Setup(typed) => setup::set_up_agents(&typed, context, output),
         MemoVerb::Uninstall(typed) => uninstall::uninstall_memod(&typed, global.dir.as_deref(), output),
-        MemoVerb::Hooks(typed) => hooks::manage_hooks(typed, &context()?, output),
+        MemoVerb::Hooks(typed) => match typed.what.unwrap_or(HooksVerb::Git(GitHooksVerb::Status)) {
+            HooksVerb::Git(verb) => hooks::manage_hooks(verb, &context()?, output),
+            HooksVerb::Agent(typed) => agent_hook::answer_agent_hook(typed, &global, output),
+        },
         MemoVerb::Model(typed) => model::manage_models(typed, &context()?, output),
         MemoVerb::Llm => llm::show_llm_status(&context()?, output),
         MemoVerb::Config(typed) => config_verb::run_config(typed, context(), output),
@@ -231,5 +232,48 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
         MemoVerb::Completions(typed) => completions::print_completion_script(typed.shell, output),
         MemoVerb::Man(typed) => man_pages::show_manual(&typed, output),
         MemoVerb::Version => daemon_process::print_versions(context().ok().as_ref(), output),
+    }
+}
+
+fn run_forget_verb(verb: ForgetVerb, context: &CommandContext, output: &mut Output) -> CliResult {
+    match verb {
+        ForgetVerb::Archive(typed) => memories::forget_memories(typed, context, output),
+        ForgetVerb::Purge(typed) => memories::purge_memories(typed, context, output),
+        ForgetVerb::Reset(typed) => memories::reset_memories(&typed, context, output),
+    }
+}
+
+fn run_share_verb(verb: ShareVerb, context: &CommandContext, output: &mut Output) -> CliResult {
+    match verb {
+        ShareVerb::Add(typed) => memories::share_memories(typed, context, output),
+        ShareVerb::Remove(typed) => memories::unshare_memories(typed, context, output),
+        ShareVerb::Sync(typed) => memories::sync_notes(typed, context, output),
+        ShareVerb::Team(typed) => team::run_team_verb(typed, context, output),
+    }
+}
+
+fn run_tag_verb(verb: TagVerb, context: &CommandContext, output: &mut Output) -> CliResult {
+    match verb {
+        TagVerb::Add(typed) => memories::tag_memory(typed, context, output),
+        TagVerb::Remove(typed) => memories::untag_memory(typed, context, output),
+        TagVerb::List(_) => memories::list_tags(context, output),
+        TagVerb::Containers(_) => memories::list_containers(context, output),
+    }
+}
+
+fn run_link_verb(verb: LinkVerb, context: &CommandContext, output: &mut Output) -> CliResult {
+    match verb {
+        LinkVerb::Add(typed) => memories::link_memories(typed, context, output),
+        LinkVerb::Remove(typed) => memories::unlink_memories(typed, context, output),
+        LinkVerb::List(typed) => memories::list_links(typed, context, output),
+    }
+}
+
+fn run_daemon_verb(verb: DaemonVerb, context: &CommandContext, output: &mut Output) -> CliResult {
+    match verb {
+        DaemonVerb::Stop => daemon_process::stop_daemon(context, output),
+        DaemonVerb::Restart => daemon_process::restart_daemon(context, output),
+        DaemonVerb::Logs(typed) => logs::print_logs(&typed, context, output),
+        DaemonVerb::Events(typed) => print_events::print_events(&typed, context, output),
     }
 }

@@ -25,7 +25,7 @@ pub(super) use list_memories::{
     list_tags, show_history, show_stats,
 };
 pub(super) use print_anchors::confirm_memory;
-pub(super) use recall_memories::{list_recent_memories, promote_memory, recall_memories};
+pub(super) use recall_memories::{promote_memory, recall_memories};
 pub(super) use remove_memories::{CONFIRM_REMOVAL_HINT, forget_memories, purge_memories, reset_memories};
 pub(super) use request::new_caller;
 pub(super) use share_files::{share_memories, unshare_memories};

@@ -38,7 +38,7 @@ pub fn lock_out_daemons(
         match lock_with_timeout(open_lock_file(&path)?, STOP_RETRY_INTERVAL) {
             Err(error) if error.kind() == ErrorKind::TimedOut && Instant::now() < give_up => {}
             Err(error) if error.kind() == ErrorKind::TimedOut => {
-                let why = "a daemon still runs; end it with `memo stop` and try again";
+                let why = "a daemon still runs; end it with `memo daemon stop` and try again";
                 return Ok(Err(io::Error::other(why)).at("lock", &path)?);
             }
             locked => return Ok([starting, locked.at("lock", &path)?]),

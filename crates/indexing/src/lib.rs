@@ -45,7 +45,7 @@ pub enum IndexError {
     #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or `ulimit -v` may be too low")]
     Extractor(#[source] std::io::Error),
     /// The code panicked. The open transaction was rolled back.
-    #[error("panicked: {0}; `memo logs` says more")]
+    #[error("panicked: {0}; `memo daemon logs` says more")]
     Panicked(String),
     /// The daemon is stopping.
     #[error("the daemon is stopping")]

@@ -78,7 +78,9 @@ impl EndpointError {
                 "use https; or `memo config set --user llm.plain_http true` in a network that you trust"
             }
             Self::Unreadable(_) => "`memo config path` shows which settings files are read",
-            Self::NoKey(_) | Self::BadKey(_) => "set the variable in a shell, and run `memo restart` there",
+            Self::NoKey(_) | Self::BadKey(_) => {
+                "set the variable in a shell, and run `memo daemon restart` there"
+            }
         }
     }
 }

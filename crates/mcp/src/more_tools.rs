@@ -299,7 +299,7 @@ pub(super) const FULL_PROFILE_TOOLS: &[Tool] = &[
     new_tool(
         Data,
         "archive_purge",
-        "Show what `memo purge` would delete for good; only the user may run it, in a terminal.",
+        "Show what `memo forget purge` would delete for good; only the user may run it, in a terminal.",
         &["purge", "--dry-run"],
         &[IDS.optional(), CONTAINER, TAG, ARCHIVED_SINCE, ARCHIVED_UNTIL],
         ToolEffect::Reads,

@@ -133,7 +133,7 @@ pub fn validate_container(raw: &str) -> Result<String, RefusedValue> {
             "container",
             "auto names a container only when a memory is written, not in a search",
         )
-        .with_hint("`memo containers` lists the names"));
+        .with_hint("`memo tag containers` lists the names"));
     }
     Ok(name)
 }

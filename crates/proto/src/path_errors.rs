@@ -28,7 +28,8 @@ impl From<LocateError> for RpcError {
             _ if paths::is_out_of_descriptors(&failed.source) => {
                 Self::new(code::BUSY, message).with_retry(RETRY_AFTER_MS).with_hint_if(failed.hint())
             }
-            _ => Self::new(code::IO, message).with_hint(failed.hint().unwrap_or("`memo logs` may say more")),
+            _ => Self::new(code::IO, message)
+                .with_hint(failed.hint().unwrap_or("`memo daemon logs` may say more")),
         }
     }
 }

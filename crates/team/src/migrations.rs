@@ -56,8 +56,9 @@ async fn run_migrations(client: &mut Client) -> Result<(), TeamError> {
 fn script_error(version: usize, error: &tokio_postgres::Error) -> TeamError {
     let failed = query_error(&format!("create version {version} of the tables"), error);
     match error.code() {
-        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed
-            .with_hint("let the owner of the database run `memo team push` once: that migrates the tables"),
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed.with_hint(
+            "let the owner of the database run `memo share team push` once: that migrates the tables",
+        ),
         _ => failed,
     }
 }

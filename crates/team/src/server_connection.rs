@@ -417,10 +417,10 @@ fn connection_error(address: &ServerAddress, error: &tokio_postgres::Error) -> T
     let failed = TeamError::new(format!("{address}: {}", error_chain(error)));
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
-            failed.with_hint("`memo team login` asks for the password")
+            failed.with_hint("`memo share team login` asks for the password")
         }
         _ if error_chain(error).contains("password missing") => {
-            failed.with_hint("`memo team login` asks for the password")
+            failed.with_hint("`memo share team login` asks for the password")
         }
         _ => failed,
     }

@@ -300,16 +300,16 @@ fn classify_rpc_error(error: &RpcError) -> CodeExitHint {
             ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
         }
         code::NO_METHOD => {
-            ("no-method", EXIT_FAILED, Some("`memo restart` starts the daemon of this version"))
+            ("no-method", EXIT_FAILED, Some("`memo daemon restart` starts the daemon of this version"))
         }
         code::GIT => ("git", EXIT_FAILED, None),
         code::BUSY => ("busy", EXIT_FAILED, Some("try again in a moment")),
         code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is shutting down")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
         code::IO => ("io", EXIT_FAILED, None),
-        code::TEAM => ("team", EXIT_FAILED, Some("`memo team status` shows the state of the exchange")),
+        code::TEAM => ("team", EXIT_FAILED, Some("`memo share team status` shows the state of the exchange")),
         code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
-        _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
+        _ => ("internal", EXIT_FAILED, Some("`memo daemon logs` shows details")),
     };
     (word, exit, daemon_hint.or_else(|| usual.and_then(some_hint)))
 }

@@ -122,7 +122,7 @@ pub(in crate::daemon) fn check_readable(path: &str, entry: &ManifestEntry) -> Rp
     }
     let message = format!("{path}: cannot be read, so its content is unknown");
     Err(RpcError::new(code::IO, message)
-        .with_hint("check the permissions of the file; `memo logs` has the reason"))
+        .with_hint("check the permissions of the file; `memo daemon logs` has the reason"))
 }
 
 /// Returns the error for a name with several definitions where one is needed.

@@ -30,7 +30,7 @@ pub(in crate::daemon) struct FileListing {
     pub(in crate::daemon) files: BTreeMap<String, Stat>,
     /// Number of other files that are not in `files`.
     pub(in crate::daemon) n_unlisted: usize,
-    /// Whether there is a temporary file of `memo sync-notes`, which may still be running.
+    /// Whether there is a temporary file of `memo share sync`, which may still be running.
     pub(in crate::daemon) has_temporary: bool,
     /// Whether git was rebasing, which swaps the sides of a conflict.
     pub(in crate::daemon) is_rebasing: bool,
@@ -45,7 +45,7 @@ pub(in crate::daemon) struct FileListing {
 }
 
 impl FileListing {
-    /// Returns whether both listings have the same unchanged files, all readable, and no temporary file of `memo sync-notes`.
+    /// Returns whether both listings have the same unchanged files, all readable, and no temporary file of `memo share sync`.
     pub(in crate::daemon) fn has_same_files(&self, other: &Self) -> bool {
         let are_read = self.unread.is_empty() && other.unread.is_empty();
         are_read

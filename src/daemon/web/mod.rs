@@ -164,7 +164,7 @@ fn cannot_listen_error(port: u16, error: &io::Error) -> RpcError {
         ErrorKind::AddrInUse | ErrorKind::PermissionDenied => {
             "name another port with --port, or leave it out: then a free one is taken"
         }
-        _ => "`memo logs` may say more",
+        _ => "`memo daemon logs` may say more",
     };
     RpcError::new(code::IO, format!("cannot listen on 127.0.0.1:{port}: {error}")).with_hint(hint)
 }

@@ -92,7 +92,8 @@ impl HttpFailure {
     /// Returns the error for a request that failed for a reason that only the log describes.
     pub(super) fn internal_failure() -> Self {
         let message = "the request failed; the daemon keeps running";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message).with_hint("`memo logs` says why")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+            .with_hint("`memo daemon logs` says why")
     }
 
     /// Returns the error for a request that exceeds a limit on concurrent requests or connections.
@@ -121,7 +122,7 @@ impl From<RpcError> for HttpFailure {
         let hidden = |word, message: &str, hint: Option<String>| {
             tracing::warn!(error = error.message, "a request over HTTP failed");
             let failure = Self::new(StatusCode::INTERNAL_SERVER_ERROR, word, message);
-            failure.with_hint(hint.unwrap_or_else(|| "`memo logs` says why".to_owned()))
+            failure.with_hint(hint.unwrap_or_else(|| "`memo daemon logs` says why".to_owned()))
         };
         match (error.code, data.retry_after_ms) {
             (code::PARSE | code::INVALID_REQUEST | code::INVALID_PARAMS, _) => {

@@ -1,4 +1,4 @@
-//! What does `memo events` print, and when does it end?
+//! What does `memo daemon events` print, and when does it end?
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{add, at_rest};
 use crate::live::{Live, until, word};
 
-/// A running `memo events`.
+/// A running `memo daemon events`.
 struct Follower {
     child: Child,
     /// `None` once nobody reads it any more.

@@ -235,8 +235,11 @@ fn memories_are_deleted_for_good_by_people() {
         let (is_error, shown) = run(&mut mcp, command);
         let verb = command.split_whitespace().next().unwrap();
         assert!(is_error && shown.starts_with(&format!("error: memo {verb} deletes ")), "{command}: {shown}");
-        let hint =
-            if verb == "purge" { "type `memo purge ID…` in a terminal" } else { "run it in a terminal" };
+        let hint = if verb == "purge" {
+            "type `memo forget purge ID…` in a terminal"
+        } else {
+            "run it in a terminal"
+        };
         assert!(shown.contains(&format!("\nhint: ask the user to {hint}")), "{command}: {shown}");
     }
     let answers = [
@@ -291,7 +294,7 @@ fn the_machine_and_the_daemon_are_for_people() {
         let (is_error, shown) = run(&mut mcp, command);
         let verb = format!("error: memo {}", command.split_whitespace().next().unwrap());
         let is_told =
-            shown.starts_with(&verb) || command == "restart" && shown.starts_with("error: memo stop");
+            shown.starts_with(&verb) || command == "restart" && shown.starts_with("error: memo daemon stop");
         assert!(is_error && is_told, "{command}: {shown}");
         assert!(shown.ends_with("\nhint: ask the user to run it in a terminal"), "{command}: {shown}");
     }

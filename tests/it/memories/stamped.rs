@@ -165,7 +165,7 @@ fn a_container_can_have_the_name_of_the_repository() {
     let (code, answer) = memo(&live, &["list", "--container", "auto"]);
     assert_eq!(
         (code, &answer["error"]["hint"]),
-        (2, &json!("`memo containers` lists the names")),
+        (2, &json!("`memo tag containers` lists the names")),
         "{answer}"
     );
 }

@@ -1,4 +1,4 @@
-//! Does `memo sync-notes` bring memories to others without a file on any branch?
+//! Does `memo share sync` bring memories to others without a file on any branch?
 
 use std::fs;
 use std::process::Output;
@@ -91,7 +91,7 @@ fn a_conflict_of_notes_is_resolved_and_sent() {
         let output = bob.memo(&["resolve", &id, "--text", "alpha is of both"]).output().unwrap();
         (output.status.success(), String::from_utf8(output.stderr).unwrap())
     };
-    assert!(resolved && said.contains("`memo sync-notes` continues the exchange"), "{said}");
+    assert!(resolved && said.contains("`memo share sync` continues the exchange"), "{said}");
     synced(&bob);
     synced(&ann);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Does a save come back that `memo sync-notes` had under another name when it was killed?
+//! Does a save come back that `memo share sync` had under another name when it was killed?
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt as _;

@@ -1,4 +1,4 @@
-//! Does `memo sync-notes` leave alone what it does not know, and bring back what was last said?
+//! Does `memo share sync` leave alone what it does not know, and bring back what was last said?
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Does `memo sync-notes` send nothing that others may not have, wherever in the history that is?
+//! Does `memo share sync` send nothing that others may not have, wherever in the history that is?
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -198,7 +198,10 @@ fn the_password_is_shown_nowhere() {
     let ann = Member::of(&server, "ann", super::SHOP); // whose password file has another one
     let output = ann.live.memo(&["team", "push"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("password authentication failed") && said.contains("memo team login"), "{said}");
+    assert!(
+        said.contains("password authentication failed") && said.contains("memo share team login"),
+        "{said}"
+    );
     let mut login = ann.live.memo(&["team", "login"]);
     let typed = ann.live.sandbox.path("tmp/typed");
     std::fs::write(&typed, "hunter-2\n").unwrap();

@@ -76,7 +76,7 @@ fn another_remote_gets_nothing_and_who_leaves_keeps_all() {
     ann.live.start();
     let output = ann.live.memo(&["team", "push"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("acme/shop") && said.contains("memo team leave"), "{said}");
+    assert!(said.contains("acme/shop") && said.contains("memo share team leave"), "{said}");
     assert_eq!(
         server.sql("admin", "team", "SELECT DISTINCT repository FROM memod.version"),
         "git.example.com/acme/shop"

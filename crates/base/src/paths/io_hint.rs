@@ -48,7 +48,7 @@ pub fn is_out_of_descriptors(error: &io::Error) -> bool {
 #[cfg(unix)]
 fn os_hint(error: &io::Error) -> Option<&'static str> {
     match error.raw_os_error()? {
-        libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then run `memo restart`"),
+        libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then run `memo daemon restart`"),
         libc::ENFILE => Some("too many files are open on this machine: raise `sysctl fs.file-max`"),
         libc::ENOMEM => Some("free some memory, or raise the limit of `ulimit -v`"),
         libc::EIO => Some("check that file system and its disk, and the system log for details"),

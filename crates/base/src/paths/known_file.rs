@@ -9,9 +9,9 @@ use std::path::Path;
 
 use super::{IoContext as _, PathError, rename_without_overwrite, swap_files};
 
-/// Name of the file in a worktree's git dir that `memo sync-notes` locks while it runs.
+/// Name of the file in a worktree's git dir that `memo share sync` locks while it runs.
 pub const NOTES_LOCK_FILE_NAME: &str = "memod-notes.lock";
-/// Suffix of the temporary files that `memo sync-notes` writes; their names begin with a dot.
+/// Suffix of the temporary files that `memo share sync` writes; their names begin with a dot.
 pub const NOTES_NEW_SUFFIX: &str = ".notes-new";
 /// Suffix of the name that a temporary file has when it is swapped with the file of a memory, after the digits of
 /// [`text_hash_prefix`].

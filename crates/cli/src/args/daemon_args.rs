@@ -200,6 +200,19 @@ pub(crate) struct HooksArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HooksVerb {
+    #[command(flatten)]
+    Git(GitHooksVerb),
+    /// Print advice for a coding agent, called by the agent's hooks
+    ///
+    /// Reads the JSON of the agent's hook on stdin and prints what that agent expects: at the start of a session the brief, for a
+    /// prompt the memories that are clearly relevant, before an edit the memories about the file. Prints nothing if nothing is
+    /// relevant, and each piece of advice once per session. Never waits longer than --within-ms. Exits with 1 for wrong usage, and
+    /// with 0 whatever else happens. With --explain, exits with 1 when there is no advice.
+    Agent(HookArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GitHooksVerb {
     /// Install the hooks where no other hook is in the way; exits with 1 when some could not be installed
     ///
     /// Uses `hook.memo` in the repository's configuration with git 2.54 or later, and files in `.git/hooks` otherwise.

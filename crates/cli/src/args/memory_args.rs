@@ -322,15 +322,6 @@ pub(crate) struct RecallArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RecentArgs {
-    /// Maximum number of memories
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub(crate) limit: u64,
-    #[command(flatten)]
-    pub(crate) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct PromoteArgs {
     /// Id, or the beginning of one
     pub(crate) id: String,

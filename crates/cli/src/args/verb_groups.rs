@@ -1,64 +1,62 @@
-//! Groups the verbs in `memo --help`.
+//! Groups the verbs in `memo --help` and `memo help --all`, and parses command lines.
 
 use std::ffi::OsString;
 
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 
-use super::CommandLine;
+use super::verb_examples::add_examples;
+use super::verb_words::replace_verb_word;
+use super::{CommandLine, FlagsOnlyCommandLine};
 
-/// The verbs under their headings, in the order of the help.
-const GROUPS: &[(&str, &[&str])] = &[
+/// A heading and the verbs below it.
+type VerbGroup = (&'static str, &'static [&'static str]);
+
+/// The verbs that are enough for most work, in the order of `memo --help`.
+const MAIN_GROUPS: &[VerbGroup] = &[
+    ("Find", &["search", "show", "outline", "map", "callers", "impact", "why", "changed"]),
+    ("Remember", &["add", "list", "update", "forget"]),
+    ("Set up", &["init", "setup", "status", "doctor"]),
+];
+
+/// All verbs, in the order of `memo help --all`.
+const ALL_GROUPS: &[VerbGroup] = &[
     ("Search", &["search", "explain", "show", "outline", "open", "map", "brief"]),
     ("Uses", &["refs", "callers", "callees", "impact", "tests", "implements"]),
+    ("Git history", &["changed", "why"]),
     (
         "Memories",
         &[
             "add",
             "get",
             "list",
+            "recall",
             "update",
-            "append",
             "tag",
-            "untag",
-            "tags",
-            "containers",
             "confirm",
+            "promote",
+            "history",
             "forget",
             "restore",
-            "purge",
-            "reset",
-            "share",
-            "unshare",
-            "sync-notes",
-            "team",
-            "recall",
-            "recent",
-            "promote",
-            "consolidate",
+            "link",
             "related",
             "dedupe",
-            "link",
-            "unlink",
-            "links",
+            "consolidate",
             "resolve",
-            "history",
-            "stats",
+            "share",
             "export",
             "import",
             "distil",
             "backup",
-            "restore-backup",
+            "stats",
         ],
     ),
-    ("Git history", &["changed", "why"]),
-    ("Daemon", &["status", "sync", "events", "reindex", "stop", "restart", "serve", "logs", "doctor"]),
+    ("Daemon", &["status", "sync", "reindex", "daemon", "serve", "doctor"]),
     (
-        "Set-up",
+        "Set up",
         &[
             "init",
             "setup",
             "uninstall",
-            "hook",
             "hooks",
             "model",
             "llm",
@@ -76,11 +74,24 @@ const GROUPS: &[(&str, &[&str])] = &[
 ///
 /// # Errors
 /// When the command line is wrong. Help and version are errors too, which go to stdout, as in clap.
-pub(crate) fn parse_command_line<W: Into<OsString> + Clone>(
+pub(crate) fn parse_command_line<W: Into<OsString>>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
-    let matches = grouped_command().try_get_matches_from(words)?;
+    let words = replace_verb_word(words.into_iter().map(Into::into).collect());
+    let matches = build_command(MAIN_GROUPS).try_get_matches_from(words)?;
     Ok(CommandLine { verb_name: verb_name(&matches), ..CommandLine::from_arg_matches(&matches)? })
+}
+
+/// Returns the command of clap with the examples of all verbs, as manual pages show it.
+pub(crate) fn build_full_command() -> Command {
+    add_examples(CommandLine::command(), "")
+}
+
+/// Prints the help that lists all verbs. Returns the exit status.
+pub(crate) fn print_all_verbs() -> u8 {
+    let help = build_command(ALL_GROUPS).try_get_matches_from(["memo", "-h"]);
+    let printed = help.map_or_else(|help| help.print(), |_| Ok(()));
+    u8::from(printed.is_err())
 }
 
 /// Returns the full name of the verb and its subcommand, such as `config set`, without aliases.
@@ -89,20 +100,25 @@ fn verb_name(matches: &ArgMatches) -> String {
     parts.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the command of clap whose help lists the verbs in groups. clap supports only one heading for all subcommands, so clap's
-/// own list is hidden.
-fn grouped_command() -> Command {
+/// Returns the command of clap, whose help lists `groups`. clap supports only one heading for all subcommands, so clap's own list is
+/// hidden.
+fn build_command(groups: &[VerbGroup]) -> Command {
     let command = CommandLine::command();
-    let list = format_verb_list(&command);
+    let list = format_verb_list(&command, groups);
+    let options = FlagsOnlyCommandLine::command().help_template("{all-args}").render_help().to_string();
+    let options = options.trim_end();
+    // The flags of all verbs are listed once, here.
+    let command = build_full_command().mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
     command.mut_subcommands(|verb| verb.hide(true)).override_usage("memo [OPTIONS] VERB").help_template(
-        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"),
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{options}{{after-help}}"),
     )
 }
 
-fn format_verb_list(command: &Command) -> String {
-    let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or_default();
+fn format_verb_list(command: &Command, groups: &[VerbGroup]) -> String {
+    let verbs = || groups.iter().flat_map(|(_, verbs)| *verbs);
+    let width = verbs().map(|verb| verb.len()).max().unwrap_or_default();
     let mut list = String::new();
-    for (heading, verbs) in GROUPS {
+    for (heading, verbs) in groups {
         list += &format!("{heading}:\n");
         for verb in *verbs {
             let about = command.find_subcommand(verb).and_then(Command::get_about);
@@ -124,6 +140,10 @@ mod tests {
             ("memo -C / --json list", "list"),
             ("memo config set a b", "config set"),
             ("memo config", "config"),
+            ("memo tag list", "tag list"),
+            ("memo tag mem_1 a", "tag"),
+            ("memo tag remove mem_1 a", "tag remove"),
+            ("memo share team status", "share team status"),
         ] {
             assert_eq!(
                 parse_command_line(line.split(' ')).expect("the line is well-formed").verb_name,
@@ -135,9 +155,10 @@ mod tests {
 
     #[test]
     fn each_verb_is_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let mut grouped: Vec<&str> = ALL_GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
         let command = CommandLine::command();
-        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+        let mut verbs: Vec<&str> = shown.map(Command::get_name).collect();
         grouped.sort_unstable();
         verbs.sort_unstable();
         assert_eq!(grouped, verbs);

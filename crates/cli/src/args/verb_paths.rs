@@ -8,6 +8,7 @@ use super::exchange_args::ImportArgs;
 use super::memo_verb::MemoVerb;
 use super::relation_args::ConsolidateArgs;
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
+use super::verb_families::{BackupVerb, DaemonVerb, LinkVerb, TagVerb, VerbFamily};
 use super::writing_args::{AddArgs, AppendArgs, UpdateArgs};
 
 impl MemoVerb {
@@ -15,7 +16,7 @@ impl MemoVerb {
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             Self::Search(args) => !args.files && !args.vimgrep,
-            Self::Logs(args) => !args.follow,
+            Self::Daemon(DaemonVerb::Logs(args)) => !args.follow,
             Self::Explain(_)
             | Self::Show(_)
             | Self::Outline(_)
@@ -29,8 +30,9 @@ impl MemoVerb {
             | Self::Brief(_)
             | Self::Changed(_)
             | Self::Why(_) => true,
-            Self::Get(_) | Self::List(_) | Self::Recent(_) | Self::Recall(_) | Self::Tags(_) => true,
-            Self::Containers(_) | Self::History(_) | Self::Related(_) | Self::Links(_) => true,
+            Self::Get(_) | Self::List(_) | Self::Recall(_) | Self::History(_) | Self::Related(_) => true,
+            Self::Tag(typed) => matches!(typed.verb, TagVerb::List(_) | TagVerb::Containers(_)),
+            Self::Link(typed) => matches!(typed.verb, LinkVerb::List(_)),
             _ => false,
         }
     }
@@ -77,10 +79,11 @@ impl MemoVerb {
             Self::Distil(args) => resolve_path(&mut args.path, dir),
             Self::Export(args) => args.out.iter_mut().for_each(|path| resolve_path(path, dir)),
             Self::Uninstall(args) => args.export.iter_mut().for_each(|path| resolve_path(path, dir)),
-            Self::Backup(args) => args.path.iter_mut().for_each(|path| resolve_path(path, dir)),
-            Self::RestoreBackup(args) if args.path != Path::new("latest") => {
-                resolve_path(&mut args.path, dir);
-            }
+            Self::Backup(typed) => match &mut typed.verb {
+                BackupVerb::Create(args) => args.path.iter_mut().for_each(|path| resolve_path(path, dir)),
+                BackupVerb::Restore(args) if args.path == Path::new("latest") => {}
+                BackupVerb::Restore(args) => resolve_path(&mut args.path, dir),
+            },
             Self::Man(args) => args.to.iter_mut().for_each(|path| resolve_path(path, dir)),
             Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => {
                 resolve_path(folder, dir);
@@ -96,7 +99,7 @@ impl MemoVerb {
                 text.file.iter().map(PathBuf::as_path).collect()
             }
             Self::Import(args) => args.paths.iter().map(PathBuf::as_path).collect(),
-            Self::RestoreBackup(args) => vec![args.path.as_path()],
+            Self::Backup(VerbFamily { verb: BackupVerb::Restore(args), .. }) => vec![args.path.as_path()],
             _ => Vec::new(),
         }
     }

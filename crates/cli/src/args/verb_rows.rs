@@ -7,6 +7,7 @@ use memod_terminal::rows::{
 };
 
 use super::memo_verb::MemoVerb;
+use super::verb_families::{LinkVerb, TagVerb, VerbFamily};
 
 impl MemoVerb {
     /// Returns the flags `--format` and `--fields` of the verb; `None` for a verb that lists nothing.
@@ -23,11 +24,10 @@ impl MemoVerb {
             Self::Get(typed) => &typed.rows,
             Self::List(typed) => &typed.rows,
             Self::Recall(typed) => &typed.rows,
-            Self::Recent(typed) => &typed.rows,
-            Self::Tags(typed) | Self::Containers(typed) => typed,
+            Self::Tag(VerbFamily { verb: TagVerb::List(typed) | TagVerb::Containers(typed), .. }) => typed,
             Self::History(typed) => &typed.rows,
             Self::Related(typed) => &typed.rows,
-            Self::Links(typed) => &typed.rows,
+            Self::Link(VerbFamily { verb: LinkVerb::List(typed), .. }) => &typed.rows,
             _ => return None,
         })
     }
@@ -42,11 +42,11 @@ pub(crate) fn find_row_schema(verb: &str) -> Option<&'static RowSchema> {
         "outline" => &OUTLINE_ITEMS,
         "refs" => &USES,
         "callers" | "callees" | "impact" | "tests" | "implements" => &RELATED_DEFINITIONS,
-        "get" | "list" | "recall" | "recent" => &MEMORIES,
-        "tags" | "containers" => &NAME_COUNTS,
+        "get" | "list" | "recall" => &MEMORIES,
+        "tag list" | "tag containers" => &NAME_COUNTS,
         "history" => &MEMORY_CHANGES,
         "related" => &RELATED_MEMORIES,
-        "links" => &MEMORY_LINKS,
+        "link list" => &MEMORY_LINKS,
         _ => return None,
     })
 }

@@ -100,6 +100,9 @@ pub(crate) struct UpdateArgs {
     /// New text; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) content: Option<String>,
+    /// Append this line to the text; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "content")]
+    pub(crate) append: Option<String>,
     #[command(flatten)]
     pub(crate) fields: FieldsArgs,
     /// Remove all metadata that --meta does not give

@@ -1,4 +1,4 @@
-//! Runs `memo backup` and `memo restore-backup`.
+//! Runs `memo backup` and `memo backup restore`.
 
 use std::path::{Path, PathBuf};
 

@@ -61,8 +61,16 @@ pub(crate) fn answer_completion() -> bool {
 pub(crate) fn command_with_candidates(dir: Option<&PathBuf>) -> Command {
     CommandLine::command().mut_subcommands(|verb| {
         let name = verb.get_name().to_owned();
-        let verb = verb.mut_args(|arg| add_candidates(arg, &name, dir.cloned()));
-        verb.mut_subcommands(|verb| verb.mut_args(|arg| add_candidates(arg, &name, dir.cloned())))
+        add_candidates_to_verb(verb, &name, dir)
+    })
+}
+
+/// Adds completion candidates to the arguments of a verb and of its subcommands. `name` is the full name of the verb.
+fn add_candidates_to_verb(verb: Command, name: &str, dir: Option<&PathBuf>) -> Command {
+    let verb = verb.mut_args(|arg| add_candidates(arg, name, dir.cloned()));
+    verb.mut_subcommands(|verb| {
+        let name = format!("{name} {}", verb.get_name());
+        add_candidates_to_verb(verb, &name, dir)
     })
 }
 
@@ -81,7 +89,9 @@ fn add_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
     }
     let words: fn(&CommandContext) -> Result<CompletionWords, CliError> = if has_value_name(&arg, "ID") {
         match verb {
-            "restore" | "purge" => |context| memories::fetch_newest_titles(context, true, ANSWER_TIMEOUT),
+            "restore" | "forget purge" => {
+                |context| memories::fetch_newest_titles(context, true, ANSWER_TIMEOUT)
+            }
             _ => |context| memories::fetch_newest_titles(context, false, ANSWER_TIMEOUT),
         }
     } else if has_value_name(&arg, "TAG") {
@@ -180,13 +190,17 @@ fn build_candidates(words: Result<CompletionWords, CliError>) -> Vec<CompletionC
 mod tests {
     use super::*;
 
+    fn check_fields(command: &Command, name: &str) {
+        let has_fields = command.get_arguments().any(|arg| arg.get_id() == "fields");
+        assert_eq!(find_row_schema(name).is_some(), has_fields, "{name}");
+        for verb in command.get_subcommands() {
+            check_fields(verb, format!("{name} {}", verb.get_name()).trim_start());
+        }
+    }
+
     #[test]
     fn each_verb_with_fields_knows_them() {
-        let memo = CommandLine::command();
-        for verb in memo.get_subcommands() {
-            let has_fields = verb.get_arguments().any(|arg| arg.get_id() == "fields");
-            assert_eq!(find_row_schema(verb.get_name()).is_some(), has_fields, "{}", verb.get_name());
-        }
+        check_fields(&CommandLine::command(), "");
     }
 
     #[test]

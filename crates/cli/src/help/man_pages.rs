@@ -5,17 +5,17 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Command as Program, Stdio};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 use memod_base::paths::IoContext;
 use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CliResult, Output};
 
-use crate::args::{CommandLine, ManArgs};
+use crate::args::{ManArgs, build_full_command};
 
 /// Shows the manual page of a verb, or writes the pages of all verbs and subcommands into a directory.
 pub(crate) fn show_manual(typed: &ManArgs, output: &mut Output) -> CliResult {
-    let mut command = CommandLine::command();
+    let mut command = build_full_command();
     command.build();
     if let Some(dir) = &typed.to {
         fs::create_dir_all(dir).at("create directory", dir)?;
@@ -39,7 +39,7 @@ fn find_command<'a>(memo: &'a Command, verb: &[String]) -> Result<&'a Command, C
     words.into_iter().try_fold(memo, |command, word| {
         command.find_subcommand(word).ok_or_else(|| CliError::Usage {
             message: format!("{word}: {} has no such verb", command_name(command)),
-            hint: "`memo --help` lists the verbs; `memo man --to DIR` writes the pages of all of them",
+            hint: "`memo help --all` lists the verbs; `memo man --to DIR` writes the pages of all of them",
         })
     })
 }

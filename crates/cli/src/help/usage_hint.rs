@@ -3,7 +3,8 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
-use crate::args::CommandLine;
+use super::words_without_verb::UNSUGGESTED_VERBS;
+use crate::args::{CommandLine, find_examples};
 
 /// Most verbs that a hint names.
 const MOST_VERBS: usize = 3;
@@ -38,8 +39,7 @@ impl NamedCommand<'_> {
 
     /// Returns a hint with the example from the verb's help; `None` if the help has no example.
     fn example_hint(&self) -> Option<String> {
-        let about = self.command.get_long_about()?.to_string();
-        let example = about.lines().rev().find_map(|line| line.strip_prefix("Example: "))?;
+        let [example, _] = find_examples(self.path.strip_prefix("memo ")?)?;
         Some(format!("for example: {example}"))
     }
 
@@ -108,7 +108,7 @@ fn valid_values_hint(error: &clap::Error) -> Option<String> {
 fn subcommand_hint(error: &clap::Error, typed: &NamedCommand<'_>) -> String {
     let similar = context_list(error, ContextKind::SuggestedSubcommand);
     let names: Vec<&str> = typed.command.get_subcommands().map(Command::get_name).collect();
-    match similar.last() {
+    match similar.iter().rev().find(|verb| !UNSUGGESTED_VERBS.contains(&verb.as_str())) {
         Some(similar) => format!("did you mean {} {similar}? {}", typed.path, typed.help_hint()),
         None if typed.path == "memo" => typed.help_hint(),
         None => format!("there are: {}", names.join(", ")),

@@ -13,9 +13,10 @@ use memod_terminal::{CliError, CommandContext};
 
 use super::refused_error;
 use crate::args::{
-    AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, DedupeArgs, DoctorArgs, ExplainArgs, ExportArgs,
-    FindArgs, HooksArgs, HooksVerb, ImportArgs, LogsArgs, MemoVerb, ModelArgs, ModelVerb, RemovalConfirmArgs,
-    RemoveArgs, RestoreBackupArgs, SearchArgs, ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
+    AddArgs, BackupArgs, BackupVerb, BriefArgs, ConfigArgs, ConfigVerb, DaemonVerb, DedupeArgs, DoctorArgs,
+    ExplainArgs, ExportArgs, FindArgs, ForgetVerb, GitHooksVerb, HooksVerb, ImportArgs, LogsArgs, MemoVerb,
+    ModelArgs, ModelVerb, RemovalConfirmArgs, RemoveArgs, RestoreBackupArgs, SearchArgs, ShareVerb,
+    ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
 };
 
 /// The hint for a verb that only people may run.
@@ -26,8 +27,7 @@ const LEAVE_SOURCE_OUT: &str =
 /// The hint for a search that would cost tokens.
 const ASK_A_PERSON_TO_EXPAND: &str = "leave --expand out; the user can type `memo config set --user search.expand true`, which expands every search";
 /// The hint for memories that an agent would delete.
-const ASK_A_PERSON_TO_PURGE: &str =
-    "ask the user to type `memo purge ID…` in a terminal; `memo purge --dry-run` shows what it would delete";
+const ASK_A_PERSON_TO_PURGE: &str = "ask the user to type `memo forget purge ID…` in a terminal; `memo forget purge --dry-run` shows what it would delete";
 /// The hint for a file that a model may not read.
 const NAME_WORKTREE_FILE: &str =
     "name a file of the worktree, or ask the user to run the command in a terminal";
@@ -73,25 +73,9 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         }
         MemoVerb::Add(_) | MemoVerb::Append(_) | MemoVerb::Import(_) => IfReadable(verb.files_to_read()),
         MemoVerb::Export(ExportArgs { out: Some(out), .. }) => IfCreatable(out, "jsonl"),
-        MemoVerb::Backup(BackupArgs { path: Some(path) }) => IfCreatable(path, "db"),
-        MemoVerb::RestoreBackup(RestoreBackupArgs { dry_run: true, path, .. })
-            if path == Path::new("latest") =>
-        {
-            Granted
-        }
-        MemoVerb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => IfReadable(verb.files_to_read()),
-        MemoVerb::Purge(RemoveArgs { consent: RemovalConfirmArgs { dry_run: true, .. }, .. }) => Granted,
-        MemoVerb::Purge(_) => Denied("memo purge deletes memories for good", ASK_A_PERSON_TO_PURGE),
-        MemoVerb::Reset(_) => Denied("memo reset deletes all memories", ASK_A_PERSON),
-        MemoVerb::Share(ShareWithArgs { team: true, .. }) => {
-            Denied("memo share --team sends memories to others, and nobody reviews them first", ASK_A_PERSON)
-        }
-        MemoVerb::Team(TeamArgs { what: None | Some(TeamVerb::Status | TeamVerb::Members) }) => Granted,
-        MemoVerb::Team(_) => {
-            Denied("it would exchange memories with a server, or change its password", ASK_A_PERSON)
-        }
-        MemoVerb::SyncNotes(_) => Denied("memo sync-notes sends memories to a remote", ASK_A_PERSON),
-        MemoVerb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", ASK_A_PERSON),
+        MemoVerb::Backup(typed) => backup_permission(&typed.verb),
+        MemoVerb::Forget(typed) => forget_permission(&typed.verb),
+        MemoVerb::Share(typed) => share_permission(&typed.verb),
 
         MemoVerb::Search(_)
         | MemoVerb::Explain(_)
@@ -111,21 +95,12 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         | MemoVerb::List(_)
         | MemoVerb::Update(_)
         | MemoVerb::Confirm(_)
-        | MemoVerb::Forget(_)
         | MemoVerb::Restore(_)
-        | MemoVerb::Share(_)
-        | MemoVerb::Unshare(_)
         | MemoVerb::Tag(_)
-        | MemoVerb::Untag(_)
-        | MemoVerb::Tags(_)
-        | MemoVerb::Containers(_)
         | MemoVerb::Recall(_)
-        | MemoVerb::Recent(_)
         | MemoVerb::Promote(_)
         | MemoVerb::Consolidate(_)
         | MemoVerb::Link(_)
-        | MemoVerb::Unlink(_)
-        | MemoVerb::Links(_)
         | MemoVerb::Resolve(_)
         | MemoVerb::Related(_)
         | MemoVerb::Dedupe(_)
@@ -134,7 +109,6 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         | MemoVerb::Status(_)
         | MemoVerb::Sync(_)
         | MemoVerb::Export(_)
-        | MemoVerb::Backup(_)
         | MemoVerb::Doctor(DoctorArgs { ack: false })
         | MemoVerb::Version => Granted,
 
@@ -142,21 +116,12 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
             Denied("memo doctor --ack ends a notice that a person should read", ASK_A_PERSON)
         }
 
-        MemoVerb::Logs(LogsArgs { follow: true, .. }) => {
-            Denied("memo logs --follow never ends", "leave --follow out")
-        }
-        MemoVerb::Logs(_) => Granted,
-        MemoVerb::Events(_) => {
-            Denied("memo events waits for events", "use `memo status` or `memo recent` instead")
-        }
+        MemoVerb::Daemon(verb) => daemon_permission(verb),
         MemoVerb::Config(ConfigArgs { what: Some(ConfigVerb::Set { .. } | ConfigVerb::Unset { .. }) }) => {
             Denied("memo config set and unset change how memod works for everybody", ASK_A_PERSON)
         }
         MemoVerb::Config(_) | MemoVerb::Llm => Granted,
-        MemoVerb::Hooks(HooksArgs { what: Some(HooksVerb::Install { .. } | HooksVerb::Uninstall) }) => {
-            Denied("memo hooks install and uninstall change what git runs", ASK_A_PERSON)
-        }
-        MemoVerb::Hooks(_) => Granted,
+        MemoVerb::Hooks(typed) => hooks_permission(typed.what.as_ref()),
 
         MemoVerb::Model(ModelArgs { what: None | Some(ModelVerb::List | ModelVerb::Status) }) => Granted,
         MemoVerb::Model(_) => {
@@ -166,23 +131,85 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
         MemoVerb::Init(_) => Denied("memo init sets up a repository and its git hooks", ASK_A_PERSON),
         MemoVerb::Setup(_) => Denied("memo setup changes files outside the repository", ASK_A_PERSON),
         MemoVerb::Uninstall(_) => Denied("memo uninstall removes the memories and the set-up", ASK_A_PERSON),
-        MemoVerb::Stop | MemoVerb::Restart => {
-            Denied("memo stop and restart end the daemon, which serves others as well", ASK_A_PERSON)
-        }
         MemoVerb::Serve(_) => {
             Denied("memo serve decides who reaches the daemon, and prints a secret", ASK_A_PERSON)
         }
         MemoVerb::Reindex => {
             Denied("memo reindex discards the index, which others use as well", ASK_A_PERSON)
         }
-        MemoVerb::Hook(_) => {
-            Denied("memo hook answers hooks of agents on stdin", "use `search` or `recall` instead")
-        }
         MemoVerb::Open(_)
         | MemoVerb::Shell
         | MemoVerb::Mcp(_)
         | MemoVerb::Completions { .. }
         | MemoVerb::Man(_) => Denied("this verb needs a terminal", "run it in a shell"),
+    }
+}
+
+fn backup_permission(verb: &BackupVerb) -> VerbPermission<'_> {
+    use VerbPermission::{Denied, Granted, IfCreatable, IfReadable};
+    match verb {
+        BackupVerb::Create(BackupArgs { path: Some(path) }) => IfCreatable(path, "db"),
+        BackupVerb::Create(_) => Granted,
+        BackupVerb::Restore(RestoreBackupArgs { dry_run: true, path, .. }) if path == Path::new("latest") => {
+            Granted
+        }
+        BackupVerb::Restore(RestoreBackupArgs { dry_run: true, path, .. }) => IfReadable(vec![path]),
+        BackupVerb::Restore(_) => Denied("memo backup restore replaces all memories", ASK_A_PERSON),
+    }
+}
+
+fn forget_permission(verb: &ForgetVerb) -> VerbPermission<'_> {
+    use VerbPermission::{Denied, Granted};
+    match verb {
+        ForgetVerb::Archive(_)
+        | ForgetVerb::Purge(RemoveArgs { consent: RemovalConfirmArgs { dry_run: true, .. }, .. }) => Granted,
+        ForgetVerb::Purge(_) => Denied("memo forget purge deletes memories for good", ASK_A_PERSON_TO_PURGE),
+        ForgetVerb::Reset(_) => Denied("memo forget reset deletes all memories", ASK_A_PERSON),
+    }
+}
+
+fn share_permission(verb: &ShareVerb) -> VerbPermission<'_> {
+    use VerbPermission::{Denied, Granted};
+    match verb {
+        ShareVerb::Add(ShareWithArgs { team: true, .. }) => {
+            Denied("memo share --team sends memories to others, and nobody reviews them first", ASK_A_PERSON)
+        }
+        ShareVerb::Team(TeamArgs { what: Some(TeamVerb::Status | TeamVerb::Members) | None }) => Granted,
+        ShareVerb::Team(_) => {
+            Denied("it would exchange memories with a server, or change its password", ASK_A_PERSON)
+        }
+        ShareVerb::Sync(_) => Denied("memo share sync sends memories to a remote", ASK_A_PERSON),
+        ShareVerb::Add(_) | ShareVerb::Remove(_) => Granted,
+    }
+}
+
+fn daemon_permission(verb: &DaemonVerb) -> VerbPermission<'_> {
+    use VerbPermission::{Denied, Granted};
+    match verb {
+        DaemonVerb::Logs(LogsArgs { follow: true, .. }) => {
+            Denied("memo daemon logs --follow never ends", "leave --follow out")
+        }
+        DaemonVerb::Logs(_) => Granted,
+        DaemonVerb::Events(_) => Denied(
+            "memo daemon events waits for events",
+            "use `memo status` or `memo list --sort updated` instead",
+        ),
+        DaemonVerb::Stop | DaemonVerb::Restart => {
+            Denied("memo daemon stop and restart end the daemon, which serves others as well", ASK_A_PERSON)
+        }
+    }
+}
+
+fn hooks_permission(verb: Option<&HooksVerb>) -> VerbPermission<'_> {
+    use VerbPermission::{Denied, Granted};
+    match verb {
+        None | Some(HooksVerb::Git(GitHooksVerb::Status)) => Granted,
+        Some(HooksVerb::Git(_)) => {
+            Denied("memo hooks install and uninstall change what git runs", ASK_A_PERSON)
+        }
+        Some(HooksVerb::Agent(_)) => {
+            Denied("memo hooks agent answers hooks of agents on stdin", "use `search` or `recall` instead")
+        }
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn update_memory(typed: UpdateArgs, context: &CommandContext, output:
     let params = UpdateParams {
         id: typed.id,
         content: typed.content.map(read_text_or_stdin).transpose()?,
+        append: typed.append.map(read_text_or_stdin).transpose()?,
         fields: typed.fields.into(),
         replace_metadata: typed.replace,
         add_about: typed.about,

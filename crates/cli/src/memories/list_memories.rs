@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use memod_client::Client;
 use memod_proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, MemorySort, StatsResult, TallyParams,
+    TallyResult,
 };
 use memod_terminal::text::format_count;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
@@ -49,8 +50,12 @@ pub(crate) fn list_memories(typed: ListArgs, context: &CommandContext, output: &
         limit: Some(if is_all { PAGE_SIZE } else { typed.limit }),
         offset,
     };
+    let is_by_change = params.sort == MemorySort::Updated;
     let result = fetch_pages(&mut context.connect()?, params, is_all)?;
-    output.write_list(&result, |output| print_memories::print_memory_lines(&result.memories, output))?;
+    output.write_list(&result, |output| match is_by_change {
+        true => print_memories::print_lines_with_change_time(&result.memories, output),
+        false => print_memories::print_memory_lines(&result.memories, output),
+    })?;
     if !output.write_json {
         output.flush()?;
         let end = offset + result.memories.len() as u64;

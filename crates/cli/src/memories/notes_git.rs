@@ -122,8 +122,8 @@ impl<'a> NotesGit<'a> {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
                 return Err(CliError::Git {
-                    message: "another `memo sync-notes` runs in this worktree".to_owned(),
-                    hint: "run `memo sync-notes` again when the other has ended".to_owned(),
+                    message: "another `memo share sync` runs in this worktree".to_owned(),
+                    hint: "run `memo share sync` again when the other has ended".to_owned(),
                 });
             }
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
@@ -308,9 +308,9 @@ pub(super) fn git_failed_error(args: &[&str], output: &Output) -> CliError {
     let verb = args.first().copied().unwrap_or_default();
     let hint = match verb {
         "ls-remote" | "fetch" | "push" => {
-            "`git remote -v` lists the remotes; run `memo sync-notes` again when git reaches the remote"
+            "`git remote -v` lists the remotes; run `memo share sync` again when git reaches the remote"
         }
-        _ => "correct the cause, then run `memo sync-notes` again; `memo history` has the texts of memories",
+        _ => "correct the cause, then run `memo share sync` again; `memo history` has the texts of memories",
     };
     CliError::Git { message: format!("git {verb}: {quoted}"), hint: hint.to_owned() }
 }

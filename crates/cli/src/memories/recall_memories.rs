@@ -1,16 +1,13 @@
-//! Runs `memo recall`, `memo recent` and `memo promote`.
+//! Runs `memo recall`, `memo list --sort updated` and `memo promote`.
 
-use memod_proto::memory::{
-    ListParams, MemoriesResult, Memory, MemorySort, PromoteParams, RecallParams, RecallResult, Recalled,
-    UpdateResult,
-};
+use memod_proto::memory::{Memory, PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde_json::Value;
 
 use super::print_memories;
 use super::request::new_caller;
-use crate::args::{PromoteArgs, RecallArgs, RecentArgs};
+use crate::args::{PromoteArgs, RecallArgs};
 
 /// Recalls the memories that match a query. Exits with 1 when there are none.
 pub(crate) fn recall_memories(typed: RecallArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -66,27 +63,6 @@ fn print_recalled(recalled: &Recalled, output: &mut Output) -> Result<(), CliErr
 
 fn json_to_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Lists the memories that changed last. Exits with 1 when there are none.
-pub(crate) fn list_recent_memories(
-    typed: &RecentArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> CliResult {
-    let (sort, limit) = (MemorySort::Updated, Some(typed.limit));
-    let params = ListParams { caller: new_caller(context), sort, limit, ..ListParams::default() };
-    let result: MemoriesResult = context.connect()?.call("memory.list", &params)?;
-    output.write_list(&result, |output| {
-        print_memories::print_lines_with_change_time(&result.memories, output)?;
-        output.flush()?;
-        if result.memories.is_empty() {
-            output.write_note("no memories");
-        }
-        Ok(())
-    })?;
-    output.write_caveats(&result.caveats);
-    Ok(if result.memories.is_empty() { EXIT_NOTHING_FOUND } else { 0 })
 }
 
 pub(crate) fn promote_memory(typed: PromoteArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -101,7 +101,7 @@ fn remove_memories(
     }
     if let Some(path) = &result.backup {
         output.write_note(&format!(
-            "a backup is in {path}; `memo restore-backup` with this path restores the memories"
+            "a backup is in {path}; `memo backup restore` with this path restores the memories"
         ));
     }
     if caveats.as_ref() != Some(&result.caveats) {

@@ -69,7 +69,7 @@ fn change_sharing(
             (false, true) => output.write_note(&format!("{memories} {would}")),
             (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {
                 let next = match NotesGit::has_exchanged_notes(context.layout.git_dir.as_deref()) {
-                    true => "`memo sync-notes` exchanges the change",
+                    true => "`memo share sync` exchanges the change",
                     false => "commit the change as you commit code",
                 };
                 output.write_note(&format!("{memories} {done}; {next}"));
@@ -101,7 +101,7 @@ pub(super) fn resolve_file_conflict(
             true if result.memory.scope == MemoryScope::Team => "; the team gets the result".to_owned(),
             true => String::new(),
             false if NotesGit::has_exchanged_notes(context.layout.git_dir.as_deref()) => {
-                "; `memo sync-notes` continues the exchange".to_owned()
+                "; `memo share sync` continues the exchange".to_owned()
             }
             false => {
                 format!("; `git add {}` marks the file as resolved in git", escape_for_display(&result.path))

@@ -108,7 +108,7 @@ impl NotesExchange<'_> {
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).at("create", dir)?;
         }
-        let line = format!("\n# `memo sync-notes` exchanges them\n/{MEMORY_FILES_DIR}/\n");
+        let line = format!("\n# `memo share sync` exchanges them\n/{MEMORY_FILES_DIR}/\n");
         let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
         opened.and_then(|mut file| file.write_all(line.as_bytes())).at("write", &path)?;
         Ok(())
@@ -217,7 +217,7 @@ impl NotesExchange<'_> {
             self.check_out_commit(worktree_commit.as_deref(), taken)?;
             // Objects that others may not have stay in this worktree until a person corrects them.
             if let Some(to_push) = &to_push {
-                self.git.run_git(&["update-ref", "-m", "memo sync-notes", NOTES_REF, to_push])?;
+                self.git.run_git(&["update-ref", "-m", "memo share sync", NOTES_REF, to_push])?;
             }
             break;
         }
@@ -300,7 +300,7 @@ impl NotesExchange<'_> {
         if !listed.lines().eq(&worktree_files.paths) {
             return Err(CliError::Git {
                 message: "files of memories changed while memo ran; nothing was exchanged".to_owned(),
-                hint: "run `memo sync-notes` again".to_owned(),
+                hint: "run `memo share sync` again".to_owned(),
             });
         }
         let (before, theirs) = (self.git.find_commit(WORKTREE_REF)?, self.git.find_commit(THEIRS_REF)?);
@@ -316,7 +316,7 @@ impl NotesExchange<'_> {
         }
         let parents: Vec<String> = before.into_iter().chain(theirs).collect();
         let commit = self.git.create_commit(&tree, &parents)?;
-        self.git.run_git(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, &commit])?;
+        self.git.run_git(&["update-ref", "-m", "memo share sync", WORKTREE_REF, &commit])?;
         self.git.run_git(&["update-ref", "-d", THEIRS_REF])?;
         self.git.run_git(&["update-ref", "-d", CONFLICTED_REF])?;
         Ok((Some(commit), unusable))
@@ -379,9 +379,9 @@ impl NotesExchange<'_> {
                 // The worktree gets the files with conflict markers, and all changes that were merged without conflict.
                 self.check_out_tree(worktree_commit, &tree)?;
                 let marked = self.git.create_commit(&tree, &[])?;
-                self.git.run_git(&["update-ref", "-m", "memo sync-notes", CONFLICTED_REF, &marked])?;
-                self.git.run_git(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, ours])?;
-                self.git.run_git(&["update-ref", "-m", "memo sync-notes", THEIRS_REF, theirs])?;
+                self.git.run_git(&["update-ref", "-m", "memo share sync", CONFLICTED_REF, &marked])?;
+                self.git.run_git(&["update-ref", "-m", "memo share sync", WORKTREE_REF, ours])?;
+                self.git.run_git(&["update-ref", "-m", "memo share sync", THEIRS_REF, theirs])?;
                 Err(conflict_error(&ids))
             }
         }
@@ -399,7 +399,7 @@ impl NotesExchange<'_> {
     /// Updates the files of the worktree to those of a commit.
     fn check_out_commit(&self, worktree_commit: Option<&str>, merged: &str) -> Result<(), CliError> {
         self.check_out_tree(worktree_commit, merged)?;
-        self.git.run_git(&["update-ref", "-m", "memo sync-notes", WORKTREE_REF, merged]).map(drop)
+        self.git.run_git(&["update-ref", "-m", "memo share sync", WORKTREE_REF, merged]).map(drop)
     }
 
     /// Changes the files of the worktree from those of its commit to those of a tree.

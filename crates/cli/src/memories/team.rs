@@ -1,4 +1,4 @@
-//! Runs `memo team`: shows the state of the exchange with a team, stores the password of its server, and lists its members.
+//! Runs `memo share team`: shows the state of the exchange with a team, stores the password of its server, and lists its members.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::daemon::status::print_field;
 /// Longest wait for the daemon's answer, a little longer than the daemon waits for an exchange.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(310);
 
-/// Runs a subcommand of `memo team`. `status` exits with 1 while there is no connection.
+/// Runs a subcommand of `memo share team`. `status` exits with 1 while there is no connection.
 pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     match typed.what.unwrap_or(TeamVerb::Status) {
         TeamVerb::Status => {

@@ -144,7 +144,7 @@ fn resolve_settings_link(file: &Path) -> Result<PathBuf, PathError> {
 fn report_needed_restart(key: &str, output: &mut Output) {
     // Settings of searches and of the language model are read for each request, so that the model can be switched off at once.
     if !key.starts_with("search.") && !key.starts_with("llm.") {
-        output.write_note("the daemon reads this setting only when it starts: run `memo restart`");
+        output.write_note("the daemon reads this setting only when it starts: run `memo daemon restart`");
     }
 }
 

@@ -11,28 +11,27 @@ use memod_proto::{HookMethod, HooksParams, HooksResult};
 use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
-use crate::args::{HooksArgs, HooksVerb};
+use crate::args::GitHooksVerb;
 
 /// Time limit for `git --version`.
 const GIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Installs, removes or shows hooks. Installing and uninstalling exit with 1 when they failed for one of the hooks.
-pub(crate) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let verb = typed.what.unwrap_or(HooksVerb::Status);
+pub(crate) fn manage_hooks(verb: GitHooksVerb, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut client = context.connect()?;
     let (method, chain) = match verb {
-        HooksVerb::Install { chain } => ("hooks.install", chain),
-        HooksVerb::Uninstall => ("hooks.uninstall", false),
-        HooksVerb::Status => ("hooks.status", false),
+        GitHooksVerb::Install { chain } => ("hooks.install", chain),
+        GitHooksVerb::Uninstall => ("hooks.uninstall", false),
+        GitHooksVerb::Status => ("hooks.status", false),
     };
     let result = call_hooks_method(&mut client, method, chain, context)?;
     output.write_result(&result, |output| print_hooks(&result, output))?;
     let is_done = match verb {
-        HooksVerb::Install { .. } => {
+        GitHooksVerb::Install { .. } => {
             !result.hooks.is_empty() && count_active_hooks(&result) == result.hooks.len()
         }
-        HooksVerb::Uninstall => count_active_hooks(&result) == 0,
-        HooksVerb::Status => true,
+        GitHooksVerb::Uninstall => count_active_hooks(&result) == 0,
+        GitHooksVerb::Status => true,
     };
     Ok(if is_done { 0 } else { EXIT_NOTHING_FOUND })
 }

@@ -90,7 +90,7 @@ impl ServerAddress {
         let parts = ParsedUrl::parse_url(before, &options).ok_or_else(Self::unparsed_error)?;
         if parts.has_password {
             return Err(TeamError::new("team.url: has a password, which a setting must not have").with_hint(
-                "remove the password; `memo team login` asks for it, and stores it where only you can read it",
+                "remove the password; `memo share team login` asks for it, and stores it where only you can read it",
             ));
         }
         let [host] = parts.hosts.as_slice() else {

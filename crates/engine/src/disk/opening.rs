@@ -99,9 +99,9 @@ fn find_or_add_row(
     };
     let (reply, row) = sync_channel(1);
     jobs.send(WriterJob::OpenRow { key, thread, reply }).map_err(|_| stopping_error())?;
-    let row = row
-        .recv()
-        .map_err(|_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why"))?;
+    let row = row.recv().map_err(|_| {
+        RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo daemon logs` says why")
+    })?;
     row.map_err(|error| {
         tracing::error!(root = %layout.root.display(), %error, "cannot read or write the row of the worktree");
         error.into()

@@ -17,8 +17,10 @@ impl MainLoop {
     pub(super) fn on_disk_report(&mut self, thread: ThreadNumber, report: DiskReport, now: Instant) {
         let Some(worktree) = self.worktrees.values_mut().find(|worktree| worktree.thread == thread) else {
             if let DiskReport::Panicked = report {
-                let error =
-                    RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why");
+                let error = RpcError::new(
+                    code::INTERNAL,
+                    "the worktree cannot be opened; `memo daemon logs` says why",
+                );
                 self.on_opened(thread, Err(error), now);
             }
             return;
@@ -70,7 +72,8 @@ impl MainLoop {
             for mut request in worktree.into_requests() {
                 request.tries += 1;
                 if request.tries > MAX_RETRIES {
-                    let message = format!("{root}: the worktree cannot be checked; `memo logs` says why");
+                    let message =
+                        format!("{root}: the worktree cannot be checked; `memo daemon logs` says why");
                     refuse_request(request, RpcError::new(code::INTERNAL, message));
                 } else {
                     self.on_request(request, now);

@@ -217,7 +217,7 @@ fn describe_altered_text(id: &str, backup: Option<&PathBuf>) -> String {
     };
     let path = backup.display();
     format!(
-        "{changed}; {path} has the original text, and `memo restore-backup {path}` restores all memories as of that backup"
+        "{changed}; {path} has the original text, and `memo backup restore {path}` restores all memories as of that backup"
     )
 }
 

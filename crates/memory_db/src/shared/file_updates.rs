@@ -21,7 +21,7 @@ use crate::shared::shared_rows::SharedRows;
 
 /// Why a file shows no memory: the team has the memory with its id.
 const TEAM_HAS_IT: &str =
-    "the team has this memory: remove the file, or run `memo unshare` on the memory first";
+    "the team has this memory: remove the file, or run `memo share remove` on the memory first";
 
 /// The author of a change to a file that git does not know.
 const UNKNOWN_EDITOR: &str = "whoever edited the file";

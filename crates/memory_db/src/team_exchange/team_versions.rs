@@ -21,7 +21,7 @@ use crate::records::sharing::Sharing;
 use crate::team_exchange::outbox_rows::{OutboxRows, sha256_of};
 
 /// Why a memory of the team is not shown: a memory file of the worktree has its id.
-const FILE_HAS_ID: &str = "a memory file of this repository has the same id: `memo unshare ID` removes the file, and then `memo share --team ID` gives the memory to the team";
+const FILE_HAS_ID: &str = "a memory file of this repository has the same id: `memo share remove ID` removes the file, and then `memo share --team ID` gives the memory to the team";
 
 /// Why the team's text is not used: a private memory with the same id has a different text.
 const OWN_HAS_ID: &str = "a private memory of yours has the same id and a different text: `memo get ID` shows both, and \

@@ -1,4 +1,4 @@
-//! Checks and restores files of memories for `memo sync-notes`, which exchanges them without a branch.
+//! Checks and restores files of memories for `memo share sync`, which exchanges them without a branch.
 
 use memod_memory::file::{self, MemoryFile};
 use memod_memory::{fields, id};

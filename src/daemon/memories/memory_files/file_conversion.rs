@@ -118,7 +118,7 @@ pub(in crate::daemon::memories) fn to_outcome_version(
 /// Returns the error for a memory that cannot be shared.
 pub(super) fn not_shareable_error(id: &str, why: &str) -> JobError<RpcError> {
     let message = format!("{id} cannot be shared: {why}");
-    refused_error(message, "change the memory, or keep it private with `memo unshare`")
+    refused_error(message, "change the memory, or keep it private with `memo share remove`")
 }
 
 /// Builds the file of a memory. Copies comments, keys that this version does not know, and links to memories that do not exist

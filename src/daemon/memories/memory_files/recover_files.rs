@@ -1,4 +1,4 @@
-//! Completes changes of the files of memories that a daemon or `memo sync-notes` left unfinished when it was killed or failed.
+//! Completes changes of the files of memories that a daemon or `memo share sync` left unfinished when it was killed or failed.
 //!
 //! A file is swapped with a temporary file whose name contains the hash of the new text. So recovery recognizes the swapped-out
 //! text without any other record, and puts back an edit that somebody saved meanwhile.
@@ -22,7 +22,7 @@ use super::place_files::{
 };
 use crate::daemon::memories::rules::memory_rules::JobResult;
 
-/// Ending of the name under which `memo sync-notes` puts the former text of a file that it changes.
+/// Ending of the name under which `memo share sync` puts the former text of a file that it changes.
 const NOTES_FORMER: &str = ".notes";
 /// Ending of the name of a recovered file that contains no memory. The name does not begin with a dot, so `memo doctor` lists the
 /// file.
@@ -111,7 +111,7 @@ struct LeftoverFile {
     /// Name of the memory's file.
     name: String,
     kind: LeftoverKind,
-    /// Whether a running `memo sync-notes` may own a file of this name.
+    /// Whether a running `memo share sync` may own a file of this name.
     is_of_notes: bool,
 }
 
@@ -145,14 +145,14 @@ fn list_leftover_files(layout: &RepoLayout) -> Vec<LeftoverFile> {
     left
 }
 
-/// Returns whether `memo sync-notes` runs in a worktree, so that its temporary files are in use.
+/// Returns whether `memo share sync` runs in a worktree, so that its temporary files are in use.
 fn is_sync_notes_running(layout: &RepoLayout) -> bool {
     let lock = layout.git_dir.as_ref().map(|dir| File::open(dir.join(NOTES_LOCK_FILE_NAME)));
     let Some(Ok(lock)) = lock else { return false };
     matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// Returns whether `memo sync-notes` may have left a file under this name.
+/// Returns whether `memo share sync` may have left a file under this name.
 pub(in crate::daemon::memories) fn may_be_left_by_sync_notes(name: &str) -> bool {
     name.starts_with('.')
         && [NOTES_NEW_SUFFIX, NOTES_SWAP_SUFFIX, FORMER_FILE_SUFFIX, NOTES_FORMER]

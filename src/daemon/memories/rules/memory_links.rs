@@ -22,7 +22,7 @@ pub(in crate::daemon::memories) fn put_link(
         LinkOutcome::Known => Ok(false),
         LinkOutcome::Cycle => Err(refused_error(
             cycle_message(&link),
-            "show the links between them with `memo links --depth 10`; remove one with `memo unlink`",
+            "show the links between them with `memo link list --depth 10`; remove one with `memo link remove`",
         )),
     }
 }

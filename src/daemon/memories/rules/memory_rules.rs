@@ -232,7 +232,9 @@ fn resolve_selected_ids(
         if record.is_living(now_ms) == archived {
             let (place, hint) = match archived {
                 true => ("not in the archive", "`memo forget` puts it there"),
-                false => ("in the archive already", "`memo restore` takes it out, `memo purge` deletes it"),
+                false => {
+                    ("in the archive already", "`memo restore` takes it out, `memo forget purge` deletes it")
+                }
             };
             return Err(not_found_error(format!("id: {} is {place}", record.id), hint));
         }
@@ -255,7 +257,7 @@ pub(in crate::daemon::memories) fn check_same_scope(records: &[MemoryRecord]) ->
     let message = "ids: the team has some of these memories, and others are private".to_owned();
     Err(refused_error(
         message,
-        "first share all of them with `memo share --team`, or make all private with `memo unshare`",
+        "first share all of them with `memo share --team`, or make all private with `memo share remove`",
     ))
 }
 

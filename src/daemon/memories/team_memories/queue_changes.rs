@@ -58,7 +58,7 @@ pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobR
             return Ok(rows.team().mark_equal_to_team(&record.id)?);
         }
         let message = format!("id: {} differs from the version of the team: {why}", record.id);
-        return Err(refused_error(message, "make your version private with `memo unshare`"));
+        return Err(refused_error(message, "make your version private with `memo share remove`"));
     }
     let known = row.text;
     if record.archived_at.is_some() {
@@ -97,7 +97,7 @@ pub(in crate::daemon::memories) fn share_with_team(
     }
     if record.shared {
         let message = format!("{} is a file of this repository", record.id);
-        return Err(refused_error(message, "`memo unshare` takes it out of the files first"));
+        return Err(refused_error(message, "`memo share remove` takes it out of the files first"));
     }
     rows.team().mark_team_memory(&record.id)?;
     let content = record.content.replace("\r\n", "\n");

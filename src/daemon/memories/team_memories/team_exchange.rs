@@ -95,14 +95,14 @@ impl MemoryThread {
                 }
                 Some(place) if has_any && place.repository == repository => Err(refused_error(
                     "the memories of the team that are here come from another server".to_owned(),
-                    "set team.url back; or take the repository out of team.repositories, `memo restart`, `memo team leave`, put it back, and `memo share --team`",
+                    "set team.url back; or take the repository out of team.repositories, `memo daemon restart`, `memo share team leave`, put it back, and `memo share --team`",
                 )),
                 Some(place) if has_any => {
                     let message = format!(
                         "the memories of the team that are here belong to {}, but the remote is {repository} now",
                         place.repository
                     );
-                    Err(refused_error(message, "make the memories private with `memo team leave`, or set the remote back"))
+                    Err(refused_error(message, "make the memories private with `memo share team leave`, or set the remote back"))
                 }
                 _ => {
                     let client = rows.outbox().new_client_name()?;
@@ -213,7 +213,7 @@ impl MemoryThread {
                     "the repository takes part in the team, so an exchange would bring all memories back";
                 return Err(refused_error(
                     message.to_owned(),
-                    "first take the repository out of team.repositories, and run `memo restart`",
+                    "first take the repository out of team.repositories, and run `memo daemon restart`",
                 ));
             }
             Ok(rows.team().make_all_team_memories_private()?)

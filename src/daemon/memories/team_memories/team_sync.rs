@@ -211,7 +211,9 @@ pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check
     }
     let troubles = match shared.memories.list_team_troubles().await {
         Ok(troubles) => troubles,
-        Err(error) => return vec![failed_check("team".to_owned(), error.message, "`memo logs` says more")],
+        Err(error) => {
+            return vec![failed_check("team".to_owned(), error.message, "`memo daemon logs` says more")];
+        }
     };
     let mut checks: Vec<Check> = troubles.into_iter().map(check_trouble).collect();
     match build_status(shared).await {
@@ -219,7 +221,7 @@ pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check
             let synced = synced.unwrap_or_else(|| "never".to_owned());
             let detail = format!("{failure}; changes unsent: {unsent}, last complete {synced}");
             let hint = match (is_connected, may_write) {
-                (true, true) => "`memo logs` says more",
+                (true, true) => "`memo daemon logs` says more",
                 (true, false) => {
                     "all changes are kept here; the owner of the tables can grant the right to send them"
                 }
@@ -231,7 +233,9 @@ pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check
             let detail = format!("memories: {}, changes unsent: {}", status.memories, status.unsent);
             checks.push(Check { name: "team".to_owned(), ok: true, detail, hint: None });
         }
-        Err(error) => checks.push(failed_check("team".to_owned(), error.message, "`memo logs` says more")),
+        Err(error) => {
+            checks.push(failed_check("team".to_owned(), error.message, "`memo daemon logs` says more"))
+        }
     }
     checks
 }

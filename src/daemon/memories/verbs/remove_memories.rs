@@ -66,7 +66,7 @@ fn written_notice(files: &[String]) -> Option<String> {
     let [first, others @ ..] = files else { return None };
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     Some(format!(
-        "shared again: wrote {first}{more} in this worktree; commit the change, or make a memory private with `memo unshare`"
+        "shared again: wrote {first}{more} in this worktree; commit the change, or make a memory private with `memo share remove`"
     ))
 }
 
@@ -142,7 +142,7 @@ pub(in crate::daemon::memories) async fn reset_memories(call: &MethodCall<'_>) -
     let params: RemoveParams = call.parse_params()?;
     if params.selection != Selection::default() {
         let message = "reset removes all memories, and takes no conditions".to_owned();
-        return Err(refused_error(message, "`memo forget` and `memo purge` take conditions").into());
+        return Err(refused_error(message, "`memo forget` and `memo forget purge` take conditions").into());
     }
     if params.dry_run {
         return call.write_or_dry_run(|rows, params, stamp| delete_all(rows, params, stamp, None)).await;

@@ -60,7 +60,7 @@ fn set_sharing(
             true if params.team => drop(queue_changes::share_with_team(rows, &record, stamp)?),
             true if record.team => {
                 let message = format!("{} is the team's", record.id);
-                return Err(refused_error(message, "`memo unshare` takes it out of the team first"));
+                return Err(refused_error(message, "`memo share remove` takes it out of the team first"));
             }
             true => drop(share_as_file(rows, &record, stamp)?),
             false if record.team => {

@@ -76,7 +76,7 @@ fn change_record(
         Some(_) if before.is_shared_or_team() => {
             return Err(refused_error(
                 format!("ttl: {} is shared, and a shared memory does not expire", before.id),
-                "make the memory private first, with `memo unshare`",
+                "make the memory private first, with `memo share remove`",
             ));
         }
         Some(ttl) => {

@@ -19,7 +19,7 @@ use crate::daemon::memories::rules::memory_rules::JobResult;
 const AUTHOR_SEARCH_LIMIT: Duration = Duration::from_millis(300);
 /// Longest time to find out which changed files are committed. The time of change of the remaining files stays unknown.
 const COMMIT_CHECK_LIMIT: Duration = Duration::from_secs(3);
-/// The checked-out commit, and the commit that `memo sync-notes` has fetched.
+/// The checked-out commit, and the commit that `memo share sync` has fetched.
 const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];
 
 /// The last edits of files, by name and hash. An edit that was not searched for is absent.

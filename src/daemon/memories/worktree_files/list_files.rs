@@ -28,7 +28,7 @@ struct DirNames {
     others: BTreeSet<String>,
     /// Number of further names that are no ids.
     n_unlisted: usize,
-    /// Whether there may be temporary files of `memo sync-notes`.
+    /// Whether there may be temporary files of `memo share sync`.
     has_temporary: bool,
 }
 

@@ -33,7 +33,8 @@ impl PanicLog {
         let message = format!(
             "the thread that owns the memories panicked {n_panics} times in {minutes} minutes: {why}"
         );
-        let hint = "acknowledged memories are on disk; see `memo logs`, then run `memo restart`";
+        let hint =
+            "acknowledged memories are on disk; see `memo daemon logs`, then run `memo daemon restart`";
         (n_panics > MOST_PANICS).then(|| RpcError::new(code::INTERNAL, message).with_hint(hint))
     }
 
@@ -42,7 +43,7 @@ impl PanicLog {
         let (_, why) = self.count_recent(now)?;
         Some(format!(
             "memories: their thread panicked and was restarted: {why}; acknowledged memories are on disk, and \
-             `memo logs` says more"
+             `memo daemon logs` says more"
         ))
     }
 

@@ -58,7 +58,7 @@ pub(super) fn apply_file_changes(root: &Path, changes: &[MemoryFileChange]) -> R
         [] => Ok(()),
         missed => Err(CliError::Git {
             message: format!("{}: changed while memo ran; the changed file was kept", missed.join(", ")),
-            hint: "run `memo sync-notes` again to exchange it".to_owned(),
+            hint: "run `memo share sync` again to exchange it".to_owned(),
         }),
     }
 }
@@ -95,7 +95,7 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
                 escape_for_display(&change.path)
             ),
             hint:
-                "if it was saved just now, run `memo sync-notes` again to exchange it; otherwise move it away"
+                "if it was saved just now, run `memo share sync` again to exchange it; otherwise move it away"
                     .to_owned(),
         });
     }
@@ -107,7 +107,7 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
                 "{}: left by an exchange that was interrupted; nothing was imported",
                 out.display()
             ),
-            hint: "run `memo list`, which restores the memory or says why it cannot; then run `memo sync-notes` again"
+            hint: "run `memo list`, which restores the memory or says why it cannot; then run `memo share sync` again"
                 .to_owned(),
         });
     }

@@ -115,7 +115,7 @@ pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemo
 fn files_unreadable_error(why: Option<&str>) -> CliError {
     CliError::Git {
         message: format!("{}; nothing was exchanged", escape_for_display(&not_up_to_date_message(why))),
-        hint: "run `memo sync-notes` again when all files of memories can be read".to_owned(),
+        hint: "run `memo share sync` again when all files of memories can be read".to_owned(),
     }
 }
 
@@ -123,7 +123,7 @@ fn files_unreadable_error(why: Option<&str>) -> CliError {
 pub(super) fn conflict_error(ids: &[String]) -> CliError {
     CliError::Git {
         message: format!("in conflict: {}", ids.join(", ")),
-        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends a conflict; then run `memo sync-notes` again"
+        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends a conflict; then run `memo share sync` again"
             .to_owned(),
     }
 }

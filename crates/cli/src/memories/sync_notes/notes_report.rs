@@ -45,7 +45,7 @@ impl ExchangeReport {
         output.flush()?;
         if !self.restored.is_empty() {
             output.write_note(&format!(
-                "restored, because they were not removed with memo: {}; `memo sync-notes --removed` removes them for everybody",
+                "restored, because they were not removed with memo: {}; `memo share sync --removed` removes them for everybody",
                 self.restored.join(", ")
             ));
         }
@@ -72,7 +72,7 @@ impl ExchangeReport {
                 "not sent, because others may not see these: {}",
                 format_refused_list(&self.refused)
             ));
-            output.write_note("correct the file, or remove it (`rm`, then `memo sync-notes --removed`), and run `memo sync-notes` again");
+            output.write_note("correct the file, or remove it (`rm`, then `memo share sync --removed`), and run `memo share sync` again");
         }
         output.write_note(&self.summary_line());
         Ok(())

@@ -56,7 +56,7 @@ async fn check_may_read(
     let message =
         format!("{}: role {} may not see {}", membership.address, about.role, membership.repository);
     Err(TeamError::new(message)
-        .with_hint("the owner of the tables can admit it: see `memo team members --help`"))
+        .with_hint("the owner of the tables can admit it: see `memo share team members --help`"))
 }
 
 /// Exchanges memories until something fails, and returns the failure. Calls `done` after each complete exchange.

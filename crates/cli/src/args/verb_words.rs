@@ -1,0 +1,111 @@
+//! Replaces the words that earlier versions and other programs use for a verb.
+
+use std::ffi::OsString;
+
+/// Words that are typed for a verb, and the words that run it.
+const VERB_WORDS: &[(&str, &[&str])] = &[
+    // Verbs of earlier versions.
+    ("untag", &["tag", "remove"]),
+    ("tags", &["tag", "list"]),
+    ("containers", &["tag", "containers"]),
+    ("unlink", &["link", "remove"]),
+    ("links", &["link", "list"]),
+    ("unshare", &["share", "remove"]),
+    ("sync-notes", &["share", "sync"]),
+    ("team", &["share", "team"]),
+    ("stop", &["daemon", "stop"]),
+    ("restart", &["daemon", "restart"]),
+    ("logs", &["daemon", "logs"]),
+    ("events", &["daemon", "events"]),
+    ("restore-backup", &["backup", "restore"]),
+    ("purge", &["forget", "purge"]),
+    ("reset", &["forget", "reset"]),
+    ("hook", &["hooks", "agent"]),
+    ("recent", &["list", "--sort", "updated"]),
+    // What other programs call the same. No word runs a verb that deletes for good or that writes outside the repository.
+    ("find", &["search"]),
+    ("grep", &["search"]),
+    ("ask", &["search"]),
+    ("query", &["search"]),
+    ("note", &["add"]),
+    ("remember", &["add"]),
+    ("save", &["add"]),
+    ("store", &["add"]),
+    ("rm", &["forget"]),
+    ("remove", &["forget"]),
+    ("delete", &["forget"]),
+    ("edit", &["update"]),
+    ("modify", &["update"]),
+    ("cat", &["show"]),
+    ("def", &["show"]),
+    ("definition", &["show"]),
+    ("symbols", &["outline"]),
+    ("usages", &["refs"]),
+    ("uses", &["refs"]),
+    ("references", &["refs"]),
+    ("blame", &["why"]),
+    ("log", &["why"]),
+    ("diff", &["changed"]),
+    ("tree", &["map"]),
+    ("summary", &["brief"]),
+    ("index", &["sync"]),
+    ("namespaces", &["tag", "containers"]),
+];
+
+/// Replaces the verb of a command line, whose first word is the program name, if it is a word for another verb.
+pub(crate) fn replace_verb_word(mut words: Vec<OsString>) -> Vec<OsString> {
+    if let Some(at) = find_verb(&words)
+        && let Some((_, meant)) = VERB_WORDS.iter().find(|(word, _)| words[at] == *word)
+    {
+        words.splice(at..=at, meant.iter().map(OsString::from));
+    }
+    words
+}
+
+/// Returns the position of the verb in a command line, whose first word is the program name; `None` if it has only flags.
+pub(crate) fn find_verb(words: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        if word == "-C" || word == "--color" {
+            at += 1; // its value
+        } else if !word.as_encoded_bytes().starts_with(b"-") {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::CommandLine;
+
+    #[test]
+    fn only_the_verb_is_replaced() {
+        for (typed, expected) in [
+            ("memo untag mem_1 a", "memo tag remove mem_1 a"),
+            ("memo -C untag tags", "memo -C untag tag list"),
+            ("memo --json recent -n 5", "memo --json list --sort updated -n 5"),
+            ("memo search find", "memo search find"),
+            ("memo --color", "memo --color"),
+            ("memo", "memo"),
+        ] {
+            let words = replace_verb_word(typed.split(' ').map(OsString::from).collect());
+            assert_eq!(words, expected.split(' ').map(OsString::from).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn each_word_runs_a_verb_and_is_none_itself() {
+        let memo = CommandLine::command();
+        for (word, meant) in VERB_WORDS {
+            assert!(memo.find_subcommand(word).is_none(), "{word} is a verb");
+            let verb = memo.find_subcommand(meant[0]).unwrap_or_else(|| panic!("{word} runs no verb"));
+            let is_subcommand = verb.has_subcommands() && meant.len() > 1;
+            assert!(!is_subcommand || verb.find_subcommand(meant[1]).is_some(), "{word}");
+        }
+    }
+}

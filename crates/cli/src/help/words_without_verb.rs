@@ -1,0 +1,106 @@
+//! Answers a command line that begins with no verb: searches for its words, or says which verb was meant.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use memod_terminal::text::{escape_for_display, quote_text};
+use memod_terminal::{CommandContext, EXIT_USAGE, ErrorReport, write_message};
+
+use super::undo_hint::find_undo_hint;
+use super::usage::words_from_verb;
+use crate::args::{CommandLine, find_verb, parse_command_line};
+
+/// Words for which no verb of `memo` stands, and the commands that do what they say.
+const EXPLAINED_WORDS: &[(&str, &str)] = &[
+    ("start", "the daemon starts with the first command; memo init indexes the repository now"),
+    ("install", "memo init sets up this repository, memo setup the agents, memo hooks install the git hooks"),
+    ("graph", "memo map shows the main definitions, memo callers NAME and memo callees NAME who calls whom"),
+    ("claude", "memo setup claude-code sets it up"),
+    ("mine", "memo import --from SYSTEM FILE does that"),
+    ("bench", "memod bench measures answers"),
+];
+
+/// Verbs that delete, or that undo a set-up. They are never suggested for another word.
+pub(super) const UNSUGGESTED_VERBS: [&str; 6] = ["uninstall", "forget", "purge", "reset", "leave", "reindex"];
+
+/// Least similarity (Jaro-Winkler) of a suggested verb to the typed word.
+const MIN_SIMILARITY: f64 = 0.85;
+
+/// Returns the search for the words of a command line that begins with no verb, and says so on stderr. `None` if something else was
+/// wrong, or if another verb was probably meant.
+pub(crate) fn search_for_words(error: &clap::Error, mut words: Vec<OsString>) -> Option<CommandLine> {
+    let at = find_verb(&words)?;
+    let typed = words_from_verb(words.iter().cloned());
+    let (first, others) = split_unknown_verb(error, &typed)?;
+    if first == "undo" || explain_word(first).is_some() || meant_verb(error, first, others).is_some() {
+        return None;
+    }
+    words.insert(at, "search".into());
+    let search = parse_command_line(words).ok()?;
+    if !search.global.quiet {
+        let typed = quote_text(&escape_for_display(&typed.join(" ")));
+        write_message(&format!("memo: no verb, so this is `memo search {typed}`"));
+    }
+    Some(search)
+}
+
+/// Returns the error for words that begin with no verb and for which another verb was meant; `None` for any other error. `dir` is
+/// the argument of `-C`.
+pub(super) fn no_verb_error(
+    error: &clap::Error,
+    words: &[String],
+    dir: Option<&Path>,
+) -> Option<ErrorReport> {
+    let (first, others) = split_unknown_verb(error, words)?;
+    let typed = quote_text(&escape_for_display(&words.join(" ")));
+    let search = format!("memo search {typed}");
+    let hint = match (explain_word(first), meant_verb(error, first, others)) {
+        _ if first == "undo" => {
+            let undo = find_undo_hint(CommandContext::find(dir).ok().as_ref());
+            format!("{undo}; to find the words: {search}")
+        }
+        (Some(explained), _) => format!("{explained}; to find the words: {search}"),
+        (None, Some(verb)) => {
+            let meant: Vec<&str> = std::iter::once(verb).chain(others.iter().map(String::as_str)).collect();
+            format!("did you mean memo {}? to find the words: {search}", escape_for_display(&meant.join(" ")))
+        }
+        (None, None) => search,
+    };
+    let message = format!("{typed} is no verb");
+    Some(ErrorReport { code: "usage", message, hint: Some(hint), exit_status: EXIT_USAGE })
+}
+
+/// Returns the first of `words` and the others, if clap knows no verb of that name.
+fn split_unknown_verb<'a>(error: &clap::Error, words: &'a [String]) -> Option<(&'a str, &'a [String])> {
+    let (first, others) = words.split_first()?;
+    let is_unknown = error.kind() == ErrorKind::InvalidSubcommand
+        && matches!(error.get(ContextKind::InvalidSubcommand)?, ContextValue::String(word) if word == first);
+    is_unknown.then_some((first.as_str(), others))
+}
+
+fn explain_word(word: &str) -> Option<&'static str> {
+    EXPLAINED_WORDS.iter().find(|(explained, _)| *explained == word).map(|(_, text)| *text)
+}
+
+/// Returns the verb that was probably meant by a mistyped one; `None` if the words are rather a question.
+fn meant_verb<'a>(error: &'a clap::Error, first: &str, others: &[String]) -> Option<&'a str> {
+    if first.contains(char::is_whitespace) || (!others.is_empty() && begins_a_question(first)) {
+        return None;
+    }
+    let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) else {
+        return None;
+    };
+    // clap sorts the suggestions; the last is the most similar.
+    let similar = similar.iter().rev().map(String::as_str);
+    similar
+        .filter(|verb| !UNSUGGESTED_VERBS.contains(verb))
+        .find(|verb| strsim::jaro_winkler(verb, first) >= MIN_SIMILARITY)
+}
+
+/// Returns whether a word begins a question; `why` is a verb.
+fn begins_a_question(word: &str) -> bool {
+    let word = word.to_lowercase();
+    ["can", "do", "does", "how", "is", "are", "what", "when", "where", "which", "who", "whose"]
+        .contains(&word.as_str())
+}
