@@ -66,7 +66,8 @@ fn write_pages(dir: &Path, command: &Command, output: &mut Output) -> Result<(),
     let file = dir.join(format!("{}.1", command_name(command)));
     fs::write(&file, render_page(command)?).at("write", &file)?;
     output.write_line(&escape_for_display(&file.display().to_string()))?;
-    command.get_subcommands().try_for_each(|subcommand| write_pages(dir, subcommand, output))
+    let shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    shown.into_iter().try_for_each(|subcommand| write_pages(dir, subcommand, output))
 }
 
 fn render_page(command: &Command) -> Result<Vec<u8>, CliError> {
