@@ -15,6 +15,8 @@ mod budget;
 #[cfg(unix)]
 mod byte_forms;
 mod caller_paths;
+#[cfg(unix)]
+mod check_yourself;
 mod cli;
 #[cfg(unix)]
 mod client;
@@ -24,6 +26,8 @@ mod compared;
 mod converted;
 mod copies;
 mod definition_bench;
+#[cfg(unix)]
+mod demo;
 #[cfg(unix)]
 mod disk_full;
 #[cfg(unix)]

@@ -5,6 +5,7 @@
 pub(crate) mod build_params;
 mod code_args;
 mod daemon_args;
+mod demo_args;
 mod exchange_args;
 mod memo_verb;
 mod memory_args;
@@ -33,6 +34,7 @@ pub(super) use daemon_args::{
     LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
     StatusArgs, SyncArgs, TeamArgs, TeamVerb, TopicArg, UninstallArgs,
 };
+pub(super) use demo_args::DemoArgs;
 pub(super) use exchange_args::{
     BackupArgs, DistilArgs, ExportArgs, ImportArgs, ImportFormat, RestoreBackupArgs,
 };

@@ -33,7 +33,7 @@ use daemon::{daemon_process, doctor, logs, print_events, serve, status};
 use help::{completions, man_pages, next_steps, usage, words_without_verb};
 use memories::team;
 use searching::{explain_hits, hits};
-use set_up::{config_verb, hooks, init, model, setup, uninstall};
+use set_up::{config_verb, demo, hooks, init, model, setup, uninstall};
 
 /// Runs the command line of this process, or answers a request for completions. Returns the exit status.
 pub fn run() -> ExitCode {
@@ -218,6 +218,7 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
         MemoVerb::Serve(typed) => serve::control_http_api(&typed, &context()?, output),
         MemoVerb::Doctor(typed) => doctor::run_doctor(&typed, global.dir.as_deref(), output),
         MemoVerb::Reindex => init::rebuild_index(&context()?, output),
+        MemoVerb::Demo(typed) => demo::run_demo(&typed, &global, run_verb, output),
         MemoVerb::Setup(typed) => setup::set_up_agents(&typed, context, output),
         MemoVerb::Uninstall(typed) => uninstall::uninstall_memod(&typed, global.dir.as_deref(), output),
         MemoVerb::Hooks(typed) => match typed.what.unwrap_or(HooksVerb::Git(GitHooksVerb::Status)) {

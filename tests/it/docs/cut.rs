@@ -18,7 +18,7 @@ pub(crate) fn steady(text: &str) -> String {
 }
 
 /// Returns whether `shown` is `actual` cut short: `…` stands for any text, alone on a line for any lines.
-pub(super) fn is_cut_from(shown: &[&str], actual: &[&str]) -> bool {
+pub(crate) fn is_cut_from(shown: &[&str], actual: &[&str]) -> bool {
     match (shown.split_first(), actual.split_first()) {
         (None, None) => true,
         (Some((&"…", rest)), _) => (0..=actual.len()).any(|n| is_cut_from(rest, &actual[n..])),

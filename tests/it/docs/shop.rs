@@ -6,84 +6,20 @@ use std::process::Command;
 use super::cut::steady;
 use crate::live::Live;
 
-/// The repository of the examples.
-const SHOP: &[(&str, &str)] = &[
-    (".env", "SECRET=1\n"),
-    ("logo.png", "\u{89}PNG\0\0"),
-    (
-        "docs/auth.md",
-        "# Authentication\n\nSessions are signed tokens; nothing is kept on the server.\n\n\
-         ## Expiry\n\nA token expires after 24 hours. The web client renews it silently when less than one hour is \
-         left.\n\n## Revocation\n\nChanging the password raises the user's key version, so every older token stops \
-         verifying.\n",
-    ),
-    (
-        "src/session.rs",
-        r"//! Signed session tokens.
+/// The commits that `memo demo` makes, as `git fast-import` reads them: the examples have some of the same files.
+const DEMO: &str = include_str!("../../../crates/cli/src/set_up/demo/shop.fast-import");
 
-use crate::keys::Key;
+/// The files of the demo in the repository of the examples.
+const SHARED: [&str; 4] = ["docs/auth.md", "src/session.rs", "src/keys.rs", "web/renew.ts"];
 
-/// How long a token is good for, seconds.
-pub const LIFETIME_S: u64 = 24 * 60 * 60;
+/// The other files of the repository of the examples, which are not indexed.
+const REFUSED: [(&str, &str); 2] = [(".env", "SECRET=1\n"), ("logo.png", "\u{89}PNG\0\0")];
 
-/// A session as its token carries it.
-pub struct Session {
-    pub user: u64,
-    pub issued_s: u64,
+/// Returns the newest text of a file of the demo.
+fn text_of_demo(path: &str) -> &'static str {
+    let (_, text) = DEMO.rsplit_once(&format!("\nM 100644 inline {path}\ndata <<END\n")).unwrap();
+    &text[..=text.find("\nEND\n").unwrap()]
 }
-
-impl Session {
-    /// Returns whether the token may still be used.
-    pub fn is_expired(&self, now_s: u64) -> bool {
-        now_s.saturating_sub(self.issued_s) > LIFETIME_S
-    }
-
-    /// Reads a token and checks its signature.
-    pub fn verify(token: &str, key: &Key) -> Option<Session> {
-        let (body, signature) = token.rsplit_once('.')?;
-        key.signs(body, signature).then(|| decode(body))?
-    }
-}
-
-fn decode(body: &str) -> Option<Session> {
-    let (user, issued_s) = body.split_once('.')?;
-    Some(Session { user: user.parse().ok()?, issued_s: issued_s.parse().ok()? })
-}
-",
-    ),
-    (
-        "src/keys.rs",
-        r#"//! Keys of users.
-
-/// The key that signs one user's sessions.
-pub struct Key {
-    pub version: u32,
-    secret: [u8; 32],
-}
-
-impl Key {
-    /// Returns whether `signature` was made with this key.
-    pub fn signs(&self, body: &str, signature: &str) -> bool {
-        mac(&self.secret, body.as_bytes()) == signature
-    }
-}
-
-fn mac(secret: &[u8; 32], bytes: &[u8]) -> String {
-    bytes.iter().zip(secret.iter().cycle()).map(|(a, b)| format!("{:02x}", a ^ b)).collect()
-}
-"#,
-    ),
-    (
-        "web/renew.ts",
-        r#"/** Renews the session when less than an hour is left. */
-export async function renewSession(expiresAt: number, now: number): Promise<void> {
-  if (expiresAt - now < 3600) {
-    await fetch("/session", { method: "POST" });
-  }
-}
-"#,
-    ),
-];
 
 /// A repository of the examples, with a shell that knows `memo` by its name.
 pub(super) struct Shop(pub(super) Live);
@@ -91,7 +27,10 @@ pub(super) struct Shop(pub(super) Live);
 impl Shop {
     pub(super) fn new() -> Self {
         let live = Live::idle();
-        for (path, text) in SHOP {
+        for path in SHARED {
+            live.write(path, text_of_demo(path));
+        }
+        for (path, text) in REFUSED {
             live.write(path, text);
         }
         Self(live)

@@ -9,6 +9,7 @@ use super::daemon_args::{
     CompletionsArgs, ConfigArgs, DoctorArgs, HooksArgs, InitArgs, ManArgs, McpArgs, ModelArgs, ServeArgs,
     SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
 };
+use super::demo_args::DemoArgs;
 use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs};
 use super::memory_args::{
     GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs, RemoveArgs, ShareWithArgs,
@@ -238,6 +239,7 @@ pub(crate) enum MemoVerb {
     Doctor(DoctorArgs),
     /// Discard the index and build it again; memories are kept
     Reindex,
+    Demo(DemoArgs),
     /// Set up coding agents to use memod, or undo it
     ///
     /// Shows a diff of each file, then writes the file: the MCP server, a marked section of the instructions, hooks and skills, if

@@ -5,6 +5,7 @@ use clap::Command;
 /// The full name of each verb, and two command lines, the more frequent one first.
 const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("init", ["memo init", "memo init --no-hooks"]),
+    ("demo", ["memo demo", "memo demo --remove"]),
     (
         "search",
         [

@@ -55,6 +55,7 @@ const ALL_GROUPS: &[VerbGroup] = &[
         "Set up",
         &[
             "init",
+            "demo",
             "setup",
             "uninstall",
             "hooks",

@@ -130,6 +130,7 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
 
         MemoVerb::Init(_) => Denied("memo init sets up a repository and its git hooks", ASK_A_PERSON),
         MemoVerb::Setup(_) => Denied("memo setup changes files outside the repository", ASK_A_PERSON),
+        MemoVerb::Demo(_) => Denied("memo demo makes a directory and starts a daemon", ASK_A_PERSON),
         MemoVerb::Uninstall(_) => Denied("memo uninstall removes the memories and the set-up", ASK_A_PERSON),
         MemoVerb::Serve(_) => {
             Denied("memo serve decides who reaches the daemon, and prints a secret", ASK_A_PERSON)

@@ -1,0 +1,153 @@
+//! Removes a demo, unless it has anything that a person wrote.
+
+use std::fs;
+use std::path::Path;
+
+use memod_base::paths::{
+    IoContext, RepoLayout, canonicalize_path, find_files_to_keep, may_have_memories, remove_state_dir,
+};
+use memod_client::{ClientOptions, StoppedMemories, lock_out_daemons};
+use memod_terminal::text::{escape_for_display, format_count};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
+use serde::Serialize;
+
+use super::shop_repository::{AUTHOR_DOMAIN, git_says_yes, is_demo, is_text_of_demo, run_git};
+use super::walk_steps::NOTE;
+
+/// Most files, branches and the like that a message names.
+const MOST_NAMED: usize = 5;
+
+/// The hooks of git that memo installs.
+const OWN_HOOKS: [&str; 5] =
+    ["post-applypatch", "post-checkout", "post-commit", "post-merge", "post-rewrite"];
+
+/// The outcome of a removal.
+#[derive(Serialize)]
+struct RemovalReport {
+    root: String,
+    removed: bool,
+    /// What somebody has added to the demo, for which all of it was kept.
+    kept_for: Vec<String>,
+}
+
+/// Stops the daemon of a demo, and removes the demo with its state. Exits with 1, and removes nothing, if somebody has added
+/// something to it.
+pub(super) fn remove_demo(dir: &Path, output: &mut Output) -> CliResult {
+    let dir = canonicalize_path(dir)?;
+    if !is_demo(&dir) {
+        return Err(CliError::Usage {
+            message: format!("{}: not a demo that `memo demo` made; nothing was changed", dir.display()),
+            hint: "name the directory of a demo: `memo demo --remove DIR`",
+        });
+    }
+    let CommandContext { layout, env, .. } = CommandContext::find(Some(&dir))?;
+    let state_dirs = layout.all_state_dirs(&env);
+    // Until the end no client can start a daemon, which would use the state while it is removed.
+    let has_state = state_dirs.contains(&layout.state_dir);
+    let locks = has_state.then(|| lock_out_daemons(&layout, &env, &ClientOptions::read())).transpose()?;
+    let mut kept_for = Vec::new();
+    find_other_files(&dir, "", &mut kept_for)?;
+    find_other_git_data(&dir, &mut kept_for)?;
+    for state_dir in &state_dirs {
+        kept_for.extend(find_files_to_keep(state_dir).iter().map(|path| path.display().to_string()));
+    }
+    if has_state {
+        find_other_memories(&layout, &mut kept_for)?;
+    }
+    let removed = kept_for.is_empty();
+    if removed {
+        state_dirs.iter().try_for_each(|dir| remove_state_dir(dir))?;
+        fs::remove_dir_all(&dir).at("remove", &dir)?;
+    }
+    drop(locks);
+    let report = RemovalReport { root: dir.display().to_string(), removed, kept_for };
+    output.write_result(&report, |output| {
+        print_removal(&report, output);
+        Ok(())
+    })?;
+    Ok(if removed { 0 } else { EXIT_NOTHING_FOUND })
+}
+
+fn print_removal(report: &RemovalReport, output: &Output) {
+    if report.removed {
+        output.write_note(&format!("removed {}", report.root));
+        return;
+    }
+    let mut named = report.kept_for[..report.kept_for.len().min(MOST_NAMED)].join(", ");
+    let n_more = report.kept_for.len().saturating_sub(MOST_NAMED);
+    if n_more > 0 {
+        named += &format!(" and {n_more} more");
+    }
+    output
+        .write_warning(&format!("{}: kept, because it has what the demo did not make: {named}", report.root));
+    output.write_hint("move that elsewhere and run the command again, or delete the directory yourself");
+}
+
+/// Adds the files below a directory that differ from those of the demo.
+fn find_other_files(root: &Path, below: &str, found: &mut Vec<String>) -> Result<(), CliError> {
+    let dir = root.join(below);
+    let mut names: Vec<_> =
+        fs::read_dir(&dir).at("list", &dir)?.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    for name in names {
+        let path = format!("{below}{}", name.to_string_lossy());
+        let file = dir.join(&name);
+        let kind = fs::symlink_metadata(&file).at("look at", &file)?.file_type();
+        if path == ".git" {
+            continue;
+        }
+        if kind.is_dir() {
+            find_other_files(root, &format!("{path}/"), found)?;
+        } else if !kind.is_file() || !is_text_of_demo(&path, &fs::read(&file).at("read", &file)?) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Adds the commits, branches, worktrees and hooks that are not those of the demo, and whether changes are staged.
+fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliError> {
+    // With reflogs, the commits that somebody has made and dropped count too.
+    let emails = run_git(root, &["rev-list", "--all", "--reflog", "--format=%ce"])?;
+    let committers = emails.lines().filter(|line| !line.starts_with("commit "));
+    let n_commits = committers.filter(|email| !email.ends_with(AUTHOR_DOMAIN)).count() as u64;
+    if n_commits > 0 {
+        found.push(format_count(n_commits, "commit", "commits"));
+    }
+    let refs = run_git(root, &["for-each-ref", "--format=%(refname)"])?;
+    found.extend(refs.lines().filter(|name| *name != "refs/heads/main").map(str::to_owned));
+    let is_staged = if git_says_yes(root, &["rev-parse", "--quiet", "--verify", "HEAD"])? {
+        !git_says_yes(root, &["diff-index", "--cached", "--quiet", "HEAD"])?
+    } else {
+        root.join(".git/index").exists() // a demo that was interrupted has neither
+    };
+    if is_staged {
+        found.push("staged changes".to_owned());
+    }
+    for (dir, own_names) in [("worktrees", &[][..]), ("hooks", &OWN_HOOKS), ("modules", &[])] {
+        let Ok(entries) = fs::read_dir(root.join(".git").join(dir)) else { continue };
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        found.extend(
+            names.filter(|name| !own_names.contains(&&**name)).map(|name| format!(".git/{dir}/{name}")),
+        );
+    }
+    Ok(())
+}
+
+/// Adds the number of memories that are not those of the demo. The caller has locked out daemons.
+fn find_other_memories(layout: &RepoLayout, found: &mut Vec<String>) -> Result<(), CliError> {
+    if !may_have_memories(&layout.state_dir) {
+        return Ok(());
+    }
+    let mut pages = StoppedMemories::open(layout, &ClientOptions::read())?;
+    let (mut n_memories, mut n_ends) = (0, 0);
+    while n_ends < 2 {
+        let page = pages.next_page()?; // the living memories, then those of the archive
+        n_memories += page.memories.iter().filter(|memory| memory.content != NOTE).count() as u64;
+        n_ends += u32::from(page.next.is_none());
+    }
+    if n_memories > 0 {
+        found.push(escape_for_display(&format_count(n_memories, "memory", "memories")));
+    }
+    Ok(())
+}
