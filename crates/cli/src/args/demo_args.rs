@@ -7,7 +7,7 @@ use clap::Args;
 /// Make a small repository and try the main verbs in it, or remove it
 ///
 /// Prints each command with its output: a search, a note that reports when its code changes, the callers of a function, the
-/// commit behind a line. The directory must be new or empty; nothing is written elsewhere. --remove stops the daemon of the
+/// commit behind a line. The directory must be new or empty. --remove stops the daemon of the
 /// demo and deletes the directory; if somebody has added anything to it, lists that, deletes nothing and exits with 1.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {

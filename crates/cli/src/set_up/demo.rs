@@ -6,7 +6,6 @@ mod remove_demo;
 mod shop_repository;
 mod walk_steps;
 
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,10 +47,8 @@ pub(crate) fn run_demo(
     check_free_dir(&dir)?;
     shop_repository::make_repository(&dir)?;
     let dir = canonicalize_path(&dir)?;
-    let walked = WorkingDir::change_to(&dir).and_then(|_guard| {
-        let walk = DemoWalk { global, run_verb, typed_dir, dir: &dir, start };
-        if output.write_json { walk.print_json(output) } else { walk.print_text(output) }
-    });
+    let walk = DemoWalk { global, run_verb, typed_dir, dir: &dir, start };
+    let walked = if output.write_json { walk.print_json(output) } else { walk.print_text(output) };
     if walked.is_err() {
         output.write_note(&format!("the demo is not complete: `{}` removes it", removal_command(&dir)));
     }
@@ -91,27 +88,6 @@ fn check_free_dir(dir: &Path) -> Result<(), CliError> {
             None => Ok(()),
             Some(_) => taken("the directory is not empty", "name a new directory: `memo demo DIR`"),
         },
-    }
-}
-
-/// Sets the working directory of this process back when it is dropped: the demo may run inside `memo shell`.
-struct WorkingDir {
-    before: Option<PathBuf>,
-}
-
-impl WorkingDir {
-    fn change_to(dir: &Path) -> Result<Self, CliError> {
-        let before = env::current_dir().ok();
-        env::set_current_dir(dir).at("change into", dir)?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for WorkingDir {
-    fn drop(&mut self) {
-        if let Some(dir) = &self.before {
-            let _ = env::set_current_dir(dir); // fails if the directory is gone
-        }
     }
 }
 
@@ -196,11 +172,11 @@ impl DemoWalk<'_> {
         Ok(worst)
     }
 
-    /// Returns the parsed command, with the global flags of this run.
+    /// Returns the parsed command, with the global flags of this run, to be run in the directory of the demo.
     fn parse_command(&self, command: &str) -> Result<CommandLine, CliError> {
         let words = shlex::split(command).expect("the commands of the demo are quoted correctly");
         let mut typed = parse_command_line(words).expect("the commands of the demo are those of memo");
-        typed.global = GlobalArgs { dir: None, ..self.global.clone() };
+        typed.global = GlobalArgs { dir: Some(self.dir.to_owned()), ..self.global.clone() };
         Ok(typed)
     }
 

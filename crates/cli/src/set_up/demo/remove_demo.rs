@@ -7,7 +7,7 @@ use memod_base::paths::{
     IoContext, RepoLayout, canonicalize_path, find_files_to_keep, may_have_memories, remove_state_dir,
 };
 use memod_client::{ClientOptions, StoppedMemories, lock_out_daemons};
-use memod_terminal::text::{escape_for_display, format_count};
+use memod_terminal::text::format_count;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde::Serialize;
 
@@ -147,7 +147,7 @@ fn find_other_memories(layout: &RepoLayout, found: &mut Vec<String>) -> Result<(
         n_ends += u32::from(page.next.is_none());
     }
     if n_memories > 0 {
-        found.push(escape_for_display(&format_count(n_memories, "memory", "memories")));
+        found.push(format_count(n_memories, "memory", "memories"));
     }
     Ok(())
 }
