@@ -23,4 +23,4 @@ chromium --headless --no-sandbox --hide-scrollbars --disable-gpu --force-device-
 
 # The page, as the tests of the dashboard see it.
 node "$top/tests/browser/run.mjs" --memo "$(command -v memo)" --shots "$dir/shots" --only "axe finds nothing" >/dev/null
-cp "$dir/shots/search-preview-light-1400.png" "$top/docs/src/pictures/page.png"
+cp "$dir/shots/drift-light-1400.png" "$top/docs/src/pictures/page.png"
