@@ -3,6 +3,7 @@
 mod all_state;
 mod caller_dir;
 mod file_lock;
+mod file_uri;
 mod io_hint;
 mod known_file;
 mod locate;

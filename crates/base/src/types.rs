@@ -7,6 +7,8 @@ mod expression;
 mod file_class;
 mod file_structure;
 mod id_set;
+mod noun_form;
+mod path_target;
 mod qualified_name;
 mod ranking_part;
 mod relative_path;
@@ -29,6 +31,8 @@ pub use self::file_structure::{
     UseRole, is_version,
 };
 pub use self::id_set::IdSet;
+pub use self::noun_form::noun_form;
+pub use self::path_target::{PathPart, explain_wrong_lines, parse_target};
 pub use self::qualified_name::{
     is_same_or_inside, last_part, last_typed_part, qualifier, to_dotted_name, typed_parts,
 };

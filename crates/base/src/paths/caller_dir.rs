@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::file_uri::{decode_uri_path, encode_uri_path, split_file_uri};
 use super::{FS_FOLDS_NAMES, RepoLayout, SpellingCache, canonicalize_path};
 
 /// The current directory of a caller, as the names that lead to it from the top of the worktree.
@@ -47,19 +48,29 @@ impl CallerDir {
         self.relative_path(path).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Rewrites an absolute path that leads into the worktree through a symbolic link so that it begins with the top of the
-    /// worktree. Returns every other path, and a line or symbol after a path, unchanged.
+    /// Rewrites an absolute path or `file:` URI that leads into the worktree through a symbolic link so that it begins with the top
+    /// of the worktree. Returns every other path, and a line or symbol after a path, unchanged.
     pub fn rewrite_linked_root(&self, typed: String) -> String {
-        let path = Path::new(&typed);
-        if !path.is_absolute() || path.starts_with(&self.root) {
+        let uri_path = split_file_uri(&typed);
+        let path = Path::new(uri_path.unwrap_or(&typed));
+        let root = Path::new(&self.root);
+        if !path.is_absolute() || path.starts_with(root) {
             return typed;
         }
         let to_root = path.ancestors().find_map(|above| {
-            let is_root = canonicalize_path(above).is_ok_and(|found| found == Path::new(&self.root));
+            let own = above.to_str().filter(|_| uri_path.is_some()).and_then(decode_uri_path);
+            let own = own.as_deref().map_or(above, Path::new);
+            let is_root = canonicalize_path(own).is_ok_and(|found| found == root);
             is_root.then(|| path.strip_prefix(above).ok()).flatten()
         });
-        to_root
-            .map_or(typed.clone(), |below| Path::new(&self.root).join(below).to_string_lossy().into_owned())
+        match (to_root, uri_path) {
+            (None, _) => typed,
+            (Some(below), None) => root.join(below).to_string_lossy().into_owned(),
+            (Some(below), Some(_)) => {
+                let path = Path::new(&encode_uri_path(&self.root)).join(below);
+                format!("file://{}", path.to_string_lossy())
+            }
+        }
     }
 
     /// Converts a typed glob into one for paths relative to the top, with a `/` before it. Returns a name without `/` unchanged,
@@ -77,7 +88,7 @@ impl CallerDir {
         Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{}", parts.join("/")) })
     }
 
-    /// Converts a typed path into one relative to the top; empty for the top itself.
+    /// Converts a typed path or `file:` URI into one relative to the top; empty for the top itself.
     ///
     /// # Errors
     /// When the path leads out of the worktree.
@@ -99,6 +110,8 @@ impl CallerDir {
     /// # Errors
     /// When the path leads out of the worktree.
     fn resolve_parts(&self, typed: &str, own: fn(&str) -> String) -> Result<Vec<String>, OutsideError> {
+        let of_uri = split_file_uri(typed).and_then(decode_uri_path);
+        let typed = of_uri.as_deref().unwrap_or(typed);
         let slashed = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
         let mut parts: Vec<String> = Vec::new();
         if !Path::new(typed).has_root() {
@@ -184,6 +197,35 @@ mod tests {
         check("/r/w/src", "/r/w/docs", Some("docs"));
         check("/r/w/src", "/r/wide", None);
         check("/r/w/src", "/R/W/Docs", cfg!(windows).then_some("Docs"));
+        if cfg!(unix) {
+            check("/r/w/src", "file:///r/w/docs/a%20b%23c.md", Some("docs/a b#c.md"));
+            check("/r/w/src", "file://localhost/r/w/docs", Some("docs"));
+            check("/r/w/src", "file:/r/w/docs", Some("docs"));
+            check("/r/w/src", "file:///r/wide", None);
+        }
+        check("/r/w/src", "file:a.rs", Some("src/file:a.rs"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_the_top_is_replaced() {
+        let top = tempfile::tempdir().unwrap();
+        let top = canonicalize_path(top.path()).unwrap();
+        std::fs::create_dir_all(top.join("w/src")).unwrap();
+        std::os::unix::fs::symlink(top.join("w"), top.join("a link")).unwrap();
+        let top = top.to_str().unwrap();
+        let dir = CallerDir { root: format!("{top}/w"), parts: Vec::new() };
+        let check = |typed: &str, expected: &str| {
+            assert_eq!(
+                dir.rewrite_linked_root(format!("{typed}/src/a.rs:7")),
+                format!("{expected}/src/a.rs:7")
+            );
+        };
+        check(&format!("{top}/a link"), &format!("{top}/w"));
+        check(&format!("{top}/w"), &format!("{top}/w"));
+        check(&format!("file://{top}/a%20link"), &format!("file://{top}/w"));
+        check("file:///elsewhere", "file:///elsewhere");
+        check("src", "src");
     }
 
     #[test]

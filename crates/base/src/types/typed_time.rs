@@ -1,8 +1,9 @@
 //! Parses and formats points in time.
 //!
 //! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a
-//! time in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), a span from now (`3d`, `2h30m`,
-//! `2w`, `3 days ago`), or the name of a day (`yesterday`, `friday`). Times are shown in UTC.
+//! time in the zone of this machine, as in git (`2026-11-01`, `2026/11/01`, `2026-11-01 12:00`), a span from now (`3d`,
+//! `2h30m`, `2w`, `3 days ago`, `a week ago`, `the last 3 days`), or the name of a day or of a period (`yesterday`, `friday`,
+//! `last week`, `this month`). The word `since` may come first. Times are shown in UTC.
 
 use jiff::civil::{Date, DateTime, Weekday};
 use jiff::{Span, Timestamp, Zoned};
@@ -21,10 +22,12 @@ pub enum TimeDirection {
 
 /// Parses a typed time into Unix milliseconds; `None` for a text that is not a time. `now` has the zone of this machine.
 pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> {
-    let text = text.trim();
+    let text = without_since(text.trim(), way);
     if let Ok(timestamp) = text.parse::<Timestamp>() {
         return Some(timestamp.as_millisecond());
     }
+    let dashed = slashes_to_dashes(text);
+    let text = dashed.as_deref().unwrap_or(text);
     let zoned = if text.contains('-') && text.len() >= "2026-11-01".len() {
         let at = text.parse::<DateTime>().ok();
         at.or_else(|| text.parse::<Date>().ok().map(Date::into))?.to_zoned(now.time_zone().clone())
@@ -42,11 +45,35 @@ pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> 
     Some(zoned.ok()?.timestamp().as_millisecond())
 }
 
+/// Returns a time without the word before it that says that a period begins there.
+fn without_since(text: &str, way: TimeDirection) -> &str {
+    let is_since =
+        |word: &str| ["since", "after", "from"].iter().any(|since| word.eq_ignore_ascii_case(since));
+    match text.split_once(' ') {
+        Some((word, rest)) if way == TimeDirection::Back && is_since(word) => rest.trim_start(),
+        _ => text,
+    }
+}
+
+/// Returns a date such as `2026/11/01` with dashes; `None` for other texts.
+fn slashes_to_dashes(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let is_date = parts.len() == 3 && parts[0].len() == 4 && parts[1].len() == 2 && parts[2].len() >= 2;
+    let is_numeric = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    (is_date && parts.iter().all(|part| is_numeric(part))).then(|| text.replace('/', "-"))
+}
+
 /// Returns the nearest time in this direction that words such as `yesterday`, `friday` or `last week` name; `None` for other words.
 fn parse_day_words(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned, jiff::Error>> {
     const WEEK: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let text = text.strip_prefix("the ").unwrap_or(text);
+    if let Some(period) = text.strip_prefix("this ").filter(|_| way == TimeDirection::Back) {
+        return start_of_period(period, now);
+    }
     let (relative, direction) = match way {
-        TimeDirection::Back => (text.strip_prefix("last ").unwrap_or(text), -1),
+        TimeDirection::Back => {
+            (["last ", "past "].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text), -1)
+        }
         TimeDirection::Ahead => (text.strip_prefix("next ").unwrap_or(text), 1),
     };
     let is_relative = relative.len() < text.len();
@@ -65,12 +92,31 @@ fn parse_day_words(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result
     })
 }
 
-/// Parses a span such as `3d` or `2h30m`, and in the direction [`TimeDirection::Back`] also `3 days ago`.
+/// Returns the start of the week, month or year of `now`; `None` for other words.
+fn start_of_period(period: &str, now: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
+    let today = now.date();
+    let start = match period {
+        "week" => today.checked_sub(Span::new().days(today.weekday().to_monday_zero_offset())),
+        "month" => Ok(today.first_of_month()),
+        "year" => Ok(today.first_of_year()),
+        _ => return None,
+    };
+    Some(start.and_then(|date| date.to_zoned(now.time_zone().clone())))
+}
+
+/// Parses a span such as `3d` or `2h30m`, and in the direction [`TimeDirection::Back`] also `3 days ago`, `an hour ago` and
+/// `the last 3 days`.
 fn parse_span(text: &str, way: TimeDirection) -> Option<Span> {
-    let long =
-        text.strip_suffix(" ago").filter(|_| way == TimeDirection::Back).map(|text| text.replace(' ', ""));
-    let text = long.as_deref().unwrap_or(text);
-    is_span(text).then(|| text.parse().ok())?
+    if way == TimeDirection::Ahead || !text.contains(' ') {
+        return is_span(text).then(|| text.parse().ok())?;
+    }
+    let text = text.to_ascii_lowercase();
+    let text = text.strip_suffix(" ago").unwrap_or(&text);
+    let text = text.strip_prefix("the ").unwrap_or(text);
+    let text = ["last ", "past "].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
+    let one = ["a ", "an ", "one "].iter().find_map(|word| text.strip_prefix(word));
+    let text = one.map_or_else(|| text.replace(' ', ""), |unit| format!("1{unit}"));
+    is_span(&text).then(|| text.parse().ok())?
 }
 
 /// Returns whether the text is a sequence of numbers with units. ISO 8601 spans (`P3D`), signs and git object ids are not.
@@ -106,29 +152,29 @@ mod tests {
             assert_eq!(both.map(|(back, ahead)| [back, ahead]), expected, "{text}");
         };
         let at = |time| Some([time, time]);
-        let back = |text: &str, expected: &str| {
-            assert_eq!(
-                parse_moment(text, &now, TimeDirection::Back).map(format_rfc3339).as_deref(),
-                Some(expected),
-                "{text}"
-            );
-        };
-        back("today", "2026-11-20T23:00:00.000Z"); // now is a Saturday
-        back("yesterday", "2026-11-19T23:00:00.000Z");
-        back("Friday", "2026-11-19T23:00:00.000Z");
-        back("sat", "2026-11-13T23:00:00.000Z");
-        back("last monday", "2026-11-15T23:00:00.000Z");
-        back("last week", "2026-11-13T23:00:00.000Z");
-        back("3 days ago", "2026-11-18T11:00:00.000Z");
-        back("2 weeks ago", "2026-11-07T11:00:00.000Z");
         for (text, way) in [
             ("tomorrow", TimeDirection::Back),
             ("yesterday", TimeDirection::Ahead),
             ("3 days ago", TimeDirection::Ahead),
+            ("since friday", TimeDirection::Ahead),
+            ("this week", TimeDirection::Ahead),
         ] {
             assert_eq!(parse_moment(text, &now, way), None, "{text}");
         }
-        for text in ["week", "last", "last today", "fr", "fridays", "last 3d", "ago"] {
+        for text in [
+            "week",
+            "last",
+            "last today",
+            "fr",
+            "fridays",
+            "ago",
+            "since",
+            "since main",
+            "a",
+            "the",
+            "1/2/3",
+            "src/a/b",
+        ] {
             assert_eq!(parse_moment(text, &now, TimeDirection::Back), None, "{text}");
         }
         let ahead = parse_moment("next friday", &now, TimeDirection::Ahead).map(format_rfc3339);
@@ -163,5 +209,33 @@ mod tests {
         ] {
             check(text, None);
         }
+    }
+
+    #[test]
+    fn moments_in_words() {
+        let now: Zoned = "2026-11-21T12:00:00+01:00[Europe/Berlin]".parse().unwrap(); // a Saturday
+        let back = |text: &str, expected: &str| {
+            let found = parse_moment(text, &now, TimeDirection::Back).map(format_rfc3339);
+            assert_eq!(found.as_deref(), Some(expected), "{text}");
+        };
+        back("today", "2026-11-20T23:00:00.000Z"); // now is a Saturday
+        back("yesterday", "2026-11-19T23:00:00.000Z");
+        back("Friday", "2026-11-19T23:00:00.000Z");
+        back("sat", "2026-11-13T23:00:00.000Z");
+        back("last monday", "2026-11-15T23:00:00.000Z");
+        back("last week", "2026-11-13T23:00:00.000Z");
+        back("3 days ago", "2026-11-18T11:00:00.000Z");
+        back("2 weeks ago", "2026-11-07T11:00:00.000Z");
+        back("a week ago", "2026-11-14T11:00:00.000Z");
+        back("an hour ago", "2026-11-21T10:00:00.000Z");
+        back("3 days", "2026-11-18T11:00:00.000Z");
+        back("the last 3 days", "2026-11-18T11:00:00.000Z");
+        back("past week", "2026-11-13T23:00:00.000Z");
+        back("since friday", "2026-11-19T23:00:00.000Z");
+        back("Since  3d", "2026-11-18T11:00:00.000Z");
+        back("after 2026-11-01", "2026-10-31T23:00:00.000Z");
+        back("this week", "2026-11-15T23:00:00.000Z");
+        back("this month", "2026-10-31T23:00:00.000Z");
+        back("2026/11/01", "2026-10-31T23:00:00.000Z");
     }
 }
