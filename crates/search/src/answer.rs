@@ -16,6 +16,7 @@ use crate::candidates::arm_signals::ArmSignals;
 use crate::candidates::chunk_candidate::ChunkCandidate;
 use crate::candidates::ranked::RankedCandidate;
 use crate::candidates::row_cache::CachedReader;
+use crate::candidates::{MOST_CANDIDATES, list_limit};
 use crate::filter::restriction::restrict_filter;
 use crate::ranking::correction_factor::lower_corrected;
 use crate::ranking::rerank;
@@ -24,6 +25,8 @@ use crate::search_request::SearchRequest;
 
 /// Number of hits for each requested hit that are extended to whole definitions. More than one, because some are not shown.
 const EXTENDED_PER_HIT: usize = 2;
+/// Least number of hits that are extended, so that the first hits are the same for every small number of requested hits.
+const LEAST_EXTENDED: usize = 40;
 
 /// Most other paths of a content that a hit lists.
 const MAX_OTHER_PATHS: usize = 1_000;
@@ -74,6 +77,11 @@ impl SearchAnswer {
         self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
     }
 
+    /// Returns the score of each candidate, and whether it has a word of the query.
+    pub fn scores_with_word(&self) -> impl Iterator<Item = (f64, bool)> {
+        self.found.iter().map(|hit| (hit.ranked.score, hit.is_exact()))
+    }
+
     /// Returns whether `other` has an exact hit that this answer lacks.
     pub fn lacks_exact_hits_of(&self, other: &Self) -> bool {
         !other.exact_chunks().is_subset(&self.exact_chunks())
@@ -114,8 +122,7 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     let filter = restrict_filter(reader, request.worktree, request.filter, query, request.conditions)?;
     let members = &request.chunks.admitted_by(&filter);
     let rows = CachedReader { reader, cache: request.row_cache };
-    let k = crate::candidates::candidate_limit(request.limit);
-    let mut arms = ArmRunner::new(reader, request, members, k);
+    let mut arms = ArmRunner::new(reader, request, members, MOST_CANDIDATES);
     if request.mode != SearchMode::Vector {
         arms.run_symbol_arm()?;
         arms.run_word_arms()?;
@@ -126,7 +133,7 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     let ArmRunner { mut pool, idf_of_words, degraded, is_outdated, .. } = arms;
     let lists = query.is_listing() && pool.is_empty();
     if lists {
-        list_chunks(reader, request.worktree, members, k)?
+        list_chunks(reader, request.worktree, members, list_limit(request.limit))?
             .into_iter()
             .for_each(|chunk| pool.add_unranked(chunk));
     }
@@ -142,11 +149,12 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     } else {
         rerank::rank_chunks(query, filter.wanted_classes(), request.disabled_parts, candidates)
     };
-    for hit in ranked.iter_mut().take(EXTENDED_PER_HIT * request.limit) {
+    let n_extended = (EXTENDED_PER_HIT * request.limit).max(LEAST_EXTENDED);
+    for hit in ranked.iter_mut().take(n_extended) {
         let content = members.worktree.content_at(hit.candidate.content);
         definition_pieces::extend_to_definition(rows, content, &mut hit.candidate)?;
     }
-    let n_shown = max_compared_candidates(request.limit).max(EXTENDED_PER_HIT * request.limit);
+    let n_shown = max_compared_candidates(request.limit).max(n_extended);
     let mut found: Vec<FoundChunk> = ranked
         .into_iter()
         .enumerate()

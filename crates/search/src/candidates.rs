@@ -11,7 +11,11 @@ pub mod row_cache;
 /// Number of vectors that are read for each requested vector, because a filter may exclude some of them.
 pub(crate) const VECTORS_PER_REQUESTED: usize = 4;
 
-/// Returns the most candidates of each arm, for `limit` requested hits.
-pub(crate) fn candidate_limit(limit: usize) -> usize {
-    (limit * 4).max(200)
+/// Most candidates of each arm. The number does not depend on the requested number of hits, because the scores of candidates
+/// depend on the other candidates, and the first hits must be the same for every number.
+pub(crate) const MOST_CANDIDATES: usize = 200;
+
+/// Returns the most entries of a list of everything that passes the filters, for `limit` requested hits. Such a list has no scores.
+pub(crate) fn list_limit(limit: usize) -> usize {
+    (limit * 4).max(MOST_CANDIDATES)
 }

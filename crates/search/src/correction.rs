@@ -76,6 +76,20 @@ pub fn correct_query(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<
     error.map_or(Ok(replaced), Err)
 }
 
+/// Returns the name that a query consists of, if no text of `known` contains it as a whole; `None` if the query is no single name.
+///
+/// # Errors
+/// When a vocabulary cannot be read.
+pub fn find_unknown_name(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<String>, DatabaseError> {
+    let [name] = query.wanted_texts()[..] else { return Ok(None) };
+    if !query.is_one_word() || name.ends_with('*') {
+        return Ok(None);
+    }
+    let words = WordCorrector { known, terms: None, n_left: 0 };
+    let tokens = split_tokens(name, TokenForm::Whole);
+    Ok((!tokens.is_empty() && !words.are_all_known(&tokens)?).then(|| name.to_owned()))
+}
+
 /// Corrects words with the words of some vocabularies.
 struct WordCorrector<'a> {
     known: &'a [&'a dyn Vocabulary],
@@ -218,6 +232,29 @@ mod tests {
         check("ass", "");
         check("zzzzzzzz", "");
         check("", "");
+    }
+
+    #[test]
+    fn a_name_that_exists_nowhere() {
+        let index = Words(&["session", "store", "sessionstore", "get", "user"]);
+        let memories = Words(&["deployment"]);
+        let check = |query: &str, expected: Option<&str>| {
+            let parsed = parse_with_filters(query, &|_, _| Ok(()));
+            let found = find_unknown_name(&parsed, &[&index, &memories]).unwrap();
+            assert_eq!(found.as_deref(), expected, "{query}");
+        };
+        check("getUser", Some("getUser"));
+        check("get_user", Some("get_user"));
+        check("SessionStore", None);
+        check("session_store", None);
+        check("sessions", None);
+        check("deployment", None);
+        check("zebra", Some("zebra"));
+        check("zebra path:src", Some("zebra"));
+        check("zebr*", None);
+        check("zebra session", None);
+        check("", None);
+        check("kind:doc", None);
     }
 
     #[test]

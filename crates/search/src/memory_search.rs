@@ -27,7 +27,7 @@ use self::superseded::{SuccessorChains, move_successors_up};
 use super::query::{Query, QueryRestriction, QueryWord};
 use crate::candidates::arm_signals::{COSINE_FLOOR, TextRank};
 use crate::candidates::ranked::RankedCandidate;
-use crate::candidates::{VECTORS_PER_REQUESTED, candidate_limit};
+use crate::candidates::{MOST_CANDIDATES, VECTORS_PER_REQUESTED, list_limit};
 use crate::ranking::correction_factor::lower_corrected;
 use crate::text_scores::maxsim::MaxSim;
 
@@ -173,7 +173,7 @@ pub fn search_memories(
     vectors: &MutableVectorIndex<MemoryRow>,
     request: &MemorySearchRequest,
 ) -> Result<FoundMemories, DatabaseError> {
-    let k = candidate_limit(request.limit);
+    let k = MOST_CANDIDATES;
     let filter = &request.restricted_filter();
     let is_outdated = request.vector.as_ref().is_some_and(|vector| vector.model_id() != vectors.model_id());
     let mut pool: HashMap<MemoryRow, RecallCandidate> = HashMap::new();
@@ -203,7 +203,9 @@ pub fn search_memories(
     if request.query.is_listing() {
         let mut newest = rows.search().select_rows(filter, None)?;
         newest.sort_unstable_by(|left, right| right.cmp(left));
-        pool.extend(newest.into_iter().take(k).map(|row| (row, RecallCandidate::default())));
+        pool.extend(
+            newest.into_iter().take(list_limit(request.limit)).map(|row| (row, RecallCandidate::default())),
+        );
     }
     if pool.is_empty() {
         return Ok(FoundMemories { is_outdated, ..FoundMemories::default() });

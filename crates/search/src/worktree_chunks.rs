@@ -266,6 +266,12 @@ impl WorktreeChunks {
             .any(|listed| globs.is_match(&listed.path))
     }
 
+    /// Returns whether the path of some file contains a text, regardless of case.
+    pub fn has_path_with(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.paths.iter().any(|listed| listed.path.to_lowercase().contains(&text))
+    }
+
     /// Returns the content with a number.
     pub(crate) fn content_at(&self, place: u32) -> &IndexedContent {
         &self.contents[place as usize].content

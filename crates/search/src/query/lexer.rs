@@ -27,6 +27,18 @@ pub(super) enum Lexeme {
     Not,
 }
 
+impl Lexeme {
+    /// Returns the name of an operator; `None` for other lexemes.
+    fn operator_name(&self) -> Option<&'static str> {
+        match self {
+            Self::And => Some("AND"),
+            Self::Or => Some("OR"),
+            Self::Not => Some("NOT"),
+            Self::Item(_) | Self::Open | Self::Close => None,
+        }
+    }
+}
+
 /// The lexemes and filters of a query, and notes on parts that were read otherwise than the user may have meant.
 #[derive(Default)]
 pub(super) struct LexedQuery {
@@ -68,6 +80,7 @@ pub(super) fn lex_query(input: &str, check: Option<FilterCheck<'_>>) -> LexedQue
     if lexed.depth > 0 {
         lexed.add_note("an open bracket is closed at the end of the query".to_owned());
     }
+    lexed.note_idle_operators();
     lexed
 }
 
@@ -154,6 +167,23 @@ impl LexedQuery {
         self.filters.push(FilterTerm { key, value, is_negated: is_negated != is_after_not });
         self.close_brackets(n_closing);
         Some(after)
+    }
+
+    /// Adds a note on each operator that has no words to join. A filter is no word, so none is added for a query with filters.
+    fn note_idle_operators(&mut self) {
+        let mut idle = Vec::new();
+        for (nth, lexeme) in self.lexemes.iter().enumerate().filter(|_| self.filters.is_empty()) {
+            let Some(name) = lexeme.operator_name() else { continue };
+            let before = nth.checked_sub(1).map(|before| &self.lexemes[before]);
+            let begins = before.is_some_and(|before| matches!(before, Lexeme::Item(_) | Lexeme::Close));
+            let after = self.lexemes.get(nth + 1);
+            let ends =
+                after.is_some_and(|after| matches!(after, Lexeme::Item(_) | Lexeme::Open | Lexeme::Not));
+            if !ends || !begins && *lexeme != Lexeme::Not {
+                idle.push(format!("{name} joins nothing and is ignored; \"{name}\" in quotes is a word"));
+            }
+        }
+        idle.into_iter().for_each(|note| self.add_note(note));
     }
 
     /// Splits the closing brackets of outer brackets off the end of a word. Returns the word and the number of brackets.

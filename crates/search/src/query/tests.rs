@@ -154,6 +154,15 @@ fn what_was_understood() {
     note("(kind:doc) a", &["kind:doc applies to the whole query"]);
     note("kind:doc OR a", &["kind:doc applies to the whole query"]);
     note("a OR kind:doc", &["kind:doc applies to the whole query"]);
+    let idle = |name: &str| format!("{name} joins nothing and is ignored; \"{name}\" in quotes is a word");
+    note("foo AND", &[&idle("AND")]);
+    note("OR foo", &[&idle("OR")]);
+    note("foo NOT", &[&idle("NOT")]);
+    note("(foo AND) bar", &[&idle("AND")]);
+    note("foo AND OR bar", &[&idle("AND"), &idle("OR")]);
+    note("foo AND NOT bar", &[]);
+    note("foo OR (bar AND baz)", &[]);
+    note("\"AND\" gate", &[]);
     note("NOT a", &["the query has only NOT terms, which exclude hits: nothing was searched"]);
     note(
         &"(".repeat(9),

@@ -34,6 +34,30 @@ pub fn factor_for_hits_without_word(hits: impl Iterator<Item = (f64, bool)>) -> 
     ((1..=MOST_WITH_RARE_WORD).contains(&n_with) && most >= least && most > 0.0).then(|| 0.99 * least / most)
 }
 
+/// How much the hits without the only word of a query are lowered in a list of memories and files.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WordlessFactors {
+    /// The factor of memories without the word.
+    pub memories: Option<f64>,
+    /// The factor of files without the word.
+    pub files: Option<f64>,
+}
+
+/// Returns the factors for all memories and files that were found, each with its score and whether it has the word. If the word is
+/// not rare, only memories are lowered, below the first hits with the word; the files have their order already.
+pub fn factors_for_merged_hits(memories: &[(f64, bool)], files: &[(f64, bool)]) -> WordlessFactors {
+    let all = || memories.iter().chain(files).copied();
+    let mut with_word: Vec<f64> = all().filter(|(_, has_word)| *has_word).map(|(score, _)| score).collect();
+    if with_word.len() <= MOST_WITH_RARE_WORD {
+        let times = factor_for_hits_without_word(all());
+        return WordlessFactors { memories: times, files: times };
+    }
+    with_word.sort_by(|left, right| right.total_cmp(left));
+    let first = with_word.into_iter().take(MOST_WITH_RARE_WORD).map(|score| (score, true));
+    let wordless = memories.iter().copied().filter(|(_, has_word)| !has_word);
+    WordlessFactors { memories: factor_for_hits_without_word(first.chain(wordless)), files: None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +75,23 @@ mod tests {
         assert_eq!(factor(&[], &[0.8]), None, "nothing has the word");
         assert_eq!(factor(&[0.1; MOST_WITH_RARE_WORD + 1], &[0.8]), None, "it is not rare");
         assert_eq!(factor(&[0.0], &[0.0]), None);
+    }
+
+    #[test]
+    fn memories_without_the_word_are_behind_the_first_hits_with_it() {
+        let files = |n: usize| (0..n).map(|nth| (0.9 - nth as f64 / 100.0, true)).collect::<Vec<_>>();
+        let times = |bar: f64, most: f64| Some(0.99 * bar / most);
+        let check =
+            |memories: &[(f64, bool)], files: &[(f64, bool)], expected: (Option<f64>, Option<f64>)| {
+                let found = factors_for_merged_hits(memories, files);
+                assert_eq!((found.memories, found.files), expected, "{memories:?} {}", files.len());
+            };
+        let near = [(0.95, false), (0.3, false)];
+        check(&near, &files(3), (times(0.88, 0.95), times(0.88, 0.95)));
+        // Further hits with the word change nothing.
+        check(&near, &files(11), (times(0.81, 0.95), None));
+        check(&near, &files(40), (times(0.81, 0.95), None));
+        check(&[(0.3, false)], &files(40), (None, None));
+        check(&near, &[], (None, None));
     }
 }
