@@ -2,6 +2,7 @@
 //!
 //! Types and help texts only; `build_params` turns them into requests.
 
+mod agent_parser;
 pub(crate) mod build_params;
 mod code_args;
 mod daemon_args;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::agent_parser::agent_parser;
 use super::code_args::{FreshnessArg, wait_parser};
 
 #[derive(Debug, Args)]
@@ -309,7 +309,7 @@ pub(crate) enum ModelVerb {
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// Agents to set up [default: all that are found]
-    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(memod_setup::agent_ids()))]
+    #[arg(value_name = "AGENT", value_parser = agent_parser())]
     pub(crate) agents: Vec<String>,
     /// Only show what would be changed
     #[arg(long)]
