@@ -14,6 +14,7 @@ mod share_files;
 mod similar_memories;
 mod sync_notes;
 pub(crate) mod team;
+mod unknown_filters;
 
 pub(super) use change_memories::{
     add_memory, append_to_memory, restore_memories, tag_memory, untag_memory, update_memory,
@@ -31,3 +32,4 @@ pub(super) use request::new_caller;
 pub(super) use share_files::{share_memories, unshare_memories};
 pub(super) use similar_memories::{dedupe_memories, list_related_memories};
 pub(super) use sync_notes::sync_notes;
+pub(super) use unknown_filters::explain_unknown_filters;

@@ -108,7 +108,11 @@ impl Vocabulary for WorktreeMemories<'_> {
 
 /// Returns the notice about a repair of a database that nobody has acknowledged.
 pub(in crate::daemon) fn build_repair_check(database: &str, event: String) -> Check {
-    let hint = "if no memory is missing, you may delete the old file; `memo doctor --ack` ends this notice";
+    // Of a damaged index nothing is kept, because it is built again.
+    let hint = match database {
+        "index.db" => "nothing is lost: the index is built again; `memo doctor --ack` ends this notice",
+        _ => "if no memory is missing, you may delete the old file; `memo doctor --ack` ends this notice",
+    };
     Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use memod_base::paths::{RepoLayout, effective_uid, io_error_hint, owner_uid};
 use memod_client::VERSION;
 use memod_proto::{AcknowledgeResult, Check, CwdParams, DoctorResult};
-use memod_terminal::text::{escape_for_display, paint};
+use memod_terminal::text::{escape_for_display, escape_lines, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde::Serialize;
 
@@ -144,11 +144,9 @@ fn failed_check(name: &str, error: &CliError) -> Check {
 fn print_check(check: &Check, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let mark = if check.ok { paint(styles.good, "ok  ") } else { paint(styles.bad, "FAIL") };
-    output.write_line(&format!(
-        "{mark}  {}: {}",
-        escape_for_display(&check.name),
-        escape_for_display(&check.detail)
-    ))?;
+    // A detail of several lines, such as an error in a settings file, is aligned.
+    let detail = escape_lines(check.detail.trim_end()).replace('\n', "\n      ");
+    output.write_line(&format!("{mark}  {}: {detail}", escape_for_display(&check.name)))?;
     match check.hint.as_ref().filter(|_| !check.ok) {
         Some(hint) => output.write_line(&format!("      hint: {}", escape_for_display(hint))),
         None => Ok(()),

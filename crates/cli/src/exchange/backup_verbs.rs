@@ -43,14 +43,15 @@ pub(crate) fn restore_backup(
     output: &mut Output,
 ) -> CliResult {
     let needs_consent = !typed.yes && !typed.dry_run;
-    if needs_consent {
-        output
-            .require_terminal("replacing all memories", "--dry-run shows what would change, --yes does it")?;
-    }
     let path = if typed.path == Path::new("latest") { None } else { Some(canonical_string(&typed.path)?) };
     let mut params = RestoreParams { caller: new_caller(context), path, dry_run: !typed.yes };
     let mut client = context.connect()?;
     let mut result: RestoreResult = client.call("memory.restore_backup", &params)?;
+    // Check for a terminal only after the dry run, so that a missing or damaged backup is reported first.
+    if needs_consent {
+        output
+            .require_terminal("replacing all memories", "--dry-run shows what would change, --yes does it")?;
+    }
     let changes_nothing = !changes_anything(&result);
     if output.write_json {
         output.is_json_object(&result)?;

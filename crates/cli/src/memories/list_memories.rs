@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memod_client::Client;
 use memod_proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, MemorySort, StatsResult, TallyParams,
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, MemorySort, Selection, StatsResult, TallyParams,
     TallyResult,
 };
 use memod_terminal::text::format_count;
@@ -13,6 +13,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 
 use super::print_memories;
 use super::request::new_caller;
+use super::unknown_filters::explain_unknown_filters;
 use crate::args::{GetArgs, HistoryArgs, ListArgs};
 
 /// Page size of `--all`.
@@ -51,6 +52,8 @@ pub(crate) fn list_memories(typed: ListArgs, context: &CommandContext, output: &
         offset,
     };
     let is_by_change = params.sort == MemorySort::Updated;
+    let Selection { container, tags, .. } = params.selection.clone();
+    let is_living = !params.archived;
     let result = fetch_pages(&mut context.connect()?, params, is_all)?;
     output.write_list(&result, |output| match is_by_change {
         true => print_memories::print_lines_with_change_time(&result.memories, output),
@@ -61,6 +64,9 @@ pub(crate) fn list_memories(typed: ListArgs, context: &CommandContext, output: &
         let end = offset + result.memories.len() as u64;
         if result.total == 0 {
             output.write_note("no such memories");
+            if is_living {
+                explain_unknown_filters(container.as_deref(), &tags, context, output);
+            }
         } else if end < result.total {
             output.write_note(&format!(
                 "{end} of {}; --offset {end} shows the next, --all shows all",

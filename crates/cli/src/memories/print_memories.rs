@@ -198,9 +198,17 @@ pub(super) fn format_relation(relation: &str) -> String {
     escape_for_display(&relation.replace('_', " "))
 }
 
+/// Most characters of a memory that its line shows.
+const MOST_CHARS: usize = 80;
+
+/// Returns whether the line of a memory shows its whole text.
+pub(super) fn is_shown_by_line(memory: &Memory) -> bool {
+    let content = memory.content.trim_end();
+    memory.title.is_none() && !content.contains('\n') && content.chars().count() <= MOST_CHARS
+}
+
 /// Returns a memory in one line: id, age, details and text. The caller has escaped and painted `details`.
 fn format_memory_line(id: &str, created: &str, details: &str, text: &str, output: &Output) -> String {
-    const MOST_CHARS: usize = 80;
     let (cut, more) = match text.char_indices().nth(MOST_CHARS) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),

@@ -6,6 +6,7 @@ use memod_terminal::{CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::print_memories;
 use super::request::new_caller;
+use super::unknown_filters::explain_unknown_filters;
 use crate::args::{RemovalConfirmArgs, RemoveArgs};
 
 /// The hint of the error if no user can be asked for a confirmation.
@@ -16,14 +17,20 @@ struct RemovalVerb {
     method: &'static str,
     verb: &'static str,
     done_message: &'static str,
+    none_message: &'static str,
     /// Whether the daemon removes only memories that a dry run has shown before.
     requires_dry_run: bool,
 }
 
 pub(crate) fn forget_memories(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
-    let removal =
-        RemovalVerb { method: "memory.forget", verb: "forget", done_message: done, requires_dry_run: false };
+    let removal = RemovalVerb {
+        method: "memory.forget",
+        verb: "forget",
+        done_message: done,
+        none_message: "no such memories",
+        requires_dry_run: false,
+    };
     remove_memories(&removal, typed.filter.into_selection(typed.ids), &typed.consent, context, output)
 }
 
@@ -31,7 +38,8 @@ pub(crate) fn purge_memories(typed: RemoveArgs, context: &CommandContext, output
     let removal = RemovalVerb {
         method: "memory.purge",
         verb: "permanently delete",
-        done_message: "deleted",
+        done_message: "deleted for good",
+        none_message: "the archive has no such memories; `memo forget` archives a memory, `memo purge` then deletes it",
         requires_dry_run: true,
     };
     remove_memories(&removal, typed.filter.into_selection(typed.ids), &typed.consent, context, output)
@@ -45,7 +53,8 @@ pub(crate) fn reset_memories(
     let removal = RemovalVerb {
         method: "memory.reset",
         verb: "permanently delete",
-        done_message: "deleted",
+        done_message: "deleted for good",
+        none_message: "there are no memories",
         requires_dry_run: true,
     };
     remove_memories(&removal, Selection::default(), typed, context, output)
@@ -95,7 +104,13 @@ fn remove_memories(
     }
     output.capture_result(&result)?;
     match (result.memories.is_empty(), result.dry_run) {
-        (true, _) => output.write_note("no such memories"),
+        (true, _) => {
+            output.write_note(removal.none_message);
+            if removal.method == "memory.forget" {
+                let Selection { container, tags, .. } = &params.selection;
+                explain_unknown_filters(container.as_deref(), tags, context, output);
+            }
+        }
         (false, true) => output.write_note(&format!("would {} {memories}", removal.verb)),
         (false, false) => output.write_note(&format!("{memories} {}", removal.done_message)),
     }

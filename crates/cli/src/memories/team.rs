@@ -15,12 +15,20 @@ use crate::daemon::status::print_field;
 /// Longest wait for the daemon's answer, a little longer than the daemon waits for an exchange.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(310);
 
+/// What to do if there is no team.
+const NO_TEAM_HINT: &str =
+    "`memo config set --user team.url postgres://ROLE@HOST/DATABASE`, and team.repositories";
+
 /// Runs a subcommand of `memo share team`. `status` exits with 1 while there is no connection.
 pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     match typed.what.unwrap_or(TeamVerb::Status) {
         TeamVerb::Status => {
             let status: TeamStatusResult = call_team_method("team.status", context)?;
             print_team_status(&status, output)?;
+            if status.url.is_none() && !output.write_json {
+                output.flush()?;
+                output.write_hint(NO_TEAM_HINT);
+            }
             Ok(if status.is_connected { 0 } else { EXIT_NOTHING_FOUND })
         }
         TeamVerb::Push | TeamVerb::Pull => {
