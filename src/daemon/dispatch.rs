@@ -26,7 +26,7 @@ use crate::daemon::memories::team_memories::team_sync;
 use crate::daemon::memories::worktree_files::enter_worktree::prepare_worktree_scope;
 use crate::daemon::model_methods::{self, ModelMethod};
 use crate::daemon::request::fresh_snapshot::{
-    format_clock, request_deadline, wait_until_fresh, wait_until_fresh_with,
+    format_clock, question_deadline, request_deadline, wait_until_fresh, wait_until_fresh_with,
 };
 use crate::daemon::request::reader_threads::{run_blocking, run_reading, run_reading_files};
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
@@ -148,7 +148,7 @@ fn answer_hello(_: &HelloParams) -> HelloResult {
 }
 
 async fn answer_map(request: &Arc<RequestContext>, params: MapParams) -> RpcResult<MapResult> {
-    let at = wait_until_fresh(request, &params.cwd, params.sync, request_deadline(request, None)).await?;
+    let at = wait_until_fresh(request, &params.cwd, params.sync, question_deadline(request, None)).await?;
     run_reading_files(request, at, move |request, at| repo_map::answer_map(&request.shared, &params, at))
         .await
 }

@@ -35,6 +35,8 @@ pub struct Freshness {
     pub fresh: bool,
     /// Why the worktree is not fresh, if it is not.
     pub reason: Option<String>,
+    /// Whether the first index of the worktree is still being built.
+    pub is_first_index: bool,
     /// Why the last attempt to make the worktree fresh failed, if it did.
     pub failed: Option<String>,
     /// Which files of the worktree or of git could not be read, and why, if any.

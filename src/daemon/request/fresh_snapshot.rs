@@ -19,6 +19,9 @@ use crate::daemon::request::worktree_location::locate_worktree;
 const RERUNS: usize = 2;
 /// Maximum wait of a request for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
+/// How long a question waits for the first index, unless its params say how long it may wait. An answer from a few of the files is
+/// of little use, and in most repositories the index is built by then.
+const FIRST_INDEX_WAIT: Duration = Duration::from_secs(5);
 
 /// Waits until the files of the worktree around `cwd` are as fresh as requested, or until the deadline; returns how fresh they are.
 pub(in crate::daemon) async fn wait_until_fresh(
@@ -40,12 +43,28 @@ pub(in crate::daemon) async fn wait_until_fresh_with(
     dirty: Vec<SourceKey>,
     needs_commits: bool,
 ) -> RpcResult<Freshness> {
+    let began = Instant::now();
     let layout = locate_worktree(request, cwd, deadline).await?;
-    let at = request
-        .shared
-        .engine
-        .wait_until_fresh(FreshnessRequest { layout, level, deadline, dirty, needs_commits })
-        .await?;
+    let ask = |deadline| {
+        let (layout, dirty) = (layout.clone(), dirty.clone());
+        request.shared.engine.wait_until_fresh(FreshnessRequest {
+            layout,
+            level,
+            deadline,
+            dirty,
+            needs_commits,
+        })
+    };
+    let mut at = ask(deadline).await?;
+    let until = began + FIRST_INDEX_WAIT;
+    if at.is_first_index
+        && at.failed.is_none()
+        && level != FreshnessLevel::None
+        && request.waits_for_first_index()
+        && until > Instant::now()
+    {
+        at = ask(until).await?;
+    }
     let view = at.worktree;
     let unreadable = run_blocking(request, move |request| {
         Ok(request.shared.engine.with_reader(|reader| reader.list_unreadable(view))?)
@@ -113,6 +132,15 @@ fn why_not_final(stale: &[SourceKey], has_moved: bool, level: FreshnessLevel) ->
 pub(in crate::daemon) fn request_deadline(request: &RequestContext, wait_ms: Option<u64>) -> Instant {
     let wait = Duration::from_millis(wait_ms.unwrap_or(request.shared.engine.config.search.wait_ms));
     Instant::now() + wait.min(MAX_WAIT)
+}
+
+/// Returns the deadline of a question about the repository, as [`request_deadline`] does. If its params do not say how long it may
+/// wait, it also waits for the first index.
+pub(in crate::daemon) fn question_deadline(request: &RequestContext, wait_ms: Option<u64>) -> Instant {
+    if wait_ms.is_none() {
+        request.wait_for_first_index();
+    }
+    request_deadline(request, wait_ms)
 }
 
 /// Returns the clock of a snapshot, `m1:<epoch>:<worktree>:<seq>`; empty if the worktree is not indexed.

@@ -1,5 +1,6 @@
 //! Holds the context of one request: the shared state, its origin, its worktree, and the caveats of its answer.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use memod_base::paths::RepoLayout;
@@ -21,6 +22,8 @@ pub(in crate::daemon) struct RequestContext {
     origin: RequestOrigin,
     /// Number of the worktree whose memories the request reads; not set before the files of memories there were examined.
     worktree: OnceLock<i64>,
+    /// Whether the request waits for the first index longer than for changes.
+    waits_for_first_index: AtomicBool,
     /// The first directory that the request named, and the worktree around that directory.
     pub(super) located: OnceCell<(String, RepoLayout)>,
 }
@@ -40,6 +43,7 @@ impl RequestContext {
             caveats: NotedCaveats::default(),
             origin,
             worktree: OnceLock::new(),
+            waits_for_first_index: AtomicBool::default(),
             located: OnceCell::new(),
         })
     }
@@ -60,6 +64,16 @@ impl RequestContext {
     /// Binds the request to the memories of a worktree; later calls have no effect.
     pub(in crate::daemon) fn set_worktree(&self, worktree: i64) {
         let _ = self.worktree.set(worktree);
+    }
+
+    /// Makes the request wait for the first index longer than for changes.
+    pub(super) fn wait_for_first_index(&self) {
+        self.waits_for_first_index.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the request waits for the first index longer than for changes.
+    pub(super) fn waits_for_first_index(&self) -> bool {
+        self.waits_for_first_index.load(Ordering::Relaxed)
     }
 
     /// Returns access to the memories as the worktree of the request has them, or to those of the whole repository.

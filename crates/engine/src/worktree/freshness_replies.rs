@@ -1,5 +1,6 @@
 //! Answers the requests whose wait is over.
 
+use memod_base::types::noun_form;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,10 +83,12 @@ impl WorktreeState {
         }
         match self.reconciler.progress.current_step() {
             ReconcilePhase::Listing { n_found: 0 } => String::new(),
-            ReconcilePhase::Listing { n_found } => format!(": {n_found} files found so far"),
+            ReconcilePhase::Listing { n_found } => {
+                format!(": {n_found} {} found so far", noun_form(n_found, "file", "files"))
+            }
             ReconcilePhase::Reading { .. } => {
                 let (done, total) = self.reconciler.progress.file_counts(); // counted once they are written, so that an answer can have them
-                format!(": {done} of {total} files")
+                format!(": {done} of {total} {}", noun_form(total, "file", "files"))
             }
         }
     }
@@ -172,6 +175,7 @@ impl WorktreeState {
             layout: self.layout.clone(),
             fresh,
             reason,
+            is_first_index: !self.complete && !self.built,
             failed,
             files_note: self.files_note.clone(),
             commits_note: self.commits.missing_note().cloned(),
