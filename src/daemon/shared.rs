@@ -8,6 +8,7 @@ pub(super) mod delivered_advice;
 pub(super) mod exchange_status;
 pub(super) mod known_definitions;
 pub(super) mod known_files;
+pub(super) mod known_renames;
 pub(super) mod known_texts;
 pub(super) mod language_model;
 pub(super) mod memory_scope;
@@ -32,6 +33,7 @@ use crate::daemon::shared::code_map_cache::{CodeMapCache, MOST_MAP_BYTES};
 use crate::daemon::shared::delivered_advice::DeliveredAdvice;
 use crate::daemon::shared::exchange_status::TeamExchange;
 use crate::daemon::shared::known_definitions::KnownDefinitions;
+use crate::daemon::shared::known_renames::KnownRenames;
 use crate::daemon::shared::known_texts::KnownTexts;
 use crate::daemon::shared::language_model::LanguageModel;
 use crate::daemon::shared::memory_thread::MemoryThread;
@@ -54,6 +56,8 @@ pub(super) struct Shared {
     pub(super) chunks: ChunkCache,
     /// The rows of chunks and paths that searches have read.
     pub(super) rows: RowCache,
+    /// Whether files were renamed to others.
+    pub(super) renames: KnownRenames,
     /// The numbers of lines and the credentials in the texts of hits.
     pub(super) texts: KnownTexts,
     /// The language model, which is asked only if the settings name one.
@@ -93,6 +97,7 @@ impl Shared {
             definitions: KnownDefinitions::default(),
             chunks: ChunkCache::default(),
             rows: RowCache::default(),
+            renames: KnownRenames::default(),
             texts: KnownTexts::default(),
             object_ids: KnownObjectIds::default(),
             queries: AtomicU64::new(0),
@@ -109,5 +114,6 @@ impl Shared {
         self.definitions.clear();
         self.chunks.clear();
         self.rows.clear();
+        self.renames.clear();
     }
 }

@@ -4,6 +4,7 @@
 //! of each anchor with one snapshot. Every file involved is also compared with the disk, as hits are; if a file differs, the
 //! file is indexed and all anchors are checked again.
 
+mod renamed_file;
 mod resolve_target;
 
 use std::collections::HashMap;
@@ -204,7 +205,13 @@ impl<'a> AnchorChecker<'a> {
         });
         let is_sure = !is_stale && (self.at.fresh || state != Some(AnchorState::Orphaned));
         (anchor.state, anchor.note) = if is_sure { (state, note) } else { (None, None) };
-        let now = location.as_ref().filter(|_| anchor.state == Some(AnchorState::Fresh));
+        // The code of a drifted anchor is shown at its own place, unless its file was renamed.
+        let is_renamed = |location: &&AnchorLocation| location.key.as_str() != anchor.path;
+        let now = location.as_ref().filter(|location| match anchor.state {
+            Some(AnchorState::Fresh) => true,
+            Some(AnchorState::Drifted) => is_renamed(location),
+            _ => false,
+        });
         let moved = now.filter(|location| {
             **location != AnchorLocation::from_anchor(anchor)
                 && location.render_target() != anchor.to_string()
@@ -224,7 +231,14 @@ impl<'a> AnchorChecker<'a> {
             self.unreadable_note.get_or_insert_with(|| note.clone());
             return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }
-        let Some(entry) = entry else { return self.find_moved_text(anchor, &key) };
+        let Some(entry) = entry else {
+            let moved = self.find_moved_text(anchor, &key)?;
+            let renamed = match moved.state {
+                Some(AnchorState::Orphaned) => self.find_in_renamed_file(anchor, &key)?,
+                _ => None,
+            };
+            return Ok(renamed.unwrap_or(moved));
+        };
         let Some(hash) = entry.hash else {
             let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
             return Ok(AnchorFinding::new_drifted(

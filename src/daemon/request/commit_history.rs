@@ -1,6 +1,8 @@
 //! Opens the commit history of a worktree for a request.
 
+use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::SourceKey;
@@ -8,10 +10,15 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
 use memod_proto::CommitInfo;
+use memod_scan::{Content, FileSnapshot};
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 
 use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::shared::Shared;
+
+/// Most commits of a file that are searched for a former name.
+const MOST_TOUCHES: usize = 200;
 
 /// Reads the commits and refs of a worktree.
 pub(in crate::daemon) struct CommitHistory {
@@ -50,6 +57,50 @@ impl CommitHistory {
         Ok(self.objects.resolve_revision(&self.refs, revision, |branch| {
             Settings::upstream_ref(layout, &UserDirs::read(), branch)
         })?)
+    }
+
+    /// Returns the path that a file of the worktree has in a tree, if the file was renamed and the rename is not committed yet.
+    pub(in crate::daemon) fn find_former_name(
+        &self,
+        (shared, at): (&Shared, &Freshness),
+        tree: ObjectId,
+        key: &SourceKey,
+        until: Instant,
+    ) -> Option<String> {
+        let root = &at.layout.root;
+        let Ok(FileSnapshot { content: Content::Text(text), .. }) =
+            at.disk.read(root, key, shared.engine.config.index.max_file_bytes)
+        else {
+            return None;
+        };
+        let is_gone = |path: &str| {
+            at.disk.lstat(&root.join(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        let found =
+            self.objects.find_former_name_in_tree(tree, (key.as_str(), text.as_bytes()), is_gone, until);
+        found.ok().flatten()
+    }
+
+    /// Returns whether a file of the worktree had the name `old` before, in the worktree or in a commit.
+    pub(in crate::daemon) fn was_renamed(
+        &self,
+        (shared, at): (&Shared, &Freshness),
+        head: ObjectId,
+        (old, new): (&SourceKey, &SourceKey),
+        until: Instant,
+    ) -> RpcResult<bool> {
+        let tree = self.objects.read_commit_node(head)?.tree;
+        let is_committed = matches!(self.objects.find_tree_entry(tree, new.as_str()), Ok(Some(_)));
+        let former = match is_committed {
+            true => None,
+            false => self.find_former_name((shared, at), tree, new, until),
+        };
+        if former.as_deref() == Some(old.as_str()) {
+            return Ok(true);
+        }
+        let path = former.as_deref().unwrap_or(new.as_str());
+        let log = self.objects.list_path_commits(head, path, MOST_TOUCHES, until)?;
+        Ok(log.touches.iter().any(|touch| touch.path == old.as_str()))
     }
 
     /// Returns the author and date, the subject and the body of a commit, with credentials removed.
