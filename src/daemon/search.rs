@@ -27,7 +27,9 @@ use memod_search::hits::query_expansion::add_expanded_hits;
 use memod_search::memory_search::superseded::move_successors_up;
 
 use crate::daemon::memories::finding::search_scope::SearchScope;
-use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{
+    SnapshotRequest, question_deadline, request_deadline, run_on_snapshot,
+};
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -38,6 +40,8 @@ use crate::daemon::search::searched_memories::SearchedMemories;
 
 /// Maximum number of hits in an answer.
 const MAX_LIMIT: usize = 200;
+/// Least number of memories that are searched for, so that the first hits are the same for every small limit.
+const LEAST_MEMORIES: usize = 20;
 /// Maximum number of lines that are shown before or after those that match.
 const MAX_AROUND: usize = 200;
 
@@ -69,7 +73,8 @@ pub(super) async fn answer_search(
     let scope = SearchScope::from_params(&params, &dir)?;
     let shown = limit;
     let limit = if params.rerank { limit.max(reranking::N_RERANKED) } else { limit };
-    let memories = scope.build_memory_request(&params, limit, request.shared.engine.config.search.min_cosine);
+    let min_cosine = request.shared.engine.config.search.min_cosine;
+    let memories = scope.build_memory_request(&params, limit.max(LEAST_MEMORIES), min_cosine);
     let question = Arc::new(SearchQuestion { params, layout, scope, memories, limit });
     request.shared.queries.fetch_add(1, Ordering::Relaxed);
     let SearchQuestion { params, .. } = &*question;
@@ -183,7 +188,7 @@ async fn answer_from_snapshot(
     let ask = SnapshotRequest {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: request_deadline(request, params.wait_ms),
+        deadline: question_deadline(request, params.wait_ms),
         needs_commits: question.scope.index.as_ref().is_some_and(has_commits),
     };
     let asked = Arc::clone(question);

@@ -349,7 +349,7 @@ fn init_reports_what_it_did() {
                     out: degraded   watch: limit reached\n\
                     out: next       memo search \"where is price_of used\"";
     assert_eq!(lines.join("\n"), expected);
-    assert_eq!(fake.methods(), "hooks.install sync sync sync sync status map");
+    assert_eq!(fake.methods(), "hooks.install sync sync sync sync status map callers callers callers");
     let next = |dir: &str| {
         let shown = sandbox.run(&["init", "-C", dir]);
         let next = shown.lines().last().unwrap().strip_prefix("out: next       ").unwrap();

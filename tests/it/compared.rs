@@ -134,6 +134,33 @@ fn the_commits_since_then() {
 }
 
 #[test]
+fn several_words_are_one_time() {
+    let live = Live::idle();
+    live.sh(FOUR_DAYS);
+    for (words, same) in [
+        (&["since", "2d"][..], "2d"),
+        (&["since 2d"], "2d"),
+        (&["2", "days", "ago"], "2d"),
+        (&["since", "2", "days", "ago"], "2d"),
+        (&["a", "day", "ago"], "1d"),
+        (&["since", "HEAD~2"], "HEAD~2"),
+        (&["since HEAD~2"], "HEAD~2"),
+        (&["--since", "since HEAD~2"], "HEAD~2"),
+    ] {
+        let ((exit, found), (_, expected)) = (changed(&live, words), changed(&live, &[same]));
+        assert_eq!(
+            (exit, &found["base"], files(&found)),
+            (0, &expected["base"], files(&expected)),
+            "{words:?}"
+        );
+    }
+    let (_, refused) = changed(&live, &["one", "two", "three"]);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("neither a time nor two"), "{refused}");
+    let (_, refused) = changed(&live, &["since frday"]);
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("2026-11-01"), "{refused}");
+}
+
+#[test]
 fn what_cannot_be_compared_is_explained() {
     let live = Live::idle();
     live.sh(FOUR_DAYS);

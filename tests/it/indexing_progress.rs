@@ -58,6 +58,25 @@ fn each_step_says_how_far_it_is() {
     assert_eq!(memo(&live, &["status"]).1.get("progress"), None);
 }
 
+/// A first answer comes from the whole index if it is built soon, however short the usual wait is.
+#[test]
+fn a_first_question_waits_for_the_first_index() {
+    let live = unindexed();
+    live.start();
+    let (exit, found) = memo(&live, &["search", "word399"]);
+    if found["fresh"] == json!(true) {
+        assert_eq!((exit, &found["hits"][0]["path"]), (0, &json!("src/dir0/f399.rs")), "{found}");
+    } else {
+        // A machine that cannot index 400 files in five seconds is told how far it is.
+        assert!(found["took_ms"].as_f64().unwrap() >= 4_900.0, "{found}");
+        assert!(found["reason"].as_str().unwrap().starts_with("the index is being built"), "{found}");
+    }
+    let other = unindexed();
+    other.start();
+    let answer = other.call("search", json!({ "query": "word399", "wait_ms": 0 }));
+    assert!(answer["took_ms"].as_f64().unwrap() < 4_900.0, "who says how long waits no longer: {answer}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_terminal_shows_each_step() {

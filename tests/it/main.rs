@@ -122,6 +122,7 @@ mod transcripts;
 mod transient;
 #[cfg(unix)]
 mod uninstall;
+mod unmatched;
 mod vectors;
 mod views;
 mod web;

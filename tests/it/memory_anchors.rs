@@ -78,6 +78,49 @@ fn state(live: &Live, id: &str) -> String {
     state_in(live, &live.root(), id)
 }
 
+/// Edits the body of a function in a file of [`AUTH`].
+fn edit_login(live: &Live, path: &str) {
+    live.write(path, AUTH.replace("user.password == password", "user.password == hash(password)"));
+}
+
+#[test]
+fn a_file_that_was_renamed_and_edited_has_drifted_memories() {
+    let live = repository();
+    let of_symbol = about(&live, "login compares the password", &["src/auth.rs#login"]);
+    let of_lines = about(&live, "a session only renews its name", &["src/auth.rs:9-11"]);
+    let of_file = about(&live, "who is there", &["src/auth.rs"]);
+    live.rename("src/auth.rs", "src/entry.rs");
+    edit_login(&live, "src/entry.rs");
+    let expected = [
+        (&of_symbol, "drifted src/entry.rs#login"),
+        (&of_lines, "fresh src/entry.rs:9-11"),
+        (&of_file, "drifted src/entry.rs"),
+    ];
+    for (id, state_then) in expected {
+        assert_eq!(state(&live, id), state_then, "not committed");
+    }
+    live.commit_all();
+    for (id, state_then) in expected {
+        assert_eq!(state(&live, id), state_then, "committed");
+    }
+    live.rename("src/entry.rs", "src/door.rs");
+    live.commit_all();
+    assert_eq!(state(&live, &of_symbol), "drifted src/door.rs#login", "renamed twice");
+    let (code, answer) = memo(&live, &["confirm", &of_symbol]);
+    assert_eq!((code, &answer["memory"]["anchors"][0]["path"]), (0, &json!("src/door.rs")), "{answer}");
+    assert_eq!(state(&live, &of_symbol), "fresh");
+}
+
+#[test]
+fn a_file_that_git_does_not_call_renamed_is_gone() {
+    let live = repository();
+    let id = about(&live, "login compares the password", &["src/auth.rs#login"]);
+    live.write("src/other.rs", "pub fn login(name: &str) -> bool {\n    name.is_empty()\n}\n");
+    live.commit_all();
+    live.remove("src/auth.rs");
+    assert_eq!(state(&live, &id), "orphaned", "another file has a function of that name");
+}
+
 fn repository() -> Live {
     let live = Live::idle();
     live.write("src/auth.rs", AUTH);
@@ -179,10 +222,10 @@ fn six_memories_through_every_change() {
             }),
             [
                 "fresh src/door.rs#login",
-                "orphaned",
+                "drifted src/door.rs#Session::renew",
                 "fresh limits.py#within",
                 "fresh limits.py:2-5",
-                "orphaned",
+                "drifted src/door.rs",
                 "fresh NOTES.md:3",
             ],
         ),
@@ -348,7 +391,7 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
         ("docs/notes.md#Notes", "about: docs/notes.md: defines no Notes", "name a line"),
         ("src/auth.rs:900", "about: src/auth.rs has 23 lines, no line 900", "name existing lines"),
         ("src/auth.rs:20-900", "about: src/auth.rs has 23 lines, no lines 20-900", "name existing lines"),
-        ("src/auth.rs:9-7", "about: src/auth.rs:9-7: no indexed file", "did you mean src/auth.rs"),
+        ("src/auth.rs:9-7", "about: src/auth.rs:9-7: line 9 comes after line 7", "src/auth.rs:7-9"),
         ("blank.txt:2-3", "about: blank.txt: these lines are empty", "lines with text"),
         ("src", "about: src is a directory", "name a file in it"),
         ("../work2/a.rs", "about: ../work2/a.rs is not in [ROOT]", "name a file of this worktree"),

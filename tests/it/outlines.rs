@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::live::{Live, memo};
+use crate::live::{Live, memo, memo_in};
 
 const KEYS: &str = "\
 /// A key.
@@ -88,8 +88,42 @@ fn what_has_no_outline_says_so() {
     };
     let (exit, said) = stderr(&["outline", "data.csv"]);
     assert!(exit == 1 && said.contains("no known definitions or sections"), "{exit} {said}");
-    let (exit, said) = stderr(&["outline", "src"]);
-    assert!(exit == 1 && said.contains("a directory") && said.contains("memo map DIR"), "{exit} {said}");
+    live.write("empty/data.csv", "a,b\n1,2\n");
+    let (exit, said) = stderr(&["outline", "empty"]);
+    assert!(exit == 1 && said.contains("no known definitions or sections"), "{exit} {said}");
     let (exit, said) = stderr(&["outline", "nowhere.py"]);
     assert!(exit == 1 && said.contains("nowhere.py"), "{exit} {said}");
+}
+
+#[test]
+fn a_directory_has_the_outlines_of_its_files() {
+    let live = Live::new();
+    live.write("src/keys.rs", KEYS);
+    live.write("src/deep/b.py", "class A:\n    def a(self):\n        pass\n");
+    live.write("src/data.csv", "a,b\n1,2\n");
+    live.write("srcs/other.rs", "fn other() {}\n");
+    live.write("top.js", "let src = 1;\nlet deep = 2;\n");
+    let all = [
+        "1-3 0 class A:",
+        "1-4 0 pub struct Key",
+        "6-18 0 impl Key",
+        "20-22 0 pub fn unlock(key: &Key) -> bool",
+    ];
+    // A variable has the name too, but the path that exists is meant.
+    for target in ["src", "src/", "./src"] {
+        let (exit, answer) = memo(&live, &["outline", target]);
+        assert_eq!((exit, items(&answer)), (0, all.map(str::to_owned).to_vec()), "{target}: {answer}");
+    }
+    let (_, deep) = memo(&live, &["outline", "src", "--depth", "9"]);
+    assert_eq!(items(&deep).len(), 7, "{deep}");
+    let (_, inner) = memo_in(&live, &live.root().join("src/deep"), &["outline", "."]);
+    assert_eq!(items(&inner), all[..1], "{inner}");
+    let (_, named) = memo(&live, &["outline", "top.js#src"]);
+    assert_eq!(named["items"][0]["path"], "top.js", "{named}");
+    for nth in 0..120 {
+        live.write(&format!("many/f{nth}.py"), "def f():\n    pass\n");
+    }
+    let (_, many) = memo(&live, &["outline", "many", "--wait-ms", "60000"]);
+    assert_eq!(items(&many).len(), 100, "{many}");
+    assert!(many["cut"].as_str().is_some_and(|cut| cut.contains("20 more files")), "{many}");
 }

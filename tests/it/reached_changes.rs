@@ -50,6 +50,30 @@ fn what_a_renamed_file_defines_concerns_its_users() {
 }
 
 #[test]
+fn a_revision_in_place_of_a_name_is_the_older_side() {
+    let live = repository();
+    live.write("app/text.py", "def clean(text):\n    return text.lower()\n");
+    live.git(&["commit", "-qam", "second"]);
+    for verb in ["impact", "tests"] {
+        let (exit, since) = memo(&live, &[verb, "--since", "HEAD~1"]);
+        for typed in ["HEAD~1", "HEAD^", "@~1"] {
+            let (own_exit, answer) = memo(&live, &[verb, typed]);
+            assert_eq!(
+                (own_exit, &answer["definitions"]),
+                (exit, &since["definitions"]),
+                "{verb} {typed}: {answer}"
+            );
+            assert_eq!(found(&answer), found(&since), "{verb} {typed}");
+        }
+    }
+    let shown = live.sandbox.show(&mut live.memo(&["impact", "HEAD~1"]));
+    assert!(shown.contains("understood as `--since HEAD~1`"), "{shown}");
+    live.write("app/more.py", "def yesterday():\n    return clean('b')\n");
+    let (_, answer) = memo(&live, &["impact", "app/text.py#clean"]);
+    assert!(answer["error"].is_null(), "{answer}");
+}
+
+#[test]
 fn before_the_first_commit_everything_is_changed() {
     let live = Live::new();
     live.write("app/text.py", "def clean(text):\n    return text.strip()\n");

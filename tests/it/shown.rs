@@ -101,6 +101,68 @@ fn a_target_is_a_path_lines_of_it_or_a_name() {
 }
 
 #[test]
+fn a_place_is_written_as_other_programs_write_it() {
+    let live = repository();
+    live.write("src/session.rs:11", "not a line\n");
+    live.write("src/a (1)#L2.rs", "fn one() {}\nfn two() {}\n");
+    live.write("src/links.rs", "\npub fn L2() {}\n// L1\n");
+    let root = live.root().display().to_string();
+    let check = |target: &str, expected: &str| {
+        let (_, answer) = memo(&live, &["show", target]);
+        let found: Vec<String> = parts(&answer).into_iter().map(|(place, _)| place).collect();
+        assert_eq!(found, [expected], "{target}: {answer}");
+    };
+    let renew = "src/session.rs:[9,13]";
+    check("src/session.rs:11", "src/session.rs:11:[1,1]"); // the path that exists
+    check("src/session.rs:11:1", "src/session.rs:11:[1,1]");
+    for target in
+        ["src/session.rs:12:9", "src/session.rs:12:", "src/session.rs:12:  self.id", "src/session.rs:L12"]
+    {
+        check(target, renew);
+    }
+    for target in ["src/session.rs(12)", "src/session.rs(12,9)", "src/session.rs(12,9): error E0308: no"] {
+        check(target, renew);
+    }
+    check("src/session.rs#L12", renew);
+    check("src/session.rs#L11-L12", "src/session.rs:[11,12]");
+    check("src/session.rs#L11C3-L12C9", "src/session.rs:[11,12]");
+    check("File \"src/session.rs\", line 12, in renew", renew);
+    check(&format!("file://{root}/src/session.rs#L12"), renew);
+    check(&format!("file://{root}/src/session.rs:12:9"), renew);
+    check(&format!("file://{root}/src/a%20(1)%23L2.rs:2"), "src/a (1)#L2.rs:[2,2]");
+    check("src/a (1)#L2.rs:2", "src/a (1)#L2.rs:[2,2]");
+    check("src/links.rs#L2", "src/links.rs:[2,2]"); // a definition of that name
+    check("src/links.rs#L3", "src/links.rs:[3,3]");
+    for verb in ["callers", "callees", "refs", "impact", "tests", "outline", "why"] {
+        live.git(&["add", "-A"]);
+        let mut answers =
+            ["src/session.rs#renew", "src/session.rs:12:9", "src/session.rs(12,9)", "src/session.rs#L12"]
+                .map(|target| memo(&live, &[verb, target]).1);
+        for answer in &mut answers {
+            answer["took_ms"] = json!(0);
+            answer["symbol"] = json!(null);
+        }
+        let [first, others @ ..] = answers;
+        if verb != "why" {
+            assert!(first["error"].is_null(), "{verb}: {first}");
+            assert!(others.iter().all(|other| *other == first), "{verb}: {others:?} and not {first}");
+        }
+    }
+    let (_, added) = memo(&live, &["add", "ids only grow", "--about", "src/session.rs#L11-L12"]);
+    assert_eq!(added["memory"]["anchors"][0]["lines"], json!([11, 12]), "{added}");
+    for about in ["src/session.rs(12,9)", "src/session.rs:12:9", "src/session.rs#L12"] {
+        let (_, listed) = memo(&live, &["list", "--about", about]);
+        assert_eq!(listed["total"], 1, "{about}: {listed}");
+    }
+    let uri = format!("file://{root}/src/session.rs");
+    let changed = live.memo(&["changed", "--json=full", "--", &uri, "src/other.rs:3:1"]).output().unwrap();
+    let changed: Value = serde_json::from_slice(&changed.stdout).unwrap();
+    assert_eq!(changed["total"], 2, "{changed}");
+    let (_, map) = memo(&live, &["map", "src/other.rs:3:1"]);
+    assert_eq!((&map["total_files"], &map["unmapped"]), (&json!(1), &json!([])), "{map}");
+}
+
+#[test]
 fn of_a_long_definition_the_lines_around_are_shown() {
     let live = repository();
     let body: String = (2..=199).map(|nth| format!("    line({nth});\n")).collect();
@@ -175,6 +237,8 @@ fn what_is_not_shown_is_explained() {
         ("ignored.rs", 1, "ignored.rs: not indexed: git or .memoignore leaves it out"),
         ("ignored.rs:1", 1, "ignored.rs:1: not indexed: git or .memoignore leaves it out"),
         ("src:3", 1, "src:3: is a directory"),
+        ("src/session.rs:12-3", 2, "src/session.rs:12-3: line 12 comes after line 3"),
+        ("src/session.rs:0", 2, "src/session.rs:0: lines are counted from 1"),
         ("src/.env", 2, "src/.env: secret-name, so it is not shown"),
         (".git/config", 1, ".git/config: not indexed: git or .memoignore leaves it out"),
     ] {

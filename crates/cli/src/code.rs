@@ -6,5 +6,6 @@ pub(crate) mod outline;
 pub(crate) mod print_brief;
 pub(crate) mod print_changed;
 pub(crate) mod show_code;
+mod typed_revision;
 pub(crate) mod uses;
 pub(crate) mod why;

@@ -143,7 +143,8 @@ fn resolve_absolute_paths(
     context: impl Fn() -> Result<CommandContext, CliError>,
 ) -> Result<(), CliError> {
     let paths = verb.worktree_paths_mut();
-    if paths.iter().any(|path| path.trim_start_matches('!').starts_with('/')) {
+    let is_absolute = |path: &str| path.starts_with('/') || path.starts_with("file:");
+    if paths.iter().any(|path| is_absolute(path.trim_start_matches('!'))) {
         let dir = context()?.caller_dir();
         for path in paths {
             let n_marks = usize::from(path.starts_with('!'));

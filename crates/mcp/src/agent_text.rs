@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use memod_base::types::ChunkKind;
 use memod_proto::memory::build_reader_marks;
-use memod_proto::{Hit, SearchResult};
+use memod_proto::{AskedUses, Hit, NumberedLine, RefUse, SearchResult};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,7 +24,10 @@ pub(super) fn render_answer(answer: &VerbAnswer, view: AnswerFormat) -> String {
     let mut parts = match view {
         AnswerFormat::Hits => {
             let hits = answer.json.as_ref().and_then(render_hits);
-            vec![fence_text(hits.as_deref().unwrap_or(&answer.text)), notes]
+            let hits = fence_text(hits.as_deref().unwrap_or(&answer.text));
+            // That the name exists nowhere is read before what is only near it.
+            let is_name_unknown = answer.json.as_ref().is_some_and(|json| json["unknown_name"].is_string());
+            if is_name_unknown { vec![notes, hits] } else { vec![hits, notes] }
         }
         AnswerFormat::Data => {
             vec![fence_text([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))]
@@ -75,14 +78,18 @@ fn shorten_text(text: &str) -> String {
 /// result of a search.
 fn render_hits(json: &Value) -> Option<String> {
     let result = SearchResult::deserialize(json).ok()?;
+    if let Some(asked) = &result.uses {
+        return Some(render_uses(asked));
+    }
     let shown = collect_definition_lines(&result.hits);
     let mut out = String::new();
     for hit in result.hits.iter().filter(|hit| !repeats_definitions(hit, &shown)) {
         let _ = writeln!(out, "{}", render_heading(hit)); // writing to a string cannot fail
         let is_numbered = hit.commit.is_none() && hit.memory.is_none();
-        for (number, line) in numbered_lines(hit) {
+        for numbered in hit.numbered_lines() {
+            let line = numbered.text;
             let _ = match is_numbered {
-                true => writeln!(out, "{number}:{line}"),
+                true => writeln!(out, "{}:{line}", numbered.shown_number()),
                 false if hit.title.as_deref() == Some(line) => Ok(()),
                 false => writeln!(out, "  {line}"),
             };
@@ -94,20 +101,28 @@ fn render_hits(json: &Value) -> Option<String> {
     Some(out)
 }
 
-fn numbered_lines(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
-    hit.numbered_lines().into_iter()
+/// Returns a line for each use: its place, the definition around it and the text of the line.
+fn render_uses(asked: &AskedUses) -> String {
+    let line = |used: &RefUse| {
+        let within = used.within.as_ref().map(|title| format!(" in {title}")).unwrap_or_default();
+        let doubt = if used.certainty == "exact" { String::new() } else { format!(" ({})", used.certainty) };
+        format!("{}:{}{within}{doubt}: {}\n", used.path, used.line, used.text)
+    };
+    asked.uses.iter().map(line).collect()
 }
 
 /// Returns the path and number of each line that hits of definitions show.
 fn collect_definition_lines(hits: &[Hit]) -> HashSet<(&str, u32)> {
     let definitions = hits.iter().filter(|hit| hit.kind == ChunkKind::Symbol);
-    definitions.flat_map(|hit| numbered_lines(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
+    let numbers = |line: NumberedLine<'_>| line.first..=line.last;
+    let lines = |hit| Hit::numbered_lines(hit).into_iter().flat_map(numbers);
+    definitions.flat_map(|hit| lines(hit).map(|number| (hit.path.as_str(), number))).collect()
 }
 
 /// Returns whether a hit is the map of a file, and hits of definitions already show all of its lines.
 fn repeats_definitions(hit: &Hit, shown: &HashSet<(&str, u32)>) -> bool {
     hit.kind == ChunkKind::Map
-        && numbered_lines(hit).all(|(number, _)| shown.contains(&(hit.path.as_str(), number)))
+        && hit.numbered_lines().iter().all(|line| shown.contains(&(hit.path.as_str(), line.first)))
 }
 
 fn render_heading(hit: &Hit) -> String {

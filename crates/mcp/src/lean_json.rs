@@ -8,8 +8,16 @@ use memod_proto::memory::is_unconfirmed_trust;
 use serde_json::Value;
 
 /// Keys that are left out at any depth.
-const LEFT_OUT_KEYS: &[&str] =
-    &["access_count", "explain", "last_access", "rank", "score", "signature_line", "snippet_line"];
+const LEFT_OUT_KEYS: &[&str] = &[
+    "access_count",
+    "explain",
+    "last_access",
+    "rank",
+    "score",
+    "signature_end",
+    "signature_line",
+    "snippet_line",
+];
 
 /// Keys of the result that are left out if the answer is fresh.
 const FRESHNESS_KEYS: &[&str] = &["fresh", "pending", "reason"];

@@ -1,5 +1,6 @@
 //! Answers the requests of the protocol.
 
+use memod_base::types::noun_form;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +105,8 @@ impl Server {
             last = Some(done);
             let mut notice = ProgressNotificationParam::new(token.clone(), done as f64);
             notice.total = Some(total as f64);
-            notice.message = Some(format!("indexing: {done} of {total} files"));
+            notice.message =
+                Some(format!("indexing: {done} of {total} {}", noun_form(total, "file", "files")));
             let _ = context.peer.notify_progress(notice).await; // fails if the client has closed the connection
         }
     }

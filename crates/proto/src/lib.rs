@@ -53,11 +53,11 @@ pub use self::queries::complete::{CompleteParams, CompleteResult, CompletionKind
 pub use self::queries::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::queries::reached_definitions::{ReachParams, ReachResult, ReachedDefinition};
 pub use self::queries::references::{
-    RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult,
+    AskedUses, RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult,
 };
 pub use self::queries::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, NO_FILE_MATCHES,
-    Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
+    NumberedLine, Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
 };
 pub use self::queries::shown_part::{ShowParams, ShowResult, ShownPart};
 pub use self::rpc::{

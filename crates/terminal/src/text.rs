@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 pub use memod_base::types::escape_for_display;
+use memod_base::types::noun_form;
 use memod_proto::CommitInfo;
 use memod_proto::memory::Tier;
 
@@ -185,7 +186,7 @@ pub fn not_up_to_date_message(reason: Option<&str>) -> String {
 
 /// Returns a count with its noun: `1 file`, `1,204 files`.
 pub fn format_count(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", HumanCount(number), if number == 1 { one } else { many })
+    format!("{} {}", HumanCount(number), noun_form(number, one, many))
 }
 
 /// Returns a duration in its two largest units: `850 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{
-    Definition, ReadRefusal, SourceKey, WorktreeId, last_part, last_typed_part, to_dotted_name, typed_parts,
+    Definition, ReadRefusal, SourceKey, WorktreeId, explain_wrong_lines, last_part, last_typed_part,
+    to_dotted_name, typed_parts,
 };
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
@@ -94,6 +95,9 @@ fn is_in_module(
 
 /// Returns the error for a target that is neither a path nor a name.
 pub(in crate::daemon) fn unknown_target_error(caveats: &NotedCaveats, target: &str) -> RpcError {
+    if let Some((message, hint)) = explain_wrong_lines(target) {
+        return bad_params_error(message).with_hint(hint);
+    }
     let message = format!("{target}: no indexed file, and no definition of that name");
     let error = RpcError::new(code::NOT_FOUND, message).with_hint(
         "give PATH, PATH:LINE, PATH#SYMBOL or a name; `memo search` finds code whose name you do not know",

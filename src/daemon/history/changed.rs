@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use compared_sides::{ComparedSides, is_below};
 use conversions::UncomparedFile;
 use memod_base::paths::CallerDir;
+use memod_base::types::noun_form;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_proto::{AnswerPart, ChangedParams, ChangedResult};
@@ -29,7 +30,7 @@ use version_texts::VersionTextReader;
 use crate::daemon::definitions::definition_diff::DefinitionComparer;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::CommitHistory;
-use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
+use crate::daemon::request::fresh_snapshot::{question_deadline, wait_until_fresh};
 use crate::daemon::request::reader_threads::run_reading_files;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -46,7 +47,7 @@ pub(in crate::daemon) async fn answer_changed(
     params: ChangedParams,
 ) -> RpcResult<ChangedResult> {
     let began = Instant::now();
-    let until = request_deadline(request, params.wait_ms);
+    let until = question_deadline(request, params.wait_ms);
     let at = wait_until_fresh(request, &params.cwd, params.sync, until).await?;
     let result = run_reading_files(request, at, move |request, at| {
         build_changed_result(request, &params, at, Instant::now() + BUDGET)
@@ -136,7 +137,8 @@ fn build_changed_result(
     let (base, subject) = base.map(|base| (base.commit, base.subject)).unzip();
     let uncompared = (n_uncompared > 0).then(|| format!("{n_uncompared} more files differ and are left out"));
     let late = (n_late > 0).then(|| {
-        format!("the time limit was reached before the definitions of {n_late} files were compared")
+        let files = noun_form(n_late as u64, "file", "files");
+        format!("the time limit was reached before the definitions of {n_late} {files} were compared")
     });
     let unread = texts.first_error().cloned();
     let reason = at.reason.clone().or(unread).or(late).or(uncompared);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memod_base::paths::CallerDir;
-use memod_base::types::SourceKey;
+use memod_base::types::{Definition, PathPart, SourceKey, parse_target};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_git::{Attributes, Blame, GitIndex, LineMove, ObjectId, OutsideAttributes, PathLog, UserDirs};
@@ -21,8 +21,8 @@ use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::{CommitHistory, group_into_spans, parse_source_key};
-use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
-use crate::daemon::request::path_spec::{PathPart, find_definitions_named, parse_target, why_beyond_end};
+use crate::daemon::request::fresh_snapshot::{question_deadline, request_deadline, wait_until_fresh};
+use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
 use crate::daemon::request::reader_threads::run_reading_files;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -42,7 +42,7 @@ pub(in crate::daemon) async fn answer_why(
     // A definition is found in the index, a path on the disk.
     let is_path = params.target.contains('/') && !params.target.contains('#');
     let level = if is_path { FreshnessLevel::None } else { FreshnessLevel::Fs };
-    let at = wait_until_fresh(request, &params.cwd, level, request_deadline(request, None)).await?;
+    let at = wait_until_fresh(request, &params.cwd, level, question_deadline(request, None)).await?;
     let cwd = params.cwd.clone();
     let mut result = run_reading_files(request, at, move |request, at| {
         build_why_result(request, &params, at, began + BUDGET)
@@ -85,7 +85,7 @@ fn build_why_result(
         let former = if is_in_tree(&history, tree, &key) {
             None
         } else {
-            find_former_name((&request.shared, at), &history, tree, &key, until)
+            history.find_former_name((&request.shared, at), tree, &key, until)
         };
         WhyQuestion { request, at, history: &history, head, key, former_path: former, dir, limit, until }
     };
@@ -100,10 +100,14 @@ fn build_why_result(
         };
     };
     let question = question(key, dir);
-    match part {
+    let definitions = question.list_definitions()?;
+    match choose_part(part, &definitions) {
         PathPart::Whole => question.answer_file(),
+        PathPart::Line(line) => question.answer_lines(&[(line, line)], None),
         PathPart::Lines(first, last) => question.answer_lines(&[(first, last)], None),
-        PathPart::Symbol(name) => question.answer_lines(&question.find_symbol_lines(name)?, Some(name)),
+        PathPart::Symbol(name) => {
+            question.answer_lines(&question.find_symbol_lines(name, &definitions)?, Some(name))
+        }
     }
 }
 
@@ -177,34 +181,6 @@ struct WhyQuestion<'a> {
     dir: CallerDir,
     limit: usize,
     until: Instant,
-}
-
-/// Returns the path that a file of the worktree has in a tree, if the file was renamed and the rename is not committed yet.
-fn find_former_name(
-    (shared, at): (&Shared, &Freshness),
-    history: &CommitHistory,
-    tree: ObjectId,
-    key: &SourceKey,
-    until: Instant,
-) -> Option<String> {
-    let root = &at.layout.root;
-    let Ok(FileSnapshot { content: Content::Text(text), .. }) =
-        at.disk.read(root, key, shared.engine.config.index.max_file_bytes)
-    else {
-        return None;
-    };
-    history
-        .objects
-        .find_former_name_in_tree(
-            tree,
-            (key.as_str(), text.as_bytes()),
-            |path| {
-                at.disk.lstat(&root.join(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-            },
-            until,
-        )
-        .ok()
-        .flatten()
 }
 
 impl WhyQuestion<'_> {
@@ -312,14 +288,15 @@ impl WhyQuestion<'_> {
         }
     }
 
+    /// Returns the definitions of the file.
+    fn list_definitions(&self) -> RpcResult<Vec<Definition>> {
+        let engine = &self.request.shared.engine;
+        Ok(engine.with_reader(|reader| reader.list_definitions(self.at.worktree, &self.key))?)
+    }
+
     /// Returns the lines of the definitions that match a name.
-    fn find_symbol_lines(&self, name: &str) -> RpcResult<Vec<(u32, u32)>> {
-        let definitions = self
-            .request
-            .shared
-            .engine
-            .with_reader(|reader| reader.list_definitions(self.at.worktree, &self.key))?;
-        let mut lines: Vec<u32> = find_definitions_named(&definitions, name)
+    fn find_symbol_lines(&self, name: &str, definitions: &[Definition]) -> RpcResult<Vec<(u32, u32)>> {
+        let mut lines: Vec<u32> = find_definitions_named(definitions, name)
             .iter()
             .flat_map(|found| found.lines.0..=found.lines.1)
             .collect();
@@ -332,7 +309,7 @@ impl WhyQuestion<'_> {
             &self.request.caveats,
             &self.dir.display_path(self.key.as_str()),
             name,
-            &definitions,
+            definitions,
         ))
     }
 }

@@ -1,45 +1,39 @@
-//! Parses `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` and `PATH#SYMBOL`.
+//! Finds the part of a file that a typed place such as `PATH:LINE` or `PATH#SYMBOL` names, and its definitions.
 
 use std::collections::BTreeSet;
 
-use memod_base::types::{Definition, to_dotted_name};
+use memod_base::paths::{CallerDir, OutsideError};
+use memod_base::types::{Definition, PathPart, noun_form, parse_target, to_dotted_name};
 
 /// Maximum number of names that a hint lists if a file does not define a symbol.
 const MOST_NAMES: usize = 8;
 
-/// The part of a file that a target names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::daemon) enum PathPart<'a> {
-    Whole,
-    /// First and last, 1-based and inclusive; `PATH:LINE` is one line twice.
-    Lines(u32, u32),
-    Symbol(&'a str),
-}
-
-/// Returns whether a target names a range of lines, as `PATH:3-3` does, rather than one line, which means the definition around it.
-pub(in crate::daemon) fn is_range(target: &str) -> bool {
-    target.rsplit_once(':').is_some_and(|(_, lines)| lines.contains('-'))
-}
-
-/// Returns the possible meanings of a target, the likeliest first, because file names may contain `:` and `#`.
-pub(in crate::daemon) fn parse_target(target: &str) -> Vec<(&str, PathPart<'_>)> {
-    let mut parse = vec![(target, PathPart::Whole)];
-    if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
-        parse.push((path, PathPart::Symbol(symbol)));
+/// Converts a typed path, perhaps with a line or symbol after it, into a path relative to the top: the longest one that exists, or
+/// else the whole typed path.
+///
+/// # Errors
+/// When the typed path leads out of the worktree.
+pub(in crate::daemon) fn resolve_existing_path(
+    typed: &str,
+    dir: &CallerDir,
+    exists: impl Fn(&str) -> bool,
+) -> Result<String, OutsideError> {
+    let mut meanings = parse_target(typed).into_iter().filter_map(|(path, _)| dir.resolve_path(path).ok());
+    match meanings.find(|path| exists(path)) {
+        Some(path) => Ok(path),
+        None => dir.resolve_path(typed),
     }
-    if let Some((path, part)) =
-        target.rsplit_once(':').and_then(|(path, text)| Some((path, parse_lines(text)?)))
-    {
-        parse.push((path, part));
-    }
-    parse
 }
 
-/// Parses `LINE` or `FIRST-LAST`.
-fn parse_lines(text: &str) -> Option<PathPart<'static>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-    (first > 0 && last >= first).then_some(PathPart::Lines(first, last))
+/// Returns the part of a file that a target names. `L12` after `#` means a definition with that name if there is one, or else the
+/// line.
+pub(in crate::daemon) fn choose_part<'a>(part: PathPart<'a>, definitions: &[Definition]) -> PathPart<'a> {
+    match (part, part.linked_lines()) {
+        (PathPart::Symbol(name), Some(lines)) if find_definitions_named(definitions, name).is_empty() => {
+            lines
+        }
+        _ => part,
+    }
 }
 
 /// Returns the definitions that match a name: those with exactly that qualified name, or else those whose qualified names end with
@@ -68,7 +62,8 @@ pub(in crate::daemon) fn find_definitions_named<'a>(
 /// all.
 pub(in crate::daemon) fn why_beyond_end((first, last): (u32, u32), n_lines: u32) -> Option<String> {
     let what = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
-    (last > n_lines).then(|| format!("has {n_lines} lines, no {what}"))
+    let lines = noun_form(u64::from(n_lines), "line", "lines");
+    (last > n_lines).then(|| format!("has {n_lines} {lines}, no {what}"))
 }
 
 /// Returns a hint that lists the definitions of a file; `None` if there are none.
@@ -91,17 +86,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_target_can_mean() {
-        let check = |target: &str, expected: &[(&str, PathPart<'_>)]| {
-            assert_eq!(parse_target(target), expected, "{target}");
+    fn a_line_of_a_link_or_a_definition_of_that_name() {
+        let of_name = |title: &str| {
+            let names = title.to_owned();
+            Definition { title: title.to_owned(), names, ..Definition::default() }
         };
-        check("a.rs", &[("a.rs", PathPart::Whole)]);
-        check("a.rs:7", &[("a.rs:7", PathPart::Whole), ("a.rs", PathPart::Lines(7, 7))]);
-        check("a.rs:7-9", &[("a.rs:7-9", PathPart::Whole), ("a.rs", PathPart::Lines(7, 9))]);
-        check("a.rs:0", &[("a.rs:0", PathPart::Whole)]);
-        check("a.rs:9-7", &[("a.rs:9-7", PathPart::Whole)]);
-        check("a.rs#B::c", &[("a.rs#B::c", PathPart::Whole), ("a.rs", PathPart::Symbol("B::c"))]);
-        check("a.rs#", &[("a.rs#", PathPart::Whole)]);
+        let (part, other) = (PathPart::Symbol("L2"), [of_name("login")]);
+        assert_eq!(choose_part(part, &other), PathPart::Line(2));
+        assert_eq!(choose_part(PathPart::Symbol("L2-L5"), &other), PathPart::Lines(2, 5));
+        assert_eq!(choose_part(part, &[of_name("L2")]), part);
+        assert_eq!(choose_part(PathPart::Symbol("Loss"), &other), PathPart::Symbol("Loss"));
     }
 
     #[test]

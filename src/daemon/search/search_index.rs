@@ -8,10 +8,10 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{Hit, Parsed, Pending, SearchMode, SearchResult};
-use memod_search::correction::{MIN_EXACT_HITS, WorktreeVocabulary, correct_query};
+use memod_search::correction::{MIN_EXACT_HITS, WorktreeVocabulary, correct_query, find_unknown_name};
 use memod_search::filter::SearchFilter;
 use memod_search::query::Query;
-use memod_search::ranking::rare_word::factor_for_hits_without_word;
+use memod_search::ranking::rare_word::{WordlessFactors, factors_for_merged_hits};
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 
@@ -40,6 +40,8 @@ struct IndexAnswer {
     clock: String,
     /// Whether every file of the worktree is indexed.
     is_whole: bool,
+    /// The name that the query consists of, if it occurs nowhere.
+    unknown_name: Option<String>,
     notes: Vec<String>,
 }
 
@@ -69,6 +71,9 @@ fn search_snapshot(
         row_cache: &shared.rows,
     };
     let answer = search::run_search(reader, &ask)?;
+    let words = WorktreeVocabulary { postings: reader.read_postings()?, chunks: &chunks };
+    let unknown_name = find_unknown_name(&scope.query, &[&words, &request.memories()])?
+        .filter(|name| at.fresh && !chunks.has_path_with(name));
     let may_correct =
         params.mode != SearchMode::Vector && answer.exact_scores().count() + n_exact < MIN_EXACT_HITS;
     let corrected = if may_correct { correct_words(request, reader, &ask)? } else { None };
@@ -82,6 +87,7 @@ fn search_snapshot(
         why_not_embedded: if has_vectors { describe_embed_failures(reader, at.worktree)? } else { None },
         clock: format_clock(reader, at)?,
         is_whole: reader.find_worktree(at.worktree)?.is_some_and(|row| row.complete),
+        unknown_name,
         notes: list_notes(shared, scope, &chunks, at),
     })
 }
@@ -103,14 +109,23 @@ pub(super) fn search_index(
     if [Some(&found.answer), found.again.as_ref()].into_iter().flatten().any(|answer| answer.is_outdated) {
         found = shared.engine.with_reader(read)?; // that snapshot was taken before the switch to another model
     }
-    let IndexAnswer { mut answer, again, n_unembedded, why_not_embedded, clock, is_whole, notes } = found;
+    let IndexAnswer {
+        mut answer,
+        again,
+        n_unembedded,
+        why_not_embedded,
+        clock,
+        is_whole,
+        unknown_name,
+        notes,
+    } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
     let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
     let VerifiedHits { hits, texts, mut stale } =
         verify_hits(&answer, at, *limit, text, question.hit_options());
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings: n_unembedded, ..at.pending };
-    let mut degraded = answer.degraded;
+    let mut degraded = std::mem::take(&mut answer.degraded);
     if params.mode != SearchMode::Keyword {
         add_knn_notes(&mut degraded, at, why_not_embedded.as_deref());
     }
@@ -121,7 +136,8 @@ pub(super) fn search_index(
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
     let remembered = memories.build_hits(&at.layout, params.explain, question.snippet_extent());
-    let (mut hits, texts) = merge_hits(remembered, hits, scope.query.is_one_word(), *limit);
+    let of_files = scope.query.is_one_word().then(|| answer.scores_with_word().collect::<Vec<_>>());
+    let (mut hits, texts) = merge_hits(remembered, hits, of_files.as_deref(), *limit);
     if params.rerank {
         let reranked = match stale.is_empty() {
             true => reranking::rerank_hits(shared, scope.query.text_to_embed(), &mut hits, &texts),
@@ -136,6 +152,7 @@ pub(super) fn search_index(
         pending,
         degraded,
         corrected,
+        unknown_name,
         clock,
         fresh: at.fresh && is_whole,
         reason,
@@ -186,27 +203,31 @@ fn correct_words(
     correct_query(ask.query, &[&words, &request.memories()])
 }
 
-/// Merges two sorted lists. At equal scores, memories come first. If the query is one rare word, hits that contain the word come
-/// first. Returns the hits, and the text of each hit that has one.
+/// Merges two sorted lists. At equal scores, memories come first. If the query is one word, `of_files` has the score of each
+/// candidate among the files and whether it has the word, and hits that contain the word come first. Returns the hits, and the text
+/// of each hit that has one.
 fn merge_hits(
     memories: Vec<Hit>,
     hits: impl Iterator<Item = (Hit, Option<String>)>,
-    is_one_word: bool,
+    of_files: Option<&[(f64, bool)]>,
     limit: usize,
 ) -> (Vec<Hit>, Vec<Option<String>>) {
     // A memory without the word that is ranked before a memory with the word supersedes that memory, and keeps its place.
     let n_meant = memories.iter().rposition(|hit| hit.arms.has_query_word()).map_or(0, |last| last + 1);
-    let memories = memories.into_iter().enumerate().map(|(nth, hit)| (hit, None, nth < n_meant));
+    let scores: Vec<_> = (0..).zip(&memories).map(|(nth, hit)| (hit.score, nth < n_meant)).collect();
+    let factors =
+        of_files.map_or_else(WordlessFactors::default, |files| factors_for_merged_hits(&scores, files));
+    let memories = memories.into_iter().zip(scores).map(|(hit, (_, has_word))| {
+        let times = factors.memories.filter(|_| !has_word);
+        (hit, None, times)
+    });
     let files = hits.map(|(hit, text)| {
-        let has_word = hit.arms.has_query_word();
-        (hit, text, has_word)
+        let times = factors.files.filter(|_| !hit.arms.has_query_word());
+        (hit, text, times)
     });
     let mut all: Vec<_> = memories.chain(files).collect();
-    if is_one_word
-        && let Some(times) =
-            factor_for_hits_without_word(all.iter().map(|(hit, _, has_word)| (hit.score, *has_word)))
-    {
-        all.iter_mut().filter(|(.., has_word)| !has_word).for_each(|(hit, ..)| hit.score *= times);
+    for (hit, _, times) in &mut all {
+        hit.score *= times.unwrap_or(1.0);
     }
     all.sort_by(|(left, ..), (right, ..)| right.score.total_cmp(&left.score)); // stable
     all.truncate(limit);

@@ -28,8 +28,9 @@ impl SearchQuestion {
     pub(super) fn with_words(&self, shared: &Shared, words: &[String]) -> Option<Self> {
         let scope = SearchScope { query: self.scope.query.with_added_words(words)?, ..self.scope.clone() };
         let params = SearchParams { rerank: false, ..self.params.clone() };
+        let n_memories = self.memories.as_ref().map_or(self.limit, |memories| memories.limit);
         let memories =
-            scope.build_memory_request(&params, self.limit, shared.engine.config.search.min_cosine);
+            scope.build_memory_request(&params, n_memories, shared.engine.config.search.min_cosine);
         Some(Self { params, layout: self.layout.clone(), scope, memories, limit: self.limit })
     }
 

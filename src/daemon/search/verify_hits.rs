@@ -202,7 +202,8 @@ fn build_hit(found: &FoundChunk, snippet: Snippet, at: &Freshness, text: &str, e
         snippet: snippet.lines,
         snippet_line: snippet.line,
         text: snippet.text,
-        signature_line: signature.as_ref().map(|(line, _)| *line),
+        signature_line: signature.as_ref().map(|((first, _), _)| *first),
+        signature_end: signature.as_ref().and_then(|((first, last), _)| (last > first).then_some(*last)),
         signature: signature.map(|(_, text)| text),
         rank: 0, // set once all hits are known
         score: found.ranked.score,
@@ -227,13 +228,14 @@ fn list_copies(found: &FoundChunk) -> Option<Copies> {
     (copies.count > 0).then_some(copies)
 }
 
-/// Returns the number in the file and the text of the line that names a definition.
-fn find_signature(candidate: &ChunkCandidate, text: &str) -> Option<(u32, String)> {
+/// Returns the numbers in the file and the joined text of the lines that name a definition.
+fn find_signature(candidate: &ChunkCandidate, text: &str) -> Option<((u32, u32), String)> {
     let name = candidate
         .symbol
         .as_deref()
         .filter(|name| candidate.kind == ChunkKind::Symbol && !name.contains(' '))?;
-    let (line, signature) = NumberedLines::new(text.to_owned()).find_signature(name, 1)?;
+    let (lines, signature) = NumberedLines::new(text.to_owned()).find_signature_lines(name, 1)?;
     let cut = signature.char_indices().nth(MOST_SIGNATURE).map(|(at, _)| format!("{}…", &signature[..at]));
-    Some((candidate.lines.0 + line - 1, cut.unwrap_or(signature)))
+    let number = |line: u32| candidate.lines.0 + line - 1;
+    Some(((number(lines.0), number(lines.1)), cut.unwrap_or(signature)))
 }

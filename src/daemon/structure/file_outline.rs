@@ -12,14 +12,18 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
-use memod_structure::map::NumberedLines;
+use memod_structure::map::{NumberedLines, contains_path};
 
-use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, question_deadline, run_on_snapshot};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::structure::show_code::{MOST_PARTS, TargetSpan, find_spans, read_shown_text};
 
 /// Default maximum number of items in a result.
 const LIMIT: usize = 1_000;
+/// Maximum number of files of a directory that are outlined.
+const MOST_FILES: usize = 100;
+/// Default maximum depth of the items of a directory, because a directory has many files.
+const DEPTH_IN_DIR: u32 = 1;
 /// Longest signature that is shown, in characters.
 const MOST_CHARS: usize = 240;
 /// Separates the headings in the title of a section.
@@ -34,7 +38,7 @@ pub(in crate::daemon) async fn answer_outline(
     let ask = SnapshotRequest {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: request_deadline(request, params.wait_ms),
+        deadline: question_deadline(request, params.wait_ms),
         needs_commits: false,
     };
     let (mut result, why_not) =
@@ -78,6 +82,15 @@ impl EntryForm {
 /// The span that a target names, with the outline of its file.
 type TargetOutline = (ManifestEntry, TargetSpan, FileOutline);
 
+/// The outlines that a target names, in the order of paths.
+#[derive(Default)]
+struct OutlinedTargets {
+    outlined: Vec<TargetOutline>,
+    /// Why some are missing.
+    cut: Option<String>,
+    is_dir: bool,
+}
+
 /// The outline of a file or of one of its definitions.
 struct FileOutline {
     items: Vec<OutlineEntry>,
@@ -91,24 +104,13 @@ fn build_outline_result(
     at: &Freshness,
 ) -> RpcResult<(OutlineResult, Vec<SourceKey>)> {
     let target = (params.target.as_str(), params.cwd.as_str());
-    let read = |reader: &IndexReader| -> RpcResult<(Vec<TargetOutline>, usize)> {
-        let spans = find_spans(request, reader, target, at)?;
-        let n_spans = spans.len();
-        let outlined: RpcResult<_> = spans
-            .into_iter()
-            .take(MOST_PARTS)
-            .map(|(entry, span)| {
-                let items = read_file_outline(reader, at, &span)?;
-                Ok((entry, span, items))
-            })
-            .collect();
-        Ok((outlined?, n_spans))
-    };
-    let (outlined, n_spans) =
-        request.shared.engine.with_reader(|reader: &IndexReader| reader.read_snapshot(read))?;
-    let mut cut = (n_spans > MOST_PARTS)
-        .then(|| format!("{n_spans} definitions have that name; only {MOST_PARTS} are listed"));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let read = |reader: &IndexReader| match find_directory(&params.target, &dir, at) {
+        Some(path) => outline_directory(request, reader, &path, at),
+        None => outline_target(request, reader, target, at),
+    };
+    let OutlinedTargets { outlined, mut cut, is_dir } =
+        request.shared.engine.with_reader(|reader: &IndexReader| reader.read_snapshot(read))?;
     let (mut shown, mut stale) = (Vec::new(), Vec::new());
     for (entry, TargetSpan { key, .. }, FileOutline { items, lacks_definitions: lacks_some }) in outlined {
         if lacks_some {
@@ -129,9 +131,67 @@ fn build_outline_result(
         }));
     }
     let n_found = shown.len();
-    drop_deepest_items(&mut shown, params.depth, params.limit.unwrap_or(LIMIT));
+    let depth = params.depth.or(is_dir.then_some(DEPTH_IN_DIR));
+    drop_deepest_items(&mut shown, depth, params.limit.unwrap_or(LIMIT));
     let (fresh, reason, trust) = (at.fresh, at.reason.clone(), "repo".to_owned());
     Ok((OutlineResult { items: shown, n_found, cut, fresh, reason, trust, took_ms: 0.0 }, stale))
+}
+
+fn outline_target(
+    request: &RequestContext,
+    reader: &IndexReader,
+    target: (&str, &str),
+    at: &Freshness,
+) -> RpcResult<OutlinedTargets> {
+    let spans = find_spans(request, reader, target, at)?;
+    let n_spans = spans.len();
+    let mut found = OutlinedTargets::default();
+    for (entry, span) in spans.into_iter().take(MOST_PARTS) {
+        let outline = read_file_outline(reader, at, &span)?;
+        found.outlined.push((entry, span, outline));
+    }
+    found.cut = (n_spans > MOST_PARTS)
+        .then(|| format!("{n_spans} definitions have that name; only {MOST_PARTS} are listed"));
+    Ok(found)
+}
+
+/// Returns the path of the directory that a target names, relative to the top; `None` if it names none.
+fn find_directory(target: &str, dir: &CallerDir, at: &Freshness) -> Option<String> {
+    let path = dir.resolve_path(target).ok()?;
+    at.disk.lstat(&at.layout.root.join(&path)).is_ok_and(|stat| stat.is_dir()).then_some(path)
+}
+
+/// Returns the outlines of the files in a directory that define something or have sections.
+fn outline_directory(
+    request: &RequestContext,
+    reader: &IndexReader,
+    dir: &str,
+    at: &Freshness,
+) -> RpcResult<OutlinedTargets> {
+    let needed = dir.to_owned();
+    request.caveats.note_needed_files(move |file| contains_path(&needed, &file.path) || file.covers(&needed));
+    let mut found = OutlinedTargets { is_dir: true, ..OutlinedTargets::default() };
+    let paths = reader.list_paths(at.worktree)?.into_iter().filter(|(_, refusal)| refusal.is_none());
+    let mut n_left_out = 0_u64;
+    for (path, _) in paths.filter(|(path, _)| contains_path(dir, path)) {
+        let key = SourceKey::new(path);
+        let Some(entry) = reader.find_entry(at.worktree, &key)?.filter(|entry| entry.hash.is_some()) else {
+            continue;
+        };
+        let span = TargetSpan { key, lines: None, title: None };
+        let outline = read_file_outline(reader, at, &span)?;
+        if outline.items.is_empty() {
+            continue;
+        }
+        match found.outlined.len() < MOST_FILES {
+            true => found.outlined.push((entry, span, outline)),
+            false => n_left_out += 1,
+        }
+    }
+    found.cut = (n_left_out > 0).then(|| {
+        format!("the directory has {n_left_out} more files with definitions; `memo map DIR` ranks its files")
+    });
+    Ok(found)
 }
 
 /// Returns the outline of a file or of one of its definitions.

@@ -12,6 +12,7 @@ use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 
 use crate::daemon::request::fresh_snapshot::format_clock;
+use crate::daemon::request::path_spec::resolve_existing_path;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::code_map_cache::CachedCodeMap;
 
@@ -36,11 +37,12 @@ pub(in crate::daemon) fn answer_map(
         })
     })?;
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let paths = params.paths.iter().map(|typed| dir.resolve_path(typed)).collect::<Result<Vec<_>, _>>()?;
+    let resolve = |typed: &String| resolve_existing_path(typed, &dir, |path| map.has_path(path));
+    let paths = params.paths.iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
     let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has_path(at));
     let unmapped = unmapped.map(|(typed, _)| typed.clone()).collect();
     let focus: Vec<String> =
-        params.focus.iter().map(|path| dir.resolve_path(path).unwrap_or_else(|_| path.clone())).collect();
+        params.focus.iter().map(|path| resolve(path).unwrap_or_else(|_| path.clone())).collect();
     let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| !map.has_path(at));
     let unfocused = unfocused.map(|(typed, _)| typed.clone()).collect();
     let focus: Vec<&str> = focus.iter().map(String::as_str).collect();

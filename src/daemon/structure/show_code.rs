@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{Definition, SourceKey};
+use memod_base::types::{Definition, PathPart, SourceKey, parse_target};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
@@ -19,10 +19,8 @@ use crate::daemon::definitions::named_definitions::{
 };
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::parse_source_key;
-use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
-use crate::daemon::request::path_spec::{
-    PathPart, find_definitions_named, is_range, parse_target, why_beyond_end,
-};
+use crate::daemon::request::fresh_snapshot::{SnapshotRequest, question_deadline, run_on_snapshot};
+use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
@@ -51,7 +49,7 @@ pub(in crate::daemon) async fn answer_show(
     let ask = SnapshotRequest {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: request_deadline(request, params.wait_ms),
+        deadline: question_deadline(request, params.wait_ms),
         needs_commits: false,
     };
     let (mut result, why_not) =
@@ -105,12 +103,7 @@ pub(in crate::daemon) fn find_spans(
             request.caveats.note_needed_files(move |file| file.covers(needed.as_str()));
             let definitions = reader.list_definitions(at.worktree, &key)?;
             let dir = CallerDir::new(&at.layout, Path::new(cwd));
-            let spans = match part {
-                PathPart::Lines(first, last) if is_range(target) => {
-                    vec![build_span(&key, Some((first, last)), None)]
-                }
-                part => find_spans_of_part(&request.caveats, &key, part, &definitions, &dir)?,
-            };
+            let spans = find_spans_of_part(&request.caveats, &key, part, &definitions, &dir)?;
             return Ok(spans.into_iter().map(|span| (entry.clone(), span)).collect());
         }
     }
@@ -128,9 +121,10 @@ fn find_spans_of_part(
     definitions: &[Definition],
     dir: &CallerDir,
 ) -> RpcResult<Vec<TargetSpan>> {
-    match part {
+    match choose_part(part, definitions) {
         PathPart::Whole => Ok(vec![build_span(key, None, None)]),
-        PathPart::Lines(line, _) => {
+        PathPart::Lines(first, last) => Ok(vec![build_span(key, Some((first, last)), None)]),
+        PathPart::Line(line) => {
             let Some(found) = Definition::innermost_around(definitions, (line, line)) else {
                 return Ok(vec![build_span(key, Some((line, line)), None)]);
             };

@@ -31,7 +31,9 @@ use self::changed_definitions::{ChangedDefinitions, find_changed_definitions};
 use self::companions::find_memories_and_commits;
 use self::question_targets::{WholeFiles, find_targets};
 use self::worktree_structures::{ResolvedUse, WorktreeStructures};
-use crate::daemon::request::fresh_snapshot::{SnapshotRequest, request_deadline, run_on_snapshot};
+use crate::daemon::request::fresh_snapshot::{
+    SnapshotRequest, question_deadline, request_deadline, run_on_snapshot,
+};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 pub(in crate::daemon) use use_questions::UseQuestion;
@@ -149,7 +151,7 @@ fn build_snapshot_ask(
     SnapshotRequest {
         cwd: cwd.to_owned(),
         level,
-        deadline: request_deadline(request, wait_ms),
+        deadline: question_deadline(request, wait_ms),
         needs_commits: false,
     }
 }

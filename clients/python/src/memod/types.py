@@ -211,9 +211,11 @@ class Hit(Record):
     text: Optional[str]
     """The whole text, from the first of `lines` on, if requested."""
     signature: Optional[str]
-    """The line that names the definition."""
+    """The line that names the definition; the lines of a longer signature are joined."""
     signature_line: Optional[int]
     """Line number of `signature`, 1-based."""
+    signature_end: Optional[int]
+    """Number of the last line of `signature`, if it is joined from several lines and so is no line of the file."""
     rank: int
     """Rank of the hit in the answer, 1-based."""
     score: float
@@ -238,6 +240,32 @@ class Hit(Record):
     """Fields of the memory; set for memories."""
     explain: Optional[Explain]
     """Parts of the score, if requested."""
+
+
+class RefUse(Record):
+    path: str
+    """Path from the worktree's top."""
+    cwd_path: Optional[str]
+    """The path relative to `cwd`, as a person there would type it; absent at the top of the worktree."""
+    line: int
+    """Line, 1-based."""
+    column: int
+    """Byte in the line, 1-based."""
+    within: Optional[str]
+    """The enclosing definition; absent at the top of the file."""
+    certainty: str
+    """`exact`, `likely` or `by name`."""
+    text: str
+    """Text of the line without surrounding blanks; filler letters replace credentials."""
+
+
+class AskedUses(Record):
+    ask: str
+    """The command that asks for them directly, such as `memo callers NAME`."""
+    n_found: int
+    """Number of uses that were found."""
+    uses: list[RefUse]
+    """The first of them."""
 
 
 class Pending(Record):
@@ -278,6 +306,8 @@ class SearchResult(Record):
     """The requested search mode."""
     hits: list[Hit]
     """Hits, best first."""
+    uses: Optional[AskedUses]
+    """The uses that the query asks for in words; only `memo search` adds them."""
     total: int
     """Number of candidates of all arms, before the limit."""
     left_out: Optional[int]
@@ -292,6 +322,8 @@ class SearchResult(Record):
     """Arms that did not run, each with its reason."""
     corrected: Optional[str]
     """The corrected query that was also searched, if the query as typed found little or nothing."""
+    unknown_name: Optional[str]
+    """The name that the query consists of, if no indexed file, commit or memory contains it; the hits are only near it."""
     expanded: list[str]
     """Other words from a language model that were also searched."""
     parsed: Parsed
@@ -469,23 +501,6 @@ class RefDefinition(Record):
     """Name of the definition after its enclosing names."""
     lines: tuple[int, int]
     """First and last line, 1-based and inclusive."""
-
-
-class RefUse(Record):
-    path: str
-    """Path from the worktree's top."""
-    cwd_path: Optional[str]
-    """The path relative to `cwd`, as a person there would type it; absent at the top of the worktree."""
-    line: int
-    """Line, 1-based."""
-    column: int
-    """Byte in the line, 1-based."""
-    within: Optional[str]
-    """The enclosing definition; absent at the top of the file."""
-    certainty: str
-    """`exact`, `likely` or `by name`."""
-    text: str
-    """Text of the line without surrounding blanks; filler letters replace credentials."""
 
 
 class RefCounts(Record):

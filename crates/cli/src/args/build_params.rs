@@ -32,7 +32,7 @@ pub(crate) fn search_params(typed: FindArgs, cwd: &str, config: &Config) -> Sear
         lines_after: typed.after_context.or(typed.context),
         without: Vec::new(),
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
-        wait_ms: Some(typed.fresh.wait_ms.unwrap_or(config.search.wait_ms)),
+        wait_ms: typed.fresh.chosen_wait_ms(config),
     }
 }
 
@@ -98,8 +98,15 @@ mod tests {
     #[test]
     fn settings_are_the_defaults() {
         let params = searched("memo search x");
-        let config = Config::default();
+        let mut config = Config::default();
         assert_eq!(params.limit, usize::try_from(config.search.limit).ok());
-        assert_eq!(params.wait_ms, Some(config.search.wait_ms));
+        assert_eq!(params.wait_ms, None); // so that the daemon may wait for the first index
+        config.search.wait_ms = 50;
+        let CommandLine { verb: MemoVerb::Search(typed), .. } =
+            CommandLine::parse_from(["memo", "search", "x"])
+        else {
+            panic!("not a search")
+        };
+        assert_eq!(search_params(typed.find, "/r", &config).wait_ms, Some(50));
     }
 }

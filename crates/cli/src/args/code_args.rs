@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use memod_base::types::{ChunkKind, FileClass};
+use memod_config::Config;
 use memod_terminal::{RowsArgs, SearchModeArg};
 
 use super::memory_args::MemoryScopeArgs;
@@ -36,9 +37,18 @@ pub(crate) struct FreshnessArgs {
     /// What must be indexed before the answer
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FreshnessArg::Fs)]
     pub(crate) sync: FreshnessArg,
-    /// Maximum wait, milliseconds [default: search.wait_ms, 1000]
+    /// Maximum wait, milliseconds [default: search.wait_ms, 1000; up to 5000 while the first index is built]
     #[arg(long, value_name = "MS", value_parser = wait_parser())]
     pub(crate) wait_ms: Option<u64>,
+}
+
+impl FreshnessArgs {
+    /// Returns how long the daemon may wait, if the flag or a setting says it. Otherwise the daemon decides, and waits longer while
+    /// the first index is built.
+    pub(crate) fn chosen_wait_ms(&self, config: &Config) -> Option<u64> {
+        let is_set = config.search.wait_ms != Config::default().search.wait_ms;
+        self.wait_ms.or(is_set.then_some(config.search.wait_ms))
+    }
 }
 
 /// Flags of a search that select hits without a query.
@@ -155,8 +165,8 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ChangedArgs {
     /// A revision, a time or an age: HEAD~3, main, 2026-11-01, friday, 3d, 2h30m [default: HEAD]; two of them, or A..B, are
-    /// compared without the worktree
-    #[arg(value_name = "REV|TIME", num_args = 0..=2, conflicts_with = "since")]
+    /// compared without the worktree. A time means the last commit that was committed before it, as in `git log --since`
+    #[arg(value_name = "REV|TIME", num_args = 0..=6, conflicts_with = "since")]
     pub(crate) revs: Vec<String>,
     /// Only these files, and those below these directories, relative to the current directory
     #[arg(value_name = "PATH", last = true)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use memod_base::paths::IoContext;
+use memod_base::types::parse_target;
 use memod_terminal::text::shell_word;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_FAILED, Output};
 use serde_json::json;
@@ -62,8 +63,9 @@ fn locate_target(
     context: &CommandContext,
     output: &Output,
 ) -> Result<(PathBuf, u32), CliError> {
-    let typed_line =
-        typed.target.rsplit_once(':').and_then(|(_, lines)| lines.split('-').next()?.parse().ok());
+    let mut meanings = parse_target(&typed.target).into_iter().rev();
+    let typed_line = meanings.find_map(|(_, part)| part.linked_lines().unwrap_or(part).lines());
+    let typed_line = typed_line.map(|(first, _)| first);
     let mut result = show_code::fetch_parts(typed.target, &typed.fresh, context)?;
     result.left_out += result.parts.len().saturating_sub(1); // only the first part is opened
     show_code::report_incomplete_text(&result, output);

@@ -12,16 +12,16 @@ use crate::searching::fit_to_budget::count_fitting_rows;
 /// Prints an outline. Exits with 1 when nothing has that name, or when the target defines nothing.
 pub(crate) fn print_outline(typed: OutlineArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
-    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let wait_ms = typed.fresh.chosen_wait_ms(&config);
     let mut client = context.connect()?;
-    client.set_answer_limit(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    client.set_answer_limit(Duration::from_secs(30) + Duration::from_millis(wait_ms.unwrap_or_default()));
     let params = OutlineParams {
         cwd: context.cwd.clone(),
         target: typed.target,
         depth: typed.depth,
         limit: typed.limit,
         sync: typed.fresh.sync.into(),
-        wait_ms: Some(wait_ms),
+        wait_ms,
     };
     let mut result: OutlineResult = client.call("outline", &params)?;
     if let Some(tokens) = typed.budget {

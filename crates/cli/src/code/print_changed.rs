@@ -7,6 +7,7 @@ use memod_proto::{ChangedCommit, ChangedFile, ChangedParams, ChangedResult, File
 use memod_terminal::text::{escape_for_display, format_commit_line, format_count, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
+use super::typed_revision::join_time_words;
 use crate::args::ChangedArgs;
 
 /// Longest wait for the comparison, in addition to the time for which the daemon waits for freshness. The daemon compares
@@ -16,8 +17,8 @@ const COMPARE_TIME: Duration = Duration::from_secs(90);
 /// Prints the files and definitions that changed. Exits with 1 when nothing changed.
 pub(crate) fn print_changed(typed: ChangedArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
-    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
-    let mut revs = typed.revs.into_iter();
+    let wait_ms = typed.fresh.chosen_wait_ms(&config);
+    let mut revs = join_time_words(typed.revs)?.into_iter();
     let since = revs.next();
     let params = ChangedParams {
         cwd: context.cwd.clone(),
@@ -26,10 +27,10 @@ pub(crate) fn print_changed(typed: ChangedArgs, context: &CommandContext, output
         path: typed.paths,
         limit: usize::try_from(typed.limit).ok(),
         sync: typed.fresh.sync.into(),
-        wait_ms: Some(wait_ms),
+        wait_ms,
     };
     let mut client = context.connect()?;
-    client.set_answer_limit(COMPARE_TIME + Duration::from_millis(wait_ms));
+    client.set_answer_limit(COMPARE_TIME + Duration::from_millis(wait_ms.unwrap_or_default()));
     let result: ChangedResult = client.call("changed", &params)?;
     let root = &context.layout.root;
     output.write_list(&result, |output| print_changes(&result, root, output))?;

@@ -42,11 +42,11 @@ pub(crate) fn fetch_parts(
     context: &CommandContext,
 ) -> Result<ShowResult, CliError> {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
-    let wait_ms = fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let wait_ms = fresh.chosen_wait_ms(&config);
     let mut client = context.connect()?;
-    client.set_answer_limit(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    client.set_answer_limit(Duration::from_secs(30) + Duration::from_millis(wait_ms.unwrap_or_default()));
     let (cwd, sync) = (context.cwd.clone(), fresh.sync.into());
-    Ok(client.call("show", &ShowParams { cwd, target, sync, wait_ms: Some(wait_ms) })?)
+    Ok(client.call("show", &ShowParams { cwd, target, sync, wait_ms })?)
 }
 
 fn print_parts(result: &ShowResult, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {

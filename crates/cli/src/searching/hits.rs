@@ -14,11 +14,13 @@ use memod_terminal::text::{
 };
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
+use super::asked_uses::{describe_direct_question, find_asked_uses, list_use_locations, print_asked_uses};
 use super::fit_to_budget::fit_hits_to_budget;
 use super::last_search::{self, HitLocation};
 use crate::args::SearchArgs;
 use crate::args::build_params;
 use crate::llm;
+use crate::memories::explain_unknown_filters;
 
 /// Most characters of a query that a note quotes.
 const MOST_QUOTED_CHARS: usize = 100;
@@ -34,10 +36,11 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     }
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let is_of_files = typed.files || typed.vimgrep;
-    let form = match (typed.files, typed.vimgrep) {
-        (true, _) => print_files,
-        (_, true) => print_vimgrep,
-        _ => print_hits,
+    let form = |result: &SearchResult, output: &mut Output| match (typed.files, typed.vimgrep, &result.uses) {
+        (true, ..) => print_files(result, output),
+        (_, true, _) => print_vimgrep(result, output),
+        (.., Some(asked)) => print_asked_uses(asked, context, output),
+        _ => print_hits(result, output),
     };
     let budget = typed.budget;
     let params = SearchParams {
@@ -45,6 +48,9 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
         ..build_params::search_params(typed.find, &context.cwd, &config)
     };
     let mut result = fetch_hits(&params, context)?;
+    if !is_of_files && budget.is_none() {
+        result.uses = find_asked_uses(&params, context);
+    }
     if let Some(tokens) = budget {
         fit_hits_to_budget(&mut result, tokens, |part| {
             output.count_chars(part, |output| print_hits(part, output))
@@ -58,10 +64,12 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     };
     if let Some(listed) = listed.filter(|_| context.client == "cli") {
         let terms = terms_to_highlight(&result);
-        last_search::save_hit_locations(
-            context,
-            listed.into_iter().map(|hit| HitLocation::from_hit(hit, &terms)).collect(),
-        );
+        let of_hits = || listed.into_iter().map(|hit| HitLocation::from_hit(hit, &terms)).collect();
+        let of_uses = result.uses.as_ref().filter(|_| output.is_text()).map(list_use_locations);
+        last_search::save_hit_locations(context, of_uses.unwrap_or_else(of_hits));
+    }
+    if let Some(note) = leading_note(&result).filter(|_| !output.write_json) {
+        output.write_note(&note);
     }
     output.write_list(&result, |output| form(&result, output))?;
     if let Some(note) = result_note(&result).filter(|_| !output.write_json) {
@@ -70,8 +78,13 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
         if result.parsed.notes.iter().any(|note| note.ends_with(NO_FILE_MATCHES)) {
             output.write_hint(GLOB_HINT);
         }
+        if result.hits.is_empty() {
+            explain_unknown_filters(params.container.as_deref(), &params.tag, context, output);
+        }
     }
-    let is_empty = if is_of_files { file_hits(&result).next().is_none() } else { result.hits.is_empty() };
+    let is_answered = result.uses.is_some();
+    let is_empty = !is_answered
+        && if is_of_files { file_hits(&result).next().is_none() } else { result.hits.is_empty() };
     Ok(if is_empty { EXIT_NOTHING_FOUND } else { 0 })
 }
 
@@ -143,10 +156,14 @@ fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliEr
         let lines = hit.numbered_lines();
         let mut found: Vec<_> = lines
             .iter()
-            .filter_map(|(number, line)| Some((*number, first_column(line, &terms)?, *line)))
+            .filter_map(|line| Some((line.first, first_column(line.text, &terms)?, line)))
+            // The columns of joined lines are not those of the file.
+            .map(|(number, column, line)| {
+                (number, if line.first == line.last { column } else { 1 }, line.text)
+            })
             .collect();
         if found.is_empty() {
-            found.extend(lines.first().map(|(number, line)| (*number, 1, *line)));
+            found.extend(lines.first().map(|line| (line.first, 1, line.text)));
         }
         found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may have the same line
         for (number, column, line) in found {
@@ -240,11 +257,11 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     }
     output.write_line(&format!("{head}{}", memory_notes(hit, output)))?;
     let lines = hit.numbered_lines();
-    let width = lines.last().map_or(0, |(last, _)| last.to_string().len());
-    for (number, line) in lines {
-        let number = paint(styles.line, &format!("{number:width$}"));
-        output
-            .write_line(format!("  {number}  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
+    let width = lines.iter().map(|line| line.shown_number().len()).max().unwrap_or(0);
+    for line in lines {
+        let number = paint(styles.line, &format!("{:>width$}", line.shown_number()));
+        let text = highlight_terms(line.text, terms, styles.matched);
+        output.write_line(format!("  {number}  {text}").trim_end())?;
     }
     if let Some(line) = hit.describe_copies() {
         output.write_line(&format!("  {}", paint(styles.line, &escape_for_display(&line))))?;
@@ -252,9 +269,22 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     Ok(())
 }
 
+/// Returns a note that the hits do not have what was typed, which is to be read before them.
+pub(crate) fn leading_note(result: &SearchResult) -> Option<String> {
+    let shows_near = !result.hits.is_empty() && result.corrected.is_none() && result.uses.is_none();
+    if let Some(name) = result.unknown_name.as_ref().filter(|_| shows_near) {
+        let name = escape_for_display(name);
+        return Some(format!("no indexed file, commit or memory has {name}; these hits are only near it"));
+    }
+    let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
+    let has_word = result.hits.iter().any(|hit| hit.arms.has_query_word());
+    (result.mode == SearchMode::Hybrid && are_near && !has_word && result.uses.is_none())
+        .then(|| format!("no word of {} was found; these hits are near in meaning", shorten_query(result)))
+}
+
 /// Returns a note on a result that is empty, out of date or incomplete.
 pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
-    let mut parts = Vec::new();
+    let mut parts: Vec<String> = result.uses.iter().map(describe_direct_question).collect();
     if !result.fresh {
         let mut behind = not_up_to_date_message(result.reason.as_deref());
         if result.pending.files > 0 {
@@ -281,13 +311,6 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
         ));
     }
     parts.extend(result.parsed.notes.iter().map(|note| escape_for_display(note)));
-    let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
-    if result.mode == SearchMode::Hybrid
-        && are_near
-        && !result.hits.iter().any(|hit| hit.arms.has_query_word())
-    {
-        parts.push(format!("no word of {} was found; these hits are near in meaning", shorten_query(result)));
-    }
     let reason = result.reason.as_deref().unwrap_or_default();
     // Leave out a problem whose cause the reason already names.
     let is_in_reason = |why: &str| reason.contains(why.split_once(": ").map_or(why, |(_, cause)| cause));
@@ -300,8 +323,15 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
         let more = format_count(result.left_out as u64, "more hit does", "more hits do");
         parts.insert(0, format!("{more} not fit into the budget"));
     } else if result.hits.is_empty() {
-        let none = if result.fresh { "no match" } else { "no match yet" };
+        // A few of the files say nothing about the others.
+        let is_too_early = !result.fresh && reason.starts_with("the index is being built");
+        let none = match result.fresh {
+            true => "no match",
+            false if is_too_early => "too early for an answer",
+            false => "no match yet",
+        };
         parts.insert(0, format!("{none} for {}", shorten_query(result)));
+        parts.extend(is_too_early.then(|| "`memo sync` waits until everything is indexed".to_owned()));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -339,6 +369,14 @@ mod tests {
             &[],
             "no match yet for q; not up to date: first index, 1,200 files to be indexed",
         );
+        let result = SearchResult {
+            query: "q".to_owned(),
+            reason: Some("the index is being built: 2 of 643 files".to_owned()),
+            ..SearchResult::default()
+        };
+        let said = "too early for an answer for q; not up to date: the index is being built: 2 of 643 files; \
+                    `memo sync` waits until everything is indexed";
+        assert_eq!(result_note(&result).as_deref(), Some(said));
         check(true, 0, 0, &["knn: model loading"], "no match for q; degraded: knn: model loading");
     }
 
@@ -361,6 +399,7 @@ mod tests {
             snippet_line: 1,
             signature: None,
             signature_line: None,
+            signature_end: None,
             copies: None,
             text: None,
             rank: 1,
@@ -383,11 +422,50 @@ mod tests {
             let hits = vec![hit(arms)];
             let result =
                 SearchResult { hits, mode, fresh: true, query: "q".to_owned(), ..SearchResult::default() };
-            assert_eq!(result_note(&result).as_deref(), expected);
+            assert_eq!((leading_note(&result).as_deref(), result_note(&result)), (expected, None));
         };
         let near = Arms { knn: Some(1), cosine: Some(0.3), ..Arms::default() };
         check(near, SearchMode::Hybrid, Some("no word of q was found; these hits are near in meaning"));
         check(near, SearchMode::Vector, None);
         check(Arms { path: Some(1), ..near }, SearchMode::Hybrid, None);
+    }
+
+    #[test]
+    fn a_name_that_exists_nowhere_is_said_first() {
+        let parts = Arms { bm25: Some(1), ..Arms::default() };
+        let result = SearchResult {
+            hits: vec![hit(parts)],
+            fresh: true,
+            unknown_name: Some("getUserFoo".to_owned()),
+            ..SearchResult::default()
+        };
+        let said = "no indexed file, commit or memory has getUserFoo; these hits are only near it";
+        assert_eq!(leading_note(&result).as_deref(), Some(said));
+        let corrected = SearchResult { corrected: Some("getUserFood".to_owned()), ..result.clone() };
+        assert_eq!(leading_note(&corrected), None); // the note on the correction says it
+        assert_eq!(leading_note(&SearchResult { hits: Vec::new(), ..result }), None);
+    }
+
+    #[test]
+    fn joined_lines_have_the_numbers_of_all() {
+        let snippet = |snippet: &str, line: u32| Hit {
+            snippet: snippet.to_owned(),
+            snippet_line: line,
+            signature: Some("def a(b, c):".to_owned()),
+            signature_line: Some(3),
+            signature_end: Some(5),
+            ..hit(Arms::default())
+        };
+        let check = |hit: &Hit, expected: &[(&str, &str)]| {
+            let lines = hit.numbered_lines();
+            let lines: Vec<_> = lines.iter().map(|line| (line.shown_number(), line.text)).collect();
+            let lines: Vec<_> = lines.iter().map(|(number, text)| (number.as_str(), *text)).collect();
+            assert_eq!(lines, expected);
+        };
+        check(&snippet("    d", 9), &[("3-5", "def a(b, c):"), ("9", "    d")]);
+        check(&snippet("# e\ndef a(\n    b,", 2), &[("2", "# e"), ("3-5", "def a(b, c):")]);
+        check(&snippet("    b,\n    c):\n    d", 4), &[("3-5", "def a(b, c):"), ("6", "    d")]);
+        let whole = [("3", "def a("), ("4", "    b,"), ("5", "    c):"), ("6", "    d")];
+        check(&snippet("def a(\n    b,\n    c):\n    d", 3), &whole);
     }
 }

@@ -53,8 +53,8 @@ impl HitLocation {
             return Self::Commit(commit.oid.clone());
         }
         let lines = hit.numbered_lines();
-        let matching = lines.iter().find(|(_, line)| !find_matches(line, terms).is_empty());
-        Self::File { path: hit.path.clone(), line: matching.map_or(hit.lines.0, |(number, _)| *number) }
+        let matching = lines.iter().find(|line| !find_matches(line.text, terms).is_empty());
+        Self::File { path: hit.path.clone(), line: matching.map_or(hit.lines.0, |line| line.first) }
     }
 }
 
@@ -89,7 +89,13 @@ pub(crate) fn find_hit_file(
     match nth.checked_sub(1).and_then(|nth| places.get(nth)) {
         None => {
             let n_hits = format_count(places.len() as u64, "hit", "hits");
-            Err(no_hit_error(format!("{nth}: the last search of this terminal has {n_hits}"), search))
+            let message = format!("{nth}: the last search of this terminal has {n_hits}");
+            let hint = match places.len() {
+                0 => search,
+                1 => format!("give 1; for a file of this name, write ./{nth}"),
+                n_hits => format!("give a number from 1 to {n_hits}; for a file of this name, write ./{nth}"),
+            };
+            Err(no_hit_error(message, hint))
         }
         Some(HitLocation::Memory(id)) => {
             Err(no_hit_error(format!("{nth}: a memory"), format!("`{memo} get {id}` shows it")))

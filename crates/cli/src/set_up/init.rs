@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::build_params;
 use crate::args::{InitArgs, SyncArgs};
 use crate::daemon::status;
-use crate::searching::example_query::build_example_query;
+use crate::searching::example_query::{ExampleQuestion, choose_example_question};
 use crate::set_up::hooks;
 use crate::set_up::setup;
 
@@ -112,9 +112,15 @@ fn wait_and_report(
         }
         if milestones.last_poll.fresh {
             client.set_answer_limit(EXAMPLE_TIMEOUT);
-            if let Some(query) = build_example_query(client, &context.cwd) {
-                let next =
-                    format!("{} search {}", context.memo_command, quote_text(&escape_for_display(&query)));
+            let words = match choose_example_question(client, &context.cwd) {
+                Some(ExampleQuestion::Callers(name)) => Some(("callers", name)),
+                Some(ExampleQuestion::Search(query)) => {
+                    Some(("search", quote_text(&escape_for_display(&query))))
+                }
+                None => None,
+            };
+            if let Some((verb, argument)) = words {
+                let next = format!("{} {verb} {argument}", context.memo_command);
                 status::print_field("next", &next, output)?;
             }
         }

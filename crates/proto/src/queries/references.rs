@@ -87,6 +87,17 @@ pub struct RefDefinition {
     pub lines: (u32, u32),
 }
 
+/// The uses of a definition that answer a search in words such as `who calls NAME`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedUses {
+    /// The command that asks for them directly, such as `memo callers NAME`.
+    pub ask: String,
+    /// Number of uses that were found.
+    pub n_found: usize,
+    /// The first of them.
+    pub uses: Vec<RefUse>,
+}
+
 /// A use of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefUse {

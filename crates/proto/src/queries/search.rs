@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::anchor::Anchor;
 use crate::memory::{MemoryScope, Traits};
 use crate::search_mode::SearchMode;
-use crate::{FreshnessLevel, Pending};
+use crate::{AskedUses, FreshnessLevel, Pending};
 
 /// Params of `search`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -97,6 +97,9 @@ pub struct SearchResult {
     pub mode: SearchMode,
     /// Hits, best first.
     pub hits: Vec<Hit>,
+    /// The uses that the query asks for in words; only `memo search` adds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<AskedUses>,
     /// Number of candidates of all arms, before the limit.
     pub total: usize,
     /// Number of hits that `memo search --budget` has left out.
@@ -112,6 +115,9 @@ pub struct SearchResult {
     pub degraded: Vec<String>,
     /// The corrected query that was also searched, if the query as typed found little or nothing.
     pub corrected: Option<String>,
+    /// The name that the query consists of, if no indexed file, commit or memory contains it; the hits are only near it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_name: Option<String>,
     /// Other words from a language model that were also searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expanded: Vec<String>,
@@ -198,12 +204,15 @@ pub struct Hit {
     /// The whole text, from the first of `lines` on, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The line that names the definition.
+    /// The line that names the definition; the lines of a longer signature are joined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Line number of `signature`, 1-based.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature_line: Option<u32>,
+    /// Number of the last line of `signature`, if it is joined from several lines and so is no line of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature_end: Option<u32>,
     /// Rank of the hit in the answer, 1-based.
     #[serde(default)]
     pub rank: usize,
@@ -276,20 +285,47 @@ impl Hit {
         Some(format!("and {count} like it: {}{more}", paths.join(", ")))
     }
 
-    /// Returns the lines to show with their numbers: the snippet, and the signature if the snippet lacks a part of it.
-    pub fn numbered_lines(&self) -> Vec<(u32, &str)> {
-        let mut lines: Vec<(u32, &str)> = (self.snippet_line..).zip(self.snippet.lines()).collect();
-        let (Some(number), Some(text)) = (self.signature_line, &self.signature) else { return lines };
-        match lines.iter().position(|(shown, _)| *shown == number) {
-            // The snippet ends in the middle of the signature, so its last line is replaced by the whole signature.
-            Some(at) if at + 1 == lines.len() && lines[at].1.trim() != text => lines[at].1 = text,
+    /// Returns the lines to show with their numbers: the snippet, and the signature if the snippet lacks a part of it. A signature
+    /// that is joined from several lines has the numbers of its first and last line.
+    pub fn numbered_lines(&self) -> Vec<NumberedLine<'_>> {
+        let one = |(first, text)| NumberedLine { first, last: first, text };
+        let mut lines: Vec<NumberedLine<'_>> =
+            (self.snippet_line..).zip(self.snippet.lines()).map(one).collect();
+        let (Some(first), Some(text)) = (self.signature_line, &self.signature) else { return lines };
+        let signature = NumberedLine { first, last: self.signature_end.unwrap_or(first), text };
+        match lines.iter().position(|shown| shown.first == first) {
+            // The snippet ends in the middle of the signature, so its last lines are replaced by the whole signature.
+            Some(at) if lines.last().is_some_and(|last| last.first < signature.last) => {
+                lines.truncate(at);
+                lines.push(signature);
+            }
             Some(_) => {}
             None => {
-                lines.push((number, text));
-                lines.sort_by_key(|(number, _)| *number);
+                lines.retain(|shown| !(signature.first..=signature.last).contains(&shown.first));
+                lines.push(signature);
+                lines.sort_by_key(|shown| shown.first);
             }
         }
         lines
+    }
+}
+
+/// A line of a file that a hit shows, or several lines joined to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberedLine<'a> {
+    /// Number of the line, 1-based; of joined lines, the number of the first.
+    pub first: u32,
+    /// Number of the last joined line.
+    pub last: u32,
+    /// The text.
+    pub text: &'a str,
+}
+
+impl NumberedLine<'_> {
+    /// Returns the number as it is shown: `12`, or `12-15` for joined lines.
+    pub fn shown_number(&self) -> String {
+        let Self { first, last, .. } = self;
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
     }
 }
 

@@ -38,6 +38,11 @@ impl NumberedLines {
     /// Returns the signature of a definition as one line, with its 1-based number: from the line with the name until its
     /// brackets are closed. `first` is the first line of the definition, which may begin with documentation.
     pub fn find_signature(&self, name: &str, first: u32) -> Option<(u32, String)> {
+        self.find_signature_lines(name, first).map(|((number, _), text)| (number, text))
+    }
+
+    /// Like [`Self::find_signature`], but returns the numbers of the first and the last joined line.
+    pub fn find_signature_lines(&self, name: &str, first: u32) -> Option<((u32, u32), String)> {
         let rest = &self.text[*self.starts.get(usize::try_from(first.checked_sub(1)?).ok()?)?..];
         let lines = || (first..).zip(rest.lines().map(str::trim));
         // Number of open brackets of an annotation; while there are any, the annotation continues on the next line.
@@ -60,7 +65,9 @@ impl NumberedLines {
                 .filter(|(_, line)| line.starts_with('@'))
                 .find(|(_, line)| has_word(line, name))
         })?;
-        Some((number, join_until_closed(lines().skip_while(|(nth, _)| *nth < number).map(|(_, line)| line))))
+        let rest = lines().skip_while(|(nth, _)| *nth < number).map(|(_, line)| line);
+        let (n_joined, text) = join_until_closed(rest);
+        Some(((number, number + n_joined - 1), text))
     }
 }
 
@@ -68,11 +75,11 @@ fn is_comment(line: &str) -> bool {
     COMMENT_STARTS.iter().any(|start| line.starts_with(start))
 }
 
-/// Joins lines until all opened brackets are closed; returns only the first line if they are not closed.
-fn join_until_closed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+/// Joins lines until all opened brackets are closed, and returns their number; only the first line if they are not closed.
+fn join_until_closed<'a>(lines: impl Iterator<Item = &'a str>) -> (u32, String) {
     let mut all = String::new();
     let mut first_len = 0;
-    for line in lines.take(MOST_SIGNATURE_LINES) {
+    for (n_joined, line) in (1..).zip(lines.take(MOST_SIGNATURE_LINES)) {
         if line.starts_with([')', ']', '}']) {
             all.truncate(all.trim_end_matches(',').len());
         } else if !all.is_empty() && !all.ends_with(['(', '[', '{']) {
@@ -84,11 +91,11 @@ fn join_until_closed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
         }
         let n_open = all.matches(['(', '[']).count();
         if n_open <= all.matches([')', ']']).count() {
-            return all;
+            return (n_joined, all);
         }
     }
     all.truncate(first_len);
-    all
+    (1, all)
 }
 
 /// Returns whether a line contains an identifier as a whole word.

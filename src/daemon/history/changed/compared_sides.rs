@@ -12,6 +12,7 @@ use memod_git::{CommitWalk, ObjectId};
 use memod_proto::{ChangedParams, RpcError, code};
 
 use crate::daemon::request::commit_history::CommitHistory;
+use crate::daemon::request::path_spec::resolve_existing_path;
 use crate::daemon::request::request_errors::bad_params_error;
 
 /// The commits and paths to compare.
@@ -35,6 +36,7 @@ impl ComparedSides {
         at: &Freshness,
     ) -> RpcResult<Self> {
         let since = params.since.as_deref().unwrap_or("HEAD").trim();
+        let since = since.strip_prefix("since ").unwrap_or(since).trim_start(); // no revision has a space
         let named = |text: &str| {
             resolve_revision_or_time(history, at, text).map_err(|error| {
                 match is_existing_path(since, params, at) {
@@ -75,17 +77,18 @@ impl ComparedSides {
     ) -> RpcResult<Self> {
         let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
         let mut paths = Vec::new();
+        let trees =
+            [base, until].into_iter().flatten().filter_map(|id| history.objects.read_commit_node(id).ok());
+        let trees: Vec<ObjectId> = trees.map(|node| node.tree).collect();
+        let exists = |path: &str| {
+            let is_in_tree = |tree: &ObjectId| {
+                path.is_empty() || matches!(history.objects.find_tree_entry(*tree, path), Ok(Some(_)))
+            };
+            at.disk.lstat(&at.layout.root.join(path)).is_ok() || trees.iter().any(is_in_tree)
+        };
         for typed in &params.path {
-            let key = SourceKey::new(dir.resolve_path(typed)?);
-            let is_there = at.disk.lstat(&key.path_in(&at.layout.root)).is_ok();
-            if !is_there
-                && ![base, until].iter().flatten().any(|commit| {
-                    let tree = history.objects.read_commit_node(*commit).map(|node| node.tree);
-                    tree.is_ok_and(|tree| {
-                        matches!(history.objects.find_tree_entry(tree, key.as_str()), Ok(Some(_)))
-                    })
-                })
-            {
+            let key = SourceKey::new(resolve_existing_path(typed, &dir, exists)?);
+            if !exists(key.as_str()) {
                 let message = format!("{typed}: neither in the worktree nor in the compared commits");
                 return Err(RpcError::new(code::NOT_FOUND, message)
                     .with_hint("give paths relative to the current directory"));

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use memod_base::paths::{self, CallerDir};
-use memod_base::types::{Definition, ReadRefusal, SourceKey, file_name, last_part};
+use memod_base::types::{
+    Definition, PathPart, ReadRefusal, SourceKey, explain_wrong_lines, file_name, last_part, parse_target,
+};
 use memod_engine::errors::RpcResult;
 use memod_memory::anchor::MOST_LINES;
 use memod_proto::anchor::Anchor;
@@ -14,7 +16,7 @@ use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
 };
 use crate::daemon::request::commit_history::{parse_source_key, parse_source_key_in};
-use crate::daemon::request::path_spec::{PathPart, find_definitions_named, parse_target};
+use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
 use crate::daemon::request::request_errors::bad_params_error;
 
 /// Number of suggestions for a path or name that does not exist.
@@ -49,8 +51,10 @@ pub(in crate::daemon) fn resolve_target(
     if let Some(refusal) = entry.and_then(|entry| entry.refusal) {
         return Err(not_indexed_error(&dir.display_path(key.as_str()), refusal));
     }
-    let location = match part {
+    let definitions = checker.reader.list_definitions(checker.at.worktree, &key)?;
+    let location = match choose_part(part, &definitions) {
         PathPart::Whole => AnchorLocation { key, symbol: None, lines: None },
+        PathPart::Line(line) => locate_lines(checker, key, (line, line), dir)?,
         PathPart::Lines(first, last) => locate_lines(checker, key, (first, last), dir)?,
         PathPart::Symbol(name) => locate_symbol(checker, key, name, dir)?,
     };
@@ -102,8 +106,13 @@ pub(in crate::daemon) fn is_anchor_at_target(
             let is_below = is_at_or_below(place, wanted.as_str());
             match part {
                 PathPart::Whole => is_below || is_symbol_named(*own, target),
+                PathPart::Line(line) => is_below && overlaps_lines(*own, anchor, (line, line)),
                 PathPart::Lines(first, last) => is_below && overlaps_lines(*own, anchor, (first, last)),
-                PathPart::Symbol(name) => is_below && is_symbol_named(*own, name),
+                PathPart::Symbol(name) => {
+                    let lines = part.linked_lines().and_then(PathPart::lines);
+                    let is_line = lines.is_some_and(|lines| overlaps_lines(*own, anchor, lines));
+                    is_below && (is_symbol_named(*own, name) || is_line)
+                }
             }
         })
     }))
@@ -117,11 +126,8 @@ fn is_at_or_below(path: &str, dir: &str) -> bool {
 
 /// Returns whether the part of an anchor overlaps a range of lines.
 fn overlaps_lines(part: PathPart<'_>, anchor: &Anchor, (first, last): (u32, u32)) -> bool {
-    match part {
-        PathPart::Lines(from, to) => first <= to && from <= last,
-        PathPart::Symbol(_) => anchor.lines.is_some_and(|(from, to)| first <= to && from <= last),
-        PathPart::Whole => false,
-    }
+    let own = part.lines().or(anchor.lines.filter(|_| part != PathPart::Whole));
+    own.is_some_and(|(from, to)| first <= to && from <= last)
 }
 
 /// Returns whether a part of a file is a symbol to which a name refers.
@@ -156,10 +162,10 @@ pub(in crate::daemon) fn find_named_anchor(
 
 /// Returns whether an anchor is for this part of its file.
 fn has_part(anchor: &Anchor, part: PathPart<'_>) -> bool {
-    match part {
-        PathPart::Whole => anchor.symbol.is_none() && anchor.lines.is_none(),
-        PathPart::Lines(first, last) => anchor.symbol.is_none() && anchor.lines == Some((first, last)),
-        PathPart::Symbol(name) => anchor.symbol.as_ref().is_some_and(|title| is_title_named(title, name)),
+    match (part, &anchor.symbol) {
+        (PathPart::Symbol(name), Some(title)) => is_title_named(title, name),
+        (PathPart::Symbol(_), None) => part.linked_lines().is_some_and(|lines| has_part(anchor, lines)),
+        (_, symbol) => symbol.is_none() && anchor.lines == part.lines(),
     }
 }
 
@@ -182,9 +188,8 @@ fn locate_lines(
     let path = dir.display_path(key.as_str());
     let text = checker.read_text(&key)?.unwrap_or_default();
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
-    if last > n_lines {
-        let beyond = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
-        return Err(target_error(&format!("{path} has {n_lines} lines, no {beyond}"), "name existing lines"));
+    if let Some(why) = why_beyond_end((first, last), n_lines) {
+        return Err(target_error(&format!("{path} {why}"), "name existing lines"));
     }
     if last - first >= MOST_LINES {
         let message = format!("{path}: {} lines are more than {MOST_LINES}", last - first + 1);
@@ -247,6 +252,9 @@ fn missing_target_error(checker: &AnchorChecker<'_>, target: &str, dir: &CallerD
                 "`git check-ignore -v` and .memoignore show why; name an indexed file",
             ),
         };
+    }
+    if let Some((message, hint)) = explain_wrong_lines(target) {
+        return target_error(&message, &hint);
     }
     let path = specs.last().map_or(target, |(path, _)| path);
     let Some(key) = parse_source_key_in(path, dir) else {
@@ -360,6 +368,8 @@ mod tests {
         check("src/a.rs", "/w/src", Some(0)); // as it is shown
         check("a.rs", "/w/src", Some(0));
         check("a.rs:3-4", "/w/src", Some(1));
+        check("a.rs#L3-L4", "/w/src", Some(1));
+        check("file:///w/src/a.rs#L3-L4", "/w", Some(1));
         check("a.rs:3", "/w/src", None);
         check("../src/a.rs#b", "/w/src", Some(2));
         check("src/a.rs#A.b", "/w", Some(2));

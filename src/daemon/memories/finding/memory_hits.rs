@@ -79,6 +79,7 @@ pub(in crate::daemon) fn build_hit(
         classes: Vec::new(),
         signature: None,
         signature_line: None,
+        signature_end: None,
         copies: None,
         kind: ChunkKind::Memory,
         path: format!("memory:{}", record.id),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memod_base::clock::now_ms;
 use memod_base::paths::RepoLayout;
-use memod_base::types::SourceKey;
+use memod_base::types::{SourceKey, noun_form};
 use memod_git::{GitError, GitIndex, Settings, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FileRow, FileSide, MemoryStore};
@@ -95,7 +95,9 @@ impl WorktreeMemories<'_> {
         }
         let are_read = caveats.find_caveat(AnswerPart::Memories).is_none();
         if are_read && checks.is_empty() && !files.is_empty() {
-            let detail = format!("{} files of shared memories, none in conflict", files.len());
+            let n_files = files.len();
+            let form = noun_form(n_files as u64, "file", "files");
+            let detail = format!("{n_files} {form} of shared memories, none in conflict");
             checks.push(Check { name: file::DIR.to_owned(), ok: true, detail, hint: None });
         }
         checks

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredItem, DeclaredRole, Definition, SourceKey, has_lines, qualifier};
+use memod_base::types::{
+    DeclaredItem, DeclaredRole, Definition, PathPart, SourceKey, file_name, has_lines, parse_target,
+    qualifier,
+};
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
@@ -16,7 +19,7 @@ use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error,
 };
 use crate::daemon::request::commit_history::parse_source_key;
-use crate::daemon::request::path_spec::{PathPart, find_definitions_named, parse_target};
+use crate::daemon::request::path_spec::{choose_part, find_definitions_named};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
@@ -154,7 +157,8 @@ pub(super) fn find_targets(
         let Some(entry) = reader.find_entry(at.worktree, &key)? else { continue };
         check_readable(path, &entry)?;
         let definitions = reader.list_definitions(at.worktree, &key)?;
-        if let PathPart::Lines(first, last) = part {
+        let part = choose_part(part, &definitions);
+        if let Some((first, last)) = part.lines() {
             return match targets.add_definition_around(structures, &key, (first, last), &definitions) {
                 true => Ok(targets),
                 false => {
@@ -169,6 +173,11 @@ pub(super) fn find_targets(
                 (name, find_definitions_named(&definitions, name).into_iter().cloned().collect())
             }
             _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
+            _ if definitions.is_empty() => {
+                let message = format!("{path}: defines nothing that can be used");
+                let hint = format!("`memo search {}` finds where it is mentioned", file_name(path));
+                return Err(bad_params_error(message).with_hint(hint));
+            }
             _ => {
                 let message = format!("{path}: a file, but only definitions have uses");
                 let hint = format!("{path}#NAME; `memo outline {path}` lists its definitions");

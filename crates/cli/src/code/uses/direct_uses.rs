@@ -16,16 +16,16 @@ use crate::searching::fit_to_budget::count_fitting_rows;
 /// Prints the uses of a definition. Exits with 1 when nothing has that name, or nothing uses it.
 pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
-    let wait_ms = typed.list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let wait_ms = typed.list.fresh.chosen_wait_ms(&config);
     let mut client = context.connect()?;
-    client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms));
+    client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms.unwrap_or_default()));
     let params = RefsParams {
         cwd: context.cwd.clone(),
         target: typed.target,
         limit: Some(count_entries_to_fetch(&typed.list)),
         with: typed.list.with.into_iter().map(Into::into).collect(),
         sync: typed.list.fresh.sync.into(),
-        wait_ms: Some(wait_ms),
+        wait_ms,
     };
     let mut result: RefsResult = client.call("refs", &params)?;
     let (is_files, most) = (typed.list.files, typed.list.limit);

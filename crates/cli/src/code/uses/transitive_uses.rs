@@ -1,5 +1,6 @@
 //! Prints the callers and callees of a definition, and what depends on it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
@@ -11,6 +12,7 @@ use super::{
     report_files_over_limit,
 };
 use crate::args::{ImpactArgs, UsesArgs, UsesListArgs};
+use crate::code::typed_revision::is_revision_or_time;
 use crate::searching::fit_to_budget::count_fitting_rows;
 
 /// How the definitions are printed.
@@ -42,12 +44,18 @@ pub(crate) fn print_impact(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let params = ReachParams {
+    let mut params = ReachParams {
         target: typed.target,
         since: typed.since,
         depth: typed.depth,
         ..ReachParams::default()
     };
+    if let Some(revision) =
+        params.target.take_if(|target| is_revision_or_time(target, Path::new(&context.cwd)))
+    {
+        output.write_note(&format!("understood as `--since {}`", escape_for_display(&revision)));
+        params.since = Some(revision);
+    }
     fetch_and_print_definitions(method, params, UsesForm::Flat, &typed.list, context, output)
 }
 
@@ -60,15 +68,15 @@ fn fetch_and_print_definitions(
     output: &mut Output,
 ) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
-    let wait_ms = list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let wait_ms = list.fresh.chosen_wait_ms(&config);
     let mut client = context.connect()?;
-    client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms));
+    client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms.unwrap_or_default()));
     let params = ReachParams {
         cwd: context.cwd.clone(),
         limit: Some(count_entries_to_fetch(list)),
         with: list.with.iter().copied().map(Into::into).collect(),
         sync: list.fresh.sync.into(),
-        wait_ms: Some(wait_ms),
+        wait_ms,
         ..params
     };
     let mut result: ReachResult = client.call(method, &params)?;
