@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use memod_client::Client;
 use memod_proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, MemorySort, Selection, StatsResult, TallyParams,
-    TallyResult,
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, MemorySort, Selection, StatsResult,
+    TallyParams, TallyResult,
 };
 use memod_terminal::text::format_count;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};

@@ -39,7 +39,7 @@ pub(crate) fn purge_memories(typed: RemoveArgs, context: &CommandContext, output
         method: "memory.purge",
         verb: "permanently delete",
         done_message: "deleted for good",
-        none_message: "the archive has no such memories; `memo forget` archives a memory, `memo purge` then deletes it",
+        none_message: "the archive has no such memories; `memo forget` archives a memory, `memo forget purge` then deletes it",
         requires_dry_run: true,
     };
     remove_memories(&removal, typed.filter.into_selection(typed.ids), &typed.consent, context, output)
