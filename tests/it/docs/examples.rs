@@ -142,6 +142,6 @@ fn verbs() -> Vec<String> {
     let written = live.sandbox.run(&["man", "--to", "pages"]);
     let pages = written.lines().filter_map(|line| line.strip_prefix("out: pages/memo-")?.strip_suffix(".1"));
     // Of a verb with verbs of its own each has a page too: `memo-hooks-install.1`.
-    let own = ["hooks-", "config-", "model-", "team-"];
+    let own = ["backup-", "config-", "daemon-", "forget-", "hooks-", "link-", "model-", "share-", "tag-"];
     pages.filter(|page| !own.iter().any(|verb| page.starts_with(verb))).map(str::to_owned).collect()
 }
