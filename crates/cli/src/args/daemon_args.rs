@@ -211,7 +211,7 @@ pub(crate) enum HooksVerb {
     Agent(HookArgs),
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum GitHooksVerb {
     /// Install the hooks where no other hook is in the way; exits with 1 when some could not be installed
     ///

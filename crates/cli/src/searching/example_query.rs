@@ -34,17 +34,17 @@ pub(crate) fn choose_example_question(client: &mut Client, cwd: &str) -> Option<
     if let Some(name) = tried.find(|name| has_proved_callers(client, cwd, name)) {
         return Some(ExampleQuestion::Callers(name.clone()));
     }
-    question_about(names, client, cwd).map(ExampleQuestion::Search)
+    question_about(&names, client, cwd).map(ExampleQuestion::Search)
 }
 
 /// Returns a query about the most used definition, or else a heading; `None` if the daemon does not answer in time or nothing is
 /// indexed.
 pub(crate) fn build_example_query(client: &mut Client, cwd: &str) -> Option<String> {
-    question_about(list_used_names(client, cwd), client, cwd)
+    question_about(&list_used_names(client, cwd), client, cwd)
 }
 
 /// Returns a query about the first name, or else a heading.
-fn question_about(names: Vec<String>, client: &mut Client, cwd: &str) -> Option<String> {
+fn question_about(names: &[String], client: &mut Client, cwd: &str) -> Option<String> {
     match names.first() {
         Some(name) => Some(format!("where is {name} used")),
         None => find_heading(client, cwd),
