@@ -234,7 +234,7 @@ pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check
             checks.push(Check { name: "team".to_owned(), ok: true, detail, hint: None });
         }
         Err(error) => {
-            checks.push(failed_check("team".to_owned(), error.message, "`memo daemon logs` says more"))
+            checks.push(failed_check("team".to_owned(), error.message, "`memo daemon logs` says more"));
         }
     }
     checks
