@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tries the two promises of memod in a new repository, with `memo` and `memod` of PATH: sh check-it-yourself.sh [ROUNDS]
 # Prints what it saw. Exits with 1 if a promise was broken.
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 rounds=${1:-200} stale=0 lost=0 said=no i=0
 dir=$(mktemp -d) && cd "$dir" && git init -q && memo init --no-hooks >/dev/null || exit 2
 trap 'memo daemon stop -q; cd / && rm -rf "$dir"' EXIT

@@ -68,10 +68,8 @@ out: A shop that signs its sessions: seven files, four commits, and one mistake 
 out: $ cd memod-demo
 out:
 out: Index the repository; from now on a daemon watches it:
-out: $ memo init
+out: $ memo init --no-hooks
 out: indexed    7 files of [TOP]/home/memod-demo
-…
-out: hooks      watch-only (memo hooks says why)
 …
 out:
 out: Ask in your own words:
@@ -157,7 +155,7 @@ fn a_program_gets_each_command_with_its_result() {
             steps.iter().rfind(|step| step["command"].as_str().is_some_and(|text| text.contains(words)));
         found.unwrap_or_else(|| panic!("{words}: {demo}"))["result"].clone()
     };
-    assert_eq!(step("init")["files"], 7, "{demo}");
+    assert_eq!(step("init --no-hooks")["files"], 7, "{demo}");
     assert!(step("search")["hits"][0]["snippet"].as_str().unwrap().contains("12 * 60 * 60"), "{demo}");
     assert_eq!(step("why")["commits"][0]["subject"], "Let a session last a whole day");
     assert_eq!(step("list")["memories"].as_array().unwrap().len(), 1, "{demo}");
@@ -210,22 +208,50 @@ fn nothing_that_a_person_wrote_is_removed() {
     refused("1 commit");
     git(&["reflog", "expire", "--expire=all", "--all"]);
 
+    // An own commit counts by whatever address, and so do an own hook, note and setting in the git dir.
+    let spoofed = ["-c", "user.name=me", "-c", "user.email=me@shop.example", "-c", "commit.gpgSign=false"];
+    git(&[&spoofed[..], &["commit", "-q", "--allow-empty", "-m", "x"]].concat());
+    refused("1 commit");
+    git(&["reset", "-q", "--hard", "HEAD~1"]);
+    git(&["reflog", "expire", "--expire=all", "--all"]);
+    for own in [".git/hooks/post-commit", ".git/my-notes.txt", ".git/info/exclude"] {
+        let (file, name) = (dir.join(own), own.split('/').nth(1).unwrap());
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "mine").unwrap();
+        refused(&format!(".git/{name}"));
+        fs::remove_file(file).unwrap();
+    }
+    git(&["config", "remote.origin.url", "../elsewhere"]);
+    refused("git config remote.origin.url");
+    git(&["config", "--remove-section", "remote.origin"]);
+    let large = fs::File::create(dir.join("large")).unwrap();
+    large.set_len(1 << 40).unwrap();
+    refused("large");
+    fs::remove_file(dir.join("large")).unwrap();
+
     git(&["tag", "mine"]);
     refused("refs/tags/mine");
     git(&["tag", "-d", "mine"]);
 
     git(&["worktree", "add", "-q", "--detach", "../side"]);
-    refused(".git/worktrees/side");
+    refused(".git/worktrees");
     git(&["worktree", "remove", "--force", "../side"]);
 
     let (_, added) = memo_in(&demos.live, &dir, &["add", "a thought of mine"]);
     refused("1 memory");
     let id = added["memory"]["id"].as_str().unwrap();
+    let demo_note = memo_in(&demos.live, &dir, &["list", "--match", "shift"]).1;
+    let demo_note = demo_note["memories"][0]["id"].as_str().unwrap().to_owned();
     let forget = demos.memo(&["-C", "other", "forget", "--yes", id]).output().unwrap();
     assert!(forget.status.success(), "{forget:?}");
     refused("1 memory");
     let purge = demos.memo(&["-C", "other", "purge", "--yes", id]).output().unwrap();
     assert!(purge.status.success(), "{purge:?}");
+
+    memo_in(&demos.live, &dir, &["tag", &demo_note, "mine"]);
+    refused("1 memory");
+    memo_in(&demos.live, &dir, &["forget", "--yes", &demo_note]);
+    memo_in(&demos.live, &dir, &["forget", "purge", "--yes", &demo_note]);
 
     // The demo may be removed from inside, as it shows `cd`.
     let mut inside = demos.memo(&["demo", "--remove"]);

@@ -102,6 +102,17 @@ fn words_that_are_no_verb_are_searched() {
     let found = live.sandbox.show(&mut live.memo(&["price_of_cart", "-n", "1"]));
     assert!(found.contains("out: src/cart.rs:1-3  price_of_cart"), "{found}");
     assert!(found.contains("err: memo: no verb, so this is `memo search \"price_of_cart\"`"), "{found}");
+    // A place is shown, and help is help wherever it stands.
+    for (typed, verb) in [("src/cart.rs:2", "show"), ("src/cart.rs", "outline"), ("src", "outline")] {
+        let shown = live.sandbox.show(&mut live.memo(&[typed]));
+        assert!(shown.contains("price_of_cart"), "{shown}");
+        assert!(
+            shown.contains(&format!("err: memo: no verb, so this is `memo {verb} \"{typed}\"`")),
+            "{shown}"
+        );
+    }
+    let help = live.sandbox.show(&mut live.memo(&["-q", "help", "tag"]));
+    assert!(help.contains("out: Usage: memo tag"), "{help}");
     let (exit, answer) = memo(&live, &["where", "is", "price_of_cart"]);
     assert_eq!((exit, &answer["hits"][0]["symbol"]), (0, &json!("price_of_cart")), "{answer}");
     for (typed, verb) in
@@ -126,6 +137,10 @@ fn mistyped_verbs_are_corrected_and_none_is_suggested_that_deletes() {
     let hint = "the daemon starts with the first command; memo init indexes the repository now; to find the words: \
                 memo search \"start\"";
     check(&["start"], "\"start\"", hint);
+    // A name that only begins like a verb is searched.
+    for name in ["add_item", "hello", "apple"] {
+        assert!(!sandbox.run(&[name]).contains("did you mean"), "{name}");
+    }
     // No suggestion deletes: these words are most similar to `uninstall`, `forget` and `reindex`.
     for typed in ["uninstal", "forgett", "reindx"] {
         let shown = sandbox.run(&[typed]);
@@ -135,6 +150,9 @@ fn mistyped_verbs_are_corrected_and_none_is_suggested_that_deletes() {
     let expected = "exit 2\nout: {\"error\":{\"code\":\"usage\",\"message\":\"\\\"serach\\\" is no verb\",\
                     \"hint\":\"did you mean memo search? to find the words: memo search \\\"serach\\\"\"}}\n";
     assert_eq!(json, expected);
+    assert!(!sandbox.run(&["hooks", "uninstal"]).contains("did you mean"));
+    let backup = sandbox.run(&["backup", "restor"]);
+    assert!(backup.contains("no subcommand; to write a backup there, type ./restor"), "{backup}");
     let nested = sandbox.run(&["hooks", "instal"]);
     assert!(nested.starts_with("exit 2\nerr: memo: unrecognized subcommand 'instal'\n"), "{nested}");
 }

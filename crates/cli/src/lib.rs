@@ -25,7 +25,7 @@ use memod_terminal::{
 };
 
 use args::{
-    BackupVerb, CommandLine, DaemonVerb, EventFormat, EventsArgs, ForgetVerb, GitHooksVerb, HooksVerb,
+    BackupVerb, CommandLine, DaemonControlVerb, EventFormat, EventsArgs, ForgetVerb, GitHooksVerb, HooksVerb,
     LinkVerb, MemoVerb, ShareVerb, TagVerb,
 };
 use code::{map, open, outline, print_brief, print_changed, show_code, uses, why};
@@ -41,7 +41,8 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let words: Vec<OsString> = std::env::args_os().collect();
-    if words.get(1).is_some_and(|word| word == "help") && words.get(2).is_some_and(|word| word == "--all") {
+    let after_help = args::find_verb(&words).filter(|at| words[*at] == "help").map(|at| at + 1);
+    if after_help.and_then(|at| words.get(at)).is_some_and(|word| word == "--all") {
         return ExitCode::from(args::print_all_verbs());
     }
     let words = expand_help_verb(words);
@@ -53,8 +54,8 @@ pub fn run() -> ExitCode {
 
 /// Answers a command line that is not a verb with its arguments. Returns the exit status.
 fn answer_unparsed(error: &clap::Error, words: Vec<OsString>) -> u8 {
-    if let Some(search) = words_without_verb::search_for_words(error, words.clone()) {
-        return run_command(search);
+    if let Some(command) = words_without_verb::find_command_for_words(error, words.clone()) {
+        return run_command(command);
     }
     if let Some(global) = args::parse_flags_without_verb(words) {
         return answer_without_verb(&global);
@@ -83,8 +84,8 @@ fn answer_without_verb(global: &GlobalArgs) -> u8 {
 /// Returns `memo VERB --help` for `memo help VERB`. clap's own subcommand `help` is not used, because it would add a manual page
 /// for each verb.
 fn expand_help_verb(mut words: Vec<OsString>) -> Vec<OsString> {
-    if words.get(1).is_some_and(|word| word == "help") {
-        words.remove(1);
+    if let Some(at) = args::find_verb(&words).filter(|at| words[*at] == "help") {
+        words.remove(at);
         words.push("--help".into());
     }
     words
@@ -123,8 +124,9 @@ fn capture_command(typed: CommandLine) -> (CliResult, CapturedOutput) {
 /// Returns the format of the answer; if the flags are wrong, an error and the form of JSON in which to report the error.
 fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
-    if let MemoVerb::Daemon(DaemonVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. })) =
-        &typed.verb
+    if let MemoVerb::Daemon(DaemonControlVerb::Events(EventsArgs {
+        format: Some(EventFormat::Jsonl), ..
+    })) = &typed.verb
     {
         return Ok(OutputShape::Json(JsonForm::Full));
     }
@@ -271,11 +273,11 @@ fn run_link_verb(verb: LinkVerb, context: &CommandContext, output: &mut Output) 
     }
 }
 
-fn run_daemon_verb(verb: DaemonVerb, context: &CommandContext, output: &mut Output) -> CliResult {
+fn run_daemon_verb(verb: DaemonControlVerb, context: &CommandContext, output: &mut Output) -> CliResult {
     match verb {
-        DaemonVerb::Stop => daemon_process::stop_daemon(context, output),
-        DaemonVerb::Restart => daemon_process::restart_daemon(context, output),
-        DaemonVerb::Logs(typed) => logs::print_logs(&typed, context, output),
-        DaemonVerb::Events(typed) => print_events::print_events(&typed, context, output),
+        DaemonControlVerb::Stop => daemon_process::stop_daemon(context, output),
+        DaemonControlVerb::Restart => daemon_process::restart_daemon(context, output),
+        DaemonControlVerb::Logs(typed) => logs::print_logs(&typed, context, output),
+        DaemonControlVerb::Events(typed) => print_events::print_events(&typed, context, output),
     }
 }

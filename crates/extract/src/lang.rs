@@ -24,7 +24,7 @@ pub enum FileFormat {
     Text(Option<&'static str>),
 }
 
-/// What the files of a format hold, which partly determines the classes of a file.
+/// The content of a format. The classes of a file depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatGroup {
     /// Text for people.

@@ -82,7 +82,7 @@ pub fn correct_query(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<
 /// When a vocabulary cannot be read.
 pub fn find_unknown_name(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<String>, DatabaseError> {
     let [name] = query.wanted_texts()[..] else { return Ok(None) };
-    if !query.is_one_word() || name.ends_with('*') {
+    if !query.is_one_word() || query.words().iter().any(|word| word.is_prefix) {
         return Ok(None);
     }
     let words = WordCorrector { known, terms: None, n_left: 0 };

@@ -1,4 +1,4 @@
-//! Caches whether git says that a file was renamed to another one.
+//! Caches the renames of files that git reports.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

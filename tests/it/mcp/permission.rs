@@ -77,7 +77,7 @@ fn files_outside_the_worktree_are_neither_read_nor_written() {
         ("export --out {}", "/proc/self/cwd/.git/info/exclude2".to_owned(), git_dir),
         ("backup {}", format!("{home}/copy.db"), outside),
         ("backup {}", "up/copy.db".to_owned(), outside),
-        ("backup {}", "dangling".to_owned(), "a link that leads nowhere"),
+        ("backup {}", "./dangling".to_owned(), "a link that leads nowhere"),
         ("backup {}", ".git/copy.db".to_owned(), git_dir),
         ("restore-backup --dry-run {}", format!("{home}/copy.db"), outside),
     ] {
@@ -199,7 +199,7 @@ fn a_model_writes_no_instructions_and_no_settings() {
         ("export --out {}", ".cursor/rules/x.jsonl", hidden),
         ("export --out {}", "rules/x.jsonl", hidden),
         ("export --out {}", "docs/../.cursor/x.jsonl", hidden),
-        ("backup {}", "Makefile", backup),
+        ("backup {}", "./Makefile", backup),
         ("backup {}", "copy.jsonl", backup),
         ("backup {}", ".copy.db", hidden),
         ("backup {}", ".cursor/copy.db", hidden),

@@ -23,7 +23,7 @@ pub enum PathPart<'a> {
 
 impl PathPart<'_> {
     /// Returns the first and last line, 1-based and inclusive; `None` for a whole file or a definition.
-    pub fn lines(self) -> Option<(u32, u32)> {
+    pub fn line_range(self) -> Option<(u32, u32)> {
         match self {
             Self::Line(line) => Some((line, line)),
             Self::Lines(first, last) => Some((first, last)),
@@ -45,9 +45,10 @@ impl PathPart<'_> {
 /// The path that exists decides which meaning holds.
 pub fn parse_target(target: &str) -> Vec<(&str, PathPart<'_>)> {
     let mut meanings = vec![(target, PathPart::Whole)];
-    if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
-        meanings.push((path, PathPart::Symbol(symbol)));
-    }
+    let named = target.match_indices('#').map(|(at, _)| (&target[..at], &target[at + 1..]));
+    meanings.extend(
+        named.filter(|(_, symbol)| !symbol.is_empty()).map(|(path, symbol)| (path, PathPart::Symbol(symbol))),
+    );
     meanings.extend(list_typed_lines(target).filter_map(|(path, text)| Some((path, parse_lines(text)?))));
     meanings
 }

@@ -97,9 +97,18 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// A new file [default: next to the daemon's own backups]
-    #[arg(value_name = "PATH")]
+    /// A new file, such as ~/memories.db [default: next to the daemon's own backups]
+    #[arg(value_name = "PATH", value_parser = parse_backup_path)]
     pub(crate) path: Option<PathBuf>,
+}
+
+/// Refuses a bare word, which is probably a mistyped subcommand.
+fn parse_backup_path(text: &str) -> Result<PathBuf, String> {
+    if text.contains(['/', '\\', '.']) {
+        Ok(PathBuf::from(text))
+    } else {
+        Err(format!("no subcommand; to write a backup there, type ./{text}"))
+    }
 }
 
 #[derive(Debug, Args)]

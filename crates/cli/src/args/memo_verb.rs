@@ -17,7 +17,9 @@ use super::memory_args::{
 };
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, RelatedArgs, ResolveArgs};
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
-use super::verb_families::{BackupVerb, DaemonVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb, VerbFamily};
+use super::verb_families::{
+    BackupVerb, DaemonControlVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb, VerbFamily,
+};
 use super::writing_args::{AddArgs, AppendArgs, UpdateArgs};
 
 #[derive(Debug, Subcommand)]
@@ -226,7 +228,7 @@ pub(crate) enum MemoVerb {
     ///
     /// `memo status` shows its state, and `memo doctor` checks what it needs.
     #[command(subcommand)]
-    Daemon(DaemonVerb),
+    Daemon(DaemonControlVerb),
     /// Serve the API of the daemon over HTTP, and a page for the browser
     ///
     /// Prints the address, which stays the same until the daemon or --stop ends the server. Only programs on this computer reach

@@ -13,7 +13,7 @@ use super::relation_args::{LinkingArgs, LinksArgs};
 /// A verb with the subcommands `V`, which without a subcommand takes the arguments `A`.
 #[derive(Debug)]
 pub(crate) struct VerbFamily<V, A> {
-    /// What was typed; without a subcommand, what the arguments mean.
+    /// The subcommand, or the default one with the arguments that were typed.
     pub(crate) verb: V,
     default: PhantomData<A>,
 }
@@ -162,7 +162,7 @@ impl From<BackupArgs> for BackupVerb {
 
 /// The subcommands of `memo daemon`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum DaemonVerb {
+pub(crate) enum DaemonControlVerb {
     /// Stop the daemon; the next command starts it again
     Stop,
     /// Stop the daemon and start it again

@@ -8,7 +8,7 @@ use super::exchange_args::ImportArgs;
 use super::memo_verb::MemoVerb;
 use super::relation_args::ConsolidateArgs;
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
-use super::verb_families::{BackupVerb, DaemonVerb, LinkVerb, TagVerb, VerbFamily};
+use super::verb_families::{BackupVerb, DaemonControlVerb, LinkVerb, TagVerb, VerbFamily};
 use super::writing_args::{AddArgs, AppendArgs, UpdateArgs};
 
 impl MemoVerb {
@@ -16,7 +16,7 @@ impl MemoVerb {
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             Self::Search(args) => !args.files && !args.vimgrep,
-            Self::Daemon(DaemonVerb::Logs(args)) => !args.follow,
+            Self::Daemon(DaemonControlVerb::Logs(args)) => !args.follow,
             Self::Explain(_)
             | Self::Show(_)
             | Self::Outline(_)

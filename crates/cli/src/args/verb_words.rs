@@ -1,6 +1,6 @@
 //! Replaces the words that earlier versions and other programs use for a verb.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// Words that are typed for a verb, and the words that run it.
 const VERB_WORDS: &[(&str, &[&str])] = &[
@@ -22,15 +22,13 @@ const VERB_WORDS: &[(&str, &[&str])] = &[
     ("reset", &["forget", "reset"]),
     ("hook", &["hooks", "agent"]),
     ("recent", &["list", "--sort", "updated"]),
-    // What other programs call the same. No word runs a verb that deletes for good or that writes outside the repository.
+    // Words of other programs. None runs a verb that deletes for good or writes outside the repository.
     ("find", &["search"]),
     ("grep", &["search"]),
     ("ask", &["search"]),
     ("query", &["search"]),
     ("note", &["add"]),
     ("remember", &["add"]),
-    ("save", &["add"]),
-    ("store", &["add"]),
     ("rm", &["forget"]),
     ("remove", &["forget"]),
     ("delete", &["forget"]),
@@ -66,14 +64,21 @@ pub(crate) fn replace_verb_word(mut words: Vec<OsString>) -> Vec<OsString> {
 pub(crate) fn find_verb(words: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
-        if word == "-C" || word == "--color" {
-            at += 1; // its value
+        if has_separate_value(word) {
+            at += 1;
         } else if !word.as_encoded_bytes().starts_with(b"-") {
             return Some(at);
         }
         at += 1;
     }
     None
+}
+
+/// Returns whether the next word is the value of a global flag: of `-C`, also after other short flags as in `-qC`, or of `--color`.
+pub(crate) fn has_separate_value(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    let is_short = bytes.starts_with(b"-") && !bytes.starts_with(b"--");
+    word == "--color" || is_short && bytes.iter().position(|byte| *byte == b'C') == Some(bytes.len() - 1)
 }
 
 #[cfg(test)]
@@ -89,6 +94,8 @@ mod tests {
             ("memo untag mem_1 a", "memo tag remove mem_1 a"),
             ("memo -C untag tags", "memo -C untag tag list"),
             ("memo --json recent -n 5", "memo --json list --sort updated -n 5"),
+            ("memo -qC store note x", "memo -qC store add x"),
+            ("memo -qCstore find", "memo -qCstore search"),
             ("memo search find", "memo search find"),
             ("memo --color", "memo --color"),
             ("memo", "memo"),

@@ -64,7 +64,7 @@ fn locate_target(
     output: &Output,
 ) -> Result<(PathBuf, u32), CliError> {
     let mut meanings = parse_target(&typed.target).into_iter().rev();
-    let typed_line = meanings.find_map(|(_, part)| part.linked_lines().unwrap_or(part).lines());
+    let typed_line = meanings.find_map(|(_, part)| part.linked_lines().unwrap_or(part).line_range());
     let typed_line = typed_line.map(|(first, _)| first);
     let mut result = show_code::fetch_parts(typed.target, &typed.fresh, context)?;
     result.left_out += result.parts.len().saturating_sub(1); // only the first part is opened

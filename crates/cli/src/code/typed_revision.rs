@@ -32,7 +32,10 @@ pub(super) fn join_time_words(mut words: Vec<String>) -> Result<Vec<String>, Cli
 pub(super) fn is_revision_or_time(target: &str, cwd: &Path) -> bool {
     let is_relative = target.contains(['~', '^']) || target.contains("@{");
     let is_head = matches!(target, "HEAD" | "@" | "FETCH_HEAD" | "ORIG_HEAD");
-    (is_relative || is_head || is_time(target)) && !cwd.join(target).exists()
+    // `sat` and `today` are also names of definitions.
+    let is_word = target.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && target.starts_with(|c: char| c.is_ascii_alphabetic());
+    (is_relative || is_head || !is_word && is_time(target)) && !cwd.join(target).exists()
 }
 
 fn is_time(text: &str) -> bool {
@@ -68,10 +71,10 @@ mod tests {
         let check = |target: &str, expected: bool| {
             assert_eq!(is_revision_or_time(target, dir.path()), expected, "{target}");
         };
-        for revision in ["HEAD~3", "HEAD", "main^", "@{u}", "HEAD@{1}", "yesterday", "3d", "2026-11-01"] {
+        for revision in ["HEAD~3", "HEAD", "main^", "@{u}", "HEAD@{1}", "since friday", "3d", "2026-11-01"] {
             check(revision, true);
         }
-        for name in ["a~1", "main", "src/a.rs", "A::b", "src/a.rs#b", "head"] {
+        for name in ["a~1", "main", "src/a.rs", "A::b", "src/a.rs#b", "head", "sat", "today"] {
             check(name, false);
         }
     }

@@ -9,6 +9,7 @@ use memod_terminal::{ColorMode, EXIT_USAGE, ErrorReport, GlobalArgs, JsonForm, O
 
 use super::usage_hint::find_usage_hint;
 use super::words_without_verb::no_verb_error;
+use crate::args::has_separate_value;
 
 /// Prints help and version to stdout, and any other error of clap to stderr or as JSON. Returns the exit status. `words` is the
 /// command line, which begins with the program name.
@@ -71,11 +72,15 @@ fn replace_parse_reason(message: &str) -> String {
 
 /// Returns the argument of the first `-C` among the words of a command line: `-C DIR` or `-CDIR`.
 pub(crate) fn dir_argument(mut words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
-    let flag = words.find(|word| word.as_encoded_bytes().starts_with(b"-C"))?;
-    match flag.to_str().map(|flag| &flag["-C".len()..]) {
-        Some("") => words.next().map(PathBuf::from),
-        attached => attached.map(PathBuf::from),
+    let is_flag = |word: &OsString| {
+        let bytes = word.as_encoded_bytes();
+        bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b'C')
+    };
+    let flag = words.find(is_flag)?;
+    if has_separate_value(&flag) {
+        return words.next().map(PathBuf::from);
     }
+    flag.to_str().and_then(|flag| Some(PathBuf::from(flag.split_once('C')?.1)))
 }
 
 /// Returns the verb and the words after it, up to the next flag.
@@ -87,7 +92,7 @@ pub(super) fn words_from_verb(words: impl Iterator<Item = OsString>) -> Vec<Stri
             typed.push(word.to_string_lossy().into_owned());
         } else if !typed.is_empty() {
             break;
-        } else if word == "-C" || word == "--color" {
+        } else if has_separate_value(&word) {
             words.next(); // its value
         }
     }
@@ -124,6 +129,9 @@ mod tests {
         let cases = [
             ("memo -C a list", Some("a")),
             ("memo -Ca list", Some("a")),
+            ("memo -qC a list", Some("a")),
+            ("memo -qCa list", Some("a")),
+            ("memo --color C list", None),
             ("memo -Ca list -C b", Some("a")),
             ("memo list", None),
             ("memo -C", None),

@@ -108,7 +108,7 @@ fn valid_values_hint(error: &clap::Error) -> Option<String> {
 fn subcommand_hint(error: &clap::Error, typed: &NamedCommand<'_>) -> String {
     let similar = context_list(error, ContextKind::SuggestedSubcommand);
     let names: Vec<&str> = typed.command.get_subcommands().map(Command::get_name).collect();
-    match similar.iter().rev().find(|verb| !UNSUGGESTED_VERBS.contains(&verb.as_str())) {
+    match similar.last().filter(|verb| !UNSUGGESTED_VERBS.contains(&verb.as_str())) {
         Some(similar) => format!("did you mean {} {similar}? {}", typed.path, typed.help_hint()),
         None if typed.path == "memo" => typed.help_hint(),
         None => format!("there are: {}", names.join(", ")),

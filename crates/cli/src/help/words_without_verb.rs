@@ -1,48 +1,66 @@
-//! Answers a command line that begins with no verb: searches for its words, or says which verb was meant.
+//! Answers a command line that begins with no verb.
+//!
+//! Shows the place that it names, searches for its words, or says which verb was meant.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use memod_base::types::parse_target;
 use memod_terminal::text::{escape_for_display, quote_text};
 use memod_terminal::{CommandContext, EXIT_USAGE, ErrorReport, write_message};
 
 use super::undo_hint::find_undo_hint;
-use super::usage::words_from_verb;
+use super::usage::{dir_argument, words_from_verb};
 use crate::args::{CommandLine, find_verb, parse_command_line};
 
-/// Words for which no verb of `memo` stands, and the commands that do what they say.
+/// Words that are no verb of `memo`, each with the commands that do it.
 const EXPLAINED_WORDS: &[(&str, &str)] = &[
     ("start", "the daemon starts with the first command; memo init indexes the repository now"),
     ("install", "memo init sets up this repository, memo setup the agents, memo hooks install the git hooks"),
     ("graph", "memo map shows the main definitions, memo callers NAME and memo callees NAME who calls whom"),
     ("claude", "memo setup claude-code sets it up"),
     ("mine", "memo import --from SYSTEM FILE does that"),
+    ("save", "memo add TEXT keeps a memory"),
+    ("store", "memo add TEXT keeps a memory"),
     ("bench", "memod bench measures answers"),
 ];
 
 /// Verbs that delete, or that undo a set-up. They are never suggested for another word.
 pub(super) const UNSUGGESTED_VERBS: [&str; 6] = ["uninstall", "forget", "purge", "reset", "leave", "reindex"];
 
-/// Least similarity (Jaro-Winkler) of a suggested verb to the typed word.
-const MIN_SIMILARITY: f64 = 0.85;
+/// Longest word in which only one letter may be wrong.
+const MAX_SHORT_CHARS: usize = 5;
 
-/// Returns the search for the words of a command line that begins with no verb, and says so on stderr. `None` if something else was
-/// wrong, or if another verb was probably meant.
-pub(crate) fn search_for_words(error: &clap::Error, mut words: Vec<OsString>) -> Option<CommandLine> {
+/// Returns the command for a command line that begins with no verb, and says so on stderr: `show` or `outline` for a place that
+/// exists, otherwise a search for the words. `None` if something else was wrong, or if another verb was probably meant.
+pub(crate) fn find_command_for_words(error: &clap::Error, mut words: Vec<OsString>) -> Option<CommandLine> {
     let at = find_verb(&words)?;
     let typed = words_from_verb(words.iter().cloned());
     let (first, others) = split_unknown_verb(error, &typed)?;
-    if first == "undo" || explain_word(first).is_some() || meant_verb(error, first, others).is_some() {
+    let dir = dir_argument(words.iter().cloned());
+    let place_verb = if others.is_empty() { find_verb_for_place(first, dir.as_deref()) } else { None };
+    let is_explained = first == "undo" || explain_word(first).is_some();
+    if place_verb.is_none() && (is_explained || meant_verb(error, first, others).is_some()) {
         return None;
     }
-    words.insert(at, "search".into());
-    let search = parse_command_line(words).ok()?;
-    if !search.global.quiet {
+    let verb = place_verb.unwrap_or("search");
+    words.insert(at, verb.into());
+    let command = parse_command_line(words).ok()?;
+    if !command.global.quiet {
         let typed = quote_text(&escape_for_display(&typed.join(" ")));
-        write_message(&format!("memo: no verb, so this is `memo search {typed}`"));
+        write_message(&format!("memo: no verb, so this is `memo {verb} {typed}`"));
     }
-    Some(search)
+    Some(command)
+}
+
+/// Returns the verb that shows a file or a directory; `None` if the word names none that exists. `dir` is the argument of `-C`.
+fn find_verb_for_place(word: &str, dir: Option<&Path>) -> Option<&'static str> {
+    let exists = |path: &&str| fs::metadata(dir.unwrap_or(Path::new("")).join(path)).is_ok();
+    let path = parse_target(word).into_iter().map(|(path, _)| path).find(exists)?;
+    let is_dir = dir.unwrap_or(Path::new("")).join(path).is_dir();
+    Some(if is_dir || path == word { "outline" } else { "show" })
 }
 
 /// Returns the error for words that begin with no verb and for which another verb was meant; `None` for any other error. `dir` is
@@ -92,10 +110,10 @@ fn meant_verb<'a>(error: &'a clap::Error, first: &str, others: &[String]) -> Opt
         return None;
     };
     // clap sorts the suggestions; the last is the most similar.
-    let similar = similar.iter().rev().map(String::as_str);
-    similar
-        .filter(|verb| !UNSUGGESTED_VERBS.contains(verb))
-        .find(|verb| strsim::jaro_winkler(verb, first) >= MIN_SIMILARITY)
+    let verb = similar.last()?;
+    let most_wrong = if first.chars().count() <= MAX_SHORT_CHARS { 1 } else { 2 };
+    let is_near = strsim::damerau_levenshtein(verb, first) <= most_wrong;
+    (is_near && !UNSUGGESTED_VERBS.contains(&verb.as_str())).then_some(verb.as_str())
 }
 
 /// Returns whether a word begins a question; `why` is a verb.

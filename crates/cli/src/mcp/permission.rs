@@ -13,9 +13,9 @@ use memod_terminal::{CliError, CommandContext};
 
 use super::refused_error;
 use crate::args::{
-    AddArgs, BackupArgs, BackupVerb, BriefArgs, ConfigArgs, ConfigVerb, DaemonVerb, DedupeArgs, DoctorArgs,
-    ExplainArgs, ExportArgs, FindArgs, ForgetVerb, GitHooksVerb, HooksVerb, ImportArgs, LogsArgs, MemoVerb,
-    ModelArgs, ModelVerb, RemovalConfirmArgs, RemoveArgs, RestoreBackupArgs, SearchArgs, ShareVerb,
+    AddArgs, BackupArgs, BackupVerb, BriefArgs, ConfigArgs, ConfigVerb, DaemonControlVerb, DedupeArgs,
+    DoctorArgs, ExplainArgs, ExportArgs, FindArgs, ForgetVerb, GitHooksVerb, HooksVerb, ImportArgs, LogsArgs,
+    MemoVerb, ModelArgs, ModelVerb, RemovalConfirmArgs, RemoveArgs, RestoreBackupArgs, SearchArgs, ShareVerb,
     ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
 };
 
@@ -184,18 +184,18 @@ fn share_permission(verb: &ShareVerb) -> VerbPermission<'_> {
     }
 }
 
-fn daemon_permission(verb: &DaemonVerb) -> VerbPermission<'_> {
+fn daemon_permission(verb: &DaemonControlVerb) -> VerbPermission<'_> {
     use VerbPermission::{Denied, Granted};
     match verb {
-        DaemonVerb::Logs(LogsArgs { follow: true, .. }) => {
+        DaemonControlVerb::Logs(LogsArgs { follow: true, .. }) => {
             Denied("memo daemon logs --follow never ends", "leave --follow out")
         }
-        DaemonVerb::Logs(_) => Granted,
-        DaemonVerb::Events(_) => Denied(
+        DaemonControlVerb::Logs(_) => Granted,
+        DaemonControlVerb::Events(_) => Denied(
             "memo daemon events waits for events",
             "use `memo status` or `memo list --sort updated` instead",
         ),
-        DaemonVerb::Stop | DaemonVerb::Restart => {
+        DaemonControlVerb::Stop | DaemonControlVerb::Restart => {
             Denied("memo daemon stop and restart end the daemon, which serves others as well", ASK_A_PERSON)
         }
     }

@@ -76,7 +76,10 @@ fn remove_memories(
     let mut result: RemoveResult = client.call(removal.method, &params)?;
     // Check for a terminal only after the dry run, so that an unknown id is reported first.
     if is_asked {
-        let verb = removal.method.trim_start_matches("memory.");
+        let verb = match removal.method.trim_start_matches("memory.") {
+            "forget" => "forget".to_owned(),
+            subcommand => format!("forget {subcommand}"),
+        };
         output.require_terminal(&format!("`memo {verb}`"), CONFIRM_REMOVAL_HINT)?;
     }
     if !output.write_json {

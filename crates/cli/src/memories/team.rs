@@ -15,7 +15,7 @@ use crate::daemon::status::print_field;
 /// Longest wait for the daemon's answer, a little longer than the daemon waits for an exchange.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(310);
 
-/// What to do if there is no team.
+/// The hint if `team.url` is not set.
 const NO_TEAM_HINT: &str =
     "`memo config set --user team.url postgres://ROLE@HOST/DATABASE`, and team.repositories";
 

@@ -1,4 +1,4 @@
-//! Says which container or tag of a filter no memory has, after an answer without memories.
+//! Names the containers and tags of a filter that no memory has.
 
 use memod_proto::memory::{TallyParams, TallyResult};
 use memod_terminal::text::escape_for_display;

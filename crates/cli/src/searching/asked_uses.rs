@@ -24,13 +24,13 @@ pub(super) fn find_asked_uses(params: &SearchParams, context: &CommandContext) -
     let (n_found, uses) = match question {
         UsesQuestion::Uses => {
             let params = RefsParams { cwd, target, limit, sync, wait_ms, ..RefsParams::default() };
-            let RefsResult { uses, counts, .. } = client.call(question.method(), &params).ok()?;
+            let RefsResult { uses, counts, .. } = client.call(question.method_name(), &params).ok()?;
             (counts.exact + counts.likely + counts.by_name, uses)
         }
         UsesQuestion::Callers | UsesQuestion::Tests => {
             let target = Some(target);
             let params = ReachParams { cwd, target, limit, sync, wait_ms, ..ReachParams::default() };
-            let ReachResult { found, n_found, .. } = client.call(question.method(), &params).ok()?;
+            let ReachResult { found, n_found, .. } = client.call(question.method_name(), &params).ok()?;
             let uses = found.into_iter().map(|found| RefUse {
                 path: found.path,
                 cwd_path: found.cwd_path,
@@ -43,7 +43,7 @@ pub(super) fn find_asked_uses(params: &SearchParams, context: &CommandContext) -
             (n_found, uses.collect())
         }
     };
-    let ask = format!("{} {} {}", context.memo_command, question.method(), shell_word(name));
+    let ask = format!("{} {} {}", context.memo_command, question.method_name(), shell_word(name));
     (!uses.is_empty()).then_some(AskedUses { ask, n_found, uses })
 }
 

@@ -20,7 +20,7 @@ const MOST_TRIED: usize = 5;
 
 /// A question that has a good answer.
 pub(crate) enum ExampleQuestion {
-    /// Who calls the definition with this name; it has several callers that an import or its scope proves.
+    /// The callers of the definition with this name, which has several certain ones.
     Callers(String),
     /// A search with this query.
     Search(String),

@@ -269,7 +269,7 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns a note that the hits do not have what was typed, which is to be read before them.
+/// Returns a note, printed before the hits, that no definition has the name that was typed.
 pub(crate) fn leading_note(result: &SearchResult) -> Option<String> {
     let shows_near = !result.hits.is_empty() && result.corrected.is_none() && result.uses.is_none();
     if let Some(name) = result.unknown_name.as_ref().filter(|_| shows_near) {

@@ -10,7 +10,7 @@ pub(super) enum UsesQuestion {
 
 impl UsesQuestion {
     /// Returns the method of the daemon that answers the question, which is also the verb that asks it directly.
-    pub(super) fn method(self) -> &'static str {
+    pub(super) fn method_name(self) -> &'static str {
         match self {
             Self::Uses => "refs",
             Self::Callers => "callers",

@@ -43,6 +43,12 @@ pub(crate) fn run_demo(
     }
     let start = Instant::now();
     let typed_dir = typed.demo_dir.as_deref().unwrap_or(Path::new(DEFAULT_DIR));
+    if ["remove", "rm", "delete"].iter().any(|word| typed_dir == Path::new(word)) {
+        return Err(CliError::Usage {
+            message: format!("{}: not made, because removing a demo was probably meant", typed_dir.display()),
+            hint: "`memo demo --remove` removes one; `memo demo ./NAME` makes one of any name",
+        });
+    }
     let dir = start_dir.join(typed_dir);
     check_free_dir(&dir)?;
     shop_repository::make_repository(&dir)?;

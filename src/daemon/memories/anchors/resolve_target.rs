@@ -109,7 +109,7 @@ pub(in crate::daemon) fn is_anchor_at_target(
                 PathPart::Line(line) => is_below && overlaps_lines(*own, anchor, (line, line)),
                 PathPart::Lines(first, last) => is_below && overlaps_lines(*own, anchor, (first, last)),
                 PathPart::Symbol(name) => {
-                    let lines = part.linked_lines().and_then(PathPart::lines);
+                    let lines = part.linked_lines().and_then(PathPart::line_range);
                     let is_line = lines.is_some_and(|lines| overlaps_lines(*own, anchor, lines));
                     is_below && (is_symbol_named(*own, name) || is_line)
                 }
@@ -126,7 +126,7 @@ fn is_at_or_below(path: &str, dir: &str) -> bool {
 
 /// Returns whether the part of an anchor overlaps a range of lines.
 fn overlaps_lines(part: PathPart<'_>, anchor: &Anchor, (first, last): (u32, u32)) -> bool {
-    let own = part.lines().or(anchor.lines.filter(|_| part != PathPart::Whole));
+    let own = part.line_range().or(anchor.lines.filter(|_| part != PathPart::Whole));
     own.is_some_and(|(from, to)| first <= to && from <= last)
 }
 
@@ -165,7 +165,7 @@ fn has_part(anchor: &Anchor, part: PathPart<'_>) -> bool {
     match (part, &anchor.symbol) {
         (PathPart::Symbol(name), Some(title)) => is_title_named(title, name),
         (PathPart::Symbol(_), None) => part.linked_lines().is_some_and(|lines| has_part(anchor, lines)),
-        (_, symbol) => symbol.is_none() && anchor.lines == part.lines(),
+        (_, symbol) => symbol.is_none() && anchor.lines == part.line_range(),
     }
 }
 

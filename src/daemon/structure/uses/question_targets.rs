@@ -158,7 +158,7 @@ pub(super) fn find_targets(
         check_readable(path, &entry)?;
         let definitions = reader.list_definitions(at.worktree, &key)?;
         let part = choose_part(part, &definitions);
-        if let Some((first, last)) = part.lines() {
+        if let Some((first, last)) = part.line_range() {
             return match targets.add_definition_around(structures, &key, (first, last), &definitions) {
                 true => Ok(targets),
                 false => {

@@ -7,26 +7,45 @@ use memod_base::paths::{
     IoContext, RepoLayout, canonicalize_path, find_files_to_keep, may_have_memories, remove_state_dir,
 };
 use memod_client::{ClientOptions, StoppedMemories, lock_out_daemons};
+use memod_proto::memory::Memory;
 use memod_terminal::text::format_count;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde::Serialize;
 
-use super::shop_repository::{AUTHOR_DOMAIN, git_says_yes, is_demo, is_text_of_demo, run_git};
+use super::shop_repository::{count_own_commits, git_says_yes, is_demo, is_text_of_demo, run_git};
 use super::walk_steps::NOTE;
 
 /// Most files, branches and the like that a message names.
 const MOST_NAMED: usize = 5;
 
-/// The hooks of git that memo installs.
-const OWN_HOOKS: [&str; 5] =
-    ["post-applypatch", "post-checkout", "post-commit", "post-merge", "post-rewrite"];
+/// Most bytes of a file of the demo; a larger file is not read.
+const MAX_FILE_BYTES: u64 = 64 << 10;
+
+/// What git, memo and the demo write into the git dir, which has no template. Anything else is somebody's own.
+const OWN_GIT_ENTRIES: [&str; 15] = [
+    "COMMIT_EDITMSG",
+    "FETCH_HEAD",
+    "HEAD",
+    "ORIG_HEAD",
+    "branches",
+    "config",
+    "gc.log",
+    "index",
+    "logs",
+    "memo",
+    "memod-demo",
+    "memod-demo-history",
+    "objects",
+    "packed-refs",
+    "refs",
+];
 
 /// The outcome of a removal.
 #[derive(Serialize)]
 struct RemovalReport {
     root: String,
     removed: bool,
-    /// What somebody has added to the demo, for which all of it was kept.
+    /// The additions to a demo, which is therefore kept.
     kept_for: Vec<String>,
 }
 
@@ -50,6 +69,9 @@ pub(super) fn remove_demo(dir: &Path, output: &mut Output) -> CliResult {
     find_other_git_data(&dir, &mut kept_for)?;
     for state_dir in &state_dirs {
         kept_for.extend(find_files_to_keep(state_dir).iter().map(|path| path.display().to_string()));
+    }
+    if layout.config_file().exists() {
+        kept_for.push("settings of the repository".to_owned());
     }
     if has_state {
         find_other_memories(&layout, &mut kept_for)?;
@@ -96,21 +118,31 @@ fn find_other_files(root: &Path, below: &str, found: &mut Vec<String>) -> Result
         if path == ".git" {
             continue;
         }
+        if name.to_str().is_none() {
+            found.push(path);
+            continue;
+        }
         if kind.is_dir() {
             find_other_files(root, &format!("{path}/"), found)?;
-        } else if !kind.is_file() || !is_text_of_demo(&path, &fs::read(&file).at("read", &file)?) {
+        } else if !kind.is_file()
+            || is_large(&file)
+            || !is_text_of_demo(&path, &fs::read(&file).at("read", &file)?)
+        {
             found.push(path);
         }
     }
     Ok(())
 }
 
-/// Adds the commits, branches, worktrees and hooks that are not those of the demo, and whether changes are staged.
+fn is_large(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|meta| meta.len() > MAX_FILE_BYTES)
+}
+
+/// Adds the commits, branches, settings and files of the git dir that are not those of the demo, and whether changes are staged.
 fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliError> {
     // With reflogs, the commits that somebody has made and dropped count too.
-    let emails = run_git(root, &["rev-list", "--all", "--reflog", "--format=%ce"])?;
-    let committers = emails.lines().filter(|line| !line.starts_with("commit "));
-    let n_commits = committers.filter(|email| !email.ends_with(AUTHOR_DOMAIN)).count() as u64;
+    let n_all = run_git(root, &["rev-list", "--all", "--reflog"])?.lines().count();
+    let n_commits = n_all.saturating_sub(count_own_commits()) as u64;
     if n_commits > 0 {
         found.push(format_count(n_commits, "commit", "commits"));
     }
@@ -124,14 +156,32 @@ fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliEr
     if is_staged {
         found.push("staged changes".to_owned());
     }
-    for (dir, own_names) in [("worktrees", &[][..]), ("hooks", &OWN_HOOKS), ("modules", &[])] {
-        let Ok(entries) = fs::read_dir(root.join(".git").join(dir)) else { continue };
-        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        found.extend(
-            names.filter(|name| !own_names.contains(&&**name)).map(|name| format!(".git/{dir}/{name}")),
-        );
-    }
+    let git_dir = root.join(".git");
+    let entries = fs::read_dir(&git_dir).at("list", &git_dir)?.flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    // git leaves empty directories and its lists of refs behind.
+    let is_own = |name: &str| OWN_GIT_ENTRIES.contains(&name) || has_no_file_but(&git_dir.join(name), "refs");
+    found.extend(names.filter(|name| !is_own(name)).map(|name| format!(".git/{name}")));
+    let settings = run_git(root, &["config", "--local", "--list", "--name-only"])?;
+    let is_own_setting = |name: &str| name.starts_with("core.") || name.starts_with("extensions.");
+    found.extend(
+        settings.lines().filter(|name| !is_own_setting(name)).map(|name| format!("git config {name}")),
+    );
     Ok(())
+}
+
+/// Returns whether a path is a directory that has at most a file of this name.
+fn has_no_file_but(dir: &Path, name: &str) -> bool {
+    fs::read_dir(dir)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == name)))
+}
+
+/// Returns whether a memory is not as the demo has written it.
+fn is_changed(memory: &Memory) -> bool {
+    memory.content != NOTE
+        || memory.title.is_some()
+        || !memory.tags.is_empty()
+        || memory.updated != memory.created
 }
 
 /// Adds the number of memories that are not those of the demo. The caller has locked out daemons.
@@ -143,7 +193,7 @@ fn find_other_memories(layout: &RepoLayout, found: &mut Vec<String>) -> Result<(
     let (mut n_memories, mut n_ends) = (0, 0);
     while n_ends < 2 {
         let page = pages.next_page()?; // the living memories, then those of the archive
-        n_memories += page.memories.iter().filter(|memory| memory.content != NOTE).count() as u64;
+        n_memories += page.memories.iter().filter(|memory| is_changed(memory)).count() as u64;
         n_ends += u32::from(page.next.is_none());
     }
     if n_memories > 0 {

@@ -12,9 +12,6 @@ use memod_terminal::CliError;
 /// The commits of the shop, as `git fast-import` reads them.
 const HISTORY: &str = include_str!("shop.fast-import");
 
-/// The domain in the addresses of the shop's authors. Nobody else commits with it, because `.example` is reserved (RFC 2606).
-pub(super) const AUTHOR_DOMAIN: &str = "@shop.example";
-
 /// The file in the git dir by which a demo is recognised.
 const MARKER_FILE: &str = "memod-demo";
 const MARKER_TEXT: &str = "`memo demo` made this repository, and `memo demo --remove` removes it.\n";
@@ -60,6 +57,11 @@ pub(super) fn is_demo(dir: &Path) -> bool {
     let git_dir = dir.join(".git");
     let is_real_dir = fs::symlink_metadata(&git_dir).is_ok_and(|meta| meta.is_dir());
     is_real_dir && fs::read(git_dir.join(MARKER_FILE)).is_ok_and(|text| text == MARKER_TEXT.as_bytes())
+}
+
+/// Returns the number of commits that `memo demo` makes.
+pub(super) fn count_own_commits() -> usize {
+    HISTORY.lines().filter(|line| line.starts_with("commit refs/")).count()
 }
 
 /// Replaces [`OLD_LINE`] by [`NEW_LINE`], as an editor would.

@@ -22,7 +22,7 @@ pub(super) const NEXT_COMMAND: &str = "memo brief";
 
 /// The steps in their order.
 pub(super) const WALK: &[WalkStep] = &[
-    step("Index the repository; from now on a daemon watches it:", "memo init"),
+    step("Index the repository; from now on a daemon watches it:", "memo init --no-hooks"),
     step("Ask in your own words:", "memo search -n 1 \"how long is a token valid\""),
     step("Ask why a definition is as it is, and the commit answers:", "memo why src/session.rs#LIFETIME_S"),
     step(
