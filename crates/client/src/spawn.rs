@@ -20,6 +20,8 @@ use super::{ClientError, ClientOptions, child};
 pub(super) const LOCK_PATIENCE_FACTOR: u32 = 3;
 /// Shortest time between two attempts to replace the same daemon in the background.
 const REPLACE_INTERVAL: Duration = Duration::from_secs(60);
+/// Time between two looks for the successor of a daemon that stops.
+const SUCCESSOR_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Returns the program of the daemon: `$MEMO_DAEMON`, or else the `memod` beside this program, or else the `memod` in `PATH`.
 pub(super) fn daemon_program() -> PathBuf {
@@ -124,8 +126,17 @@ pub(super) fn wait_until_daemon_gone(
     patience: Duration,
 ) -> Result<bool, ClientError> {
     let _lock = take_spawn_lock(layout, patience * LOCK_PATIENCE_FACTOR)?;
-    let succeeded = transport::read_endpoint_file(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
-    Ok(succeeded || wait_for_free_daemon_lock(layout, patience))
+    let end = Instant::now() + patience;
+    loop {
+        // A daemon that a hook started meanwhile may take the lock as soon as its predecessor has ended.
+        let succeeded = transport::read_endpoint_file(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
+        if succeeded || wait_for_free_daemon_lock(layout, SUCCESSOR_CHECK_INTERVAL.min(patience)) {
+            return Ok(true);
+        }
+        if Instant::now() >= end {
+            return Ok(false);
+        }
+    }
 }
 
 /// Waits until no daemon holds the lock of the repository. A daemon that is stopping still holds the lock, but no longer listens.
