@@ -12,7 +12,9 @@ use memod_terminal::text::format_count;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 use serde::Serialize;
 
-use super::shop_repository::{count_own_commits, git_says_yes, is_demo, is_text_of_demo, run_git};
+use super::shop_repository::{
+    AUTHOR_DOMAIN, count_own_commits, git_says_yes, is_demo, is_text_of_demo, run_git,
+};
 use super::walk_steps::NOTE;
 
 /// Most files, branches and the like that a message names.
@@ -21,7 +23,7 @@ const MOST_NAMED: usize = 5;
 /// Most bytes of a file of the demo; a larger file is not read.
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// What git, memo and the demo write into the git dir, which has no template. Anything else is somebody's own.
+/// The names in `.git` of what git, memo and the demo write. A file with any other name is somebody's own.
 const OWN_GIT_ENTRIES: [&str; 15] = [
     "COMMIT_EDITMSG",
     "FETCH_HEAD",
@@ -141,8 +143,11 @@ fn is_large(file: &Path) -> bool {
 /// Adds the commits, branches, settings and files of the git dir that are not those of the demo, and whether changes are staged.
 fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliError> {
     // With reflogs, the commits that somebody has made and dropped count too.
-    let n_all = run_git(root, &["rev-list", "--all", "--reflog"])?.lines().count();
-    let n_commits = n_all.saturating_sub(count_own_commits()) as u64;
+    let emails = run_git(root, &["rev-list", "--all", "--reflog", "--format=%ce"])?;
+    let committers: Vec<&str> = emails.lines().filter(|line| !line.starts_with("commit ")).collect();
+    // Somebody may have set the address of the demo, or have dropped a commit of the demo.
+    let n_foreign = committers.iter().filter(|email| !email.ends_with(AUTHOR_DOMAIN)).count();
+    let n_commits = n_foreign.max(committers.len().saturating_sub(count_own_commits())) as u64;
     if n_commits > 0 {
         found.push(format_count(n_commits, "commit", "commits"));
     }
@@ -160,13 +165,13 @@ fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliEr
     let entries = fs::read_dir(&git_dir).at("list", &git_dir)?.flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     // git leaves empty directories and its lists of refs behind.
-    let is_own = |name: &str| OWN_GIT_ENTRIES.contains(&name) || has_no_file_but(&git_dir.join(name), "refs");
-    found.extend(names.filter(|name| !is_own(name)).map(|name| format!(".git/{name}")));
+    let others = names
+        .filter(|name| !OWN_GIT_ENTRIES.contains(&&**name) && !has_no_file_but(&git_dir.join(name), "refs"));
+    found.extend(others.map(|name| format!(".git/{name}")));
     let settings = run_git(root, &["config", "--local", "--list", "--name-only"])?;
-    let is_own_setting = |name: &str| name.starts_with("core.") || name.starts_with("extensions.");
-    found.extend(
-        settings.lines().filter(|name| !is_own_setting(name)).map(|name| format!("git config {name}")),
-    );
+    let others =
+        settings.lines().filter(|name| !name.starts_with("core.") && !name.starts_with("extensions."));
+    found.extend(others.map(|name| format!("git config {name}")));
     Ok(())
 }
 

@@ -12,6 +12,9 @@ use memod_terminal::CliError;
 /// The commits of the shop, as `git fast-import` reads them.
 const HISTORY: &str = include_str!("shop.fast-import");
 
+/// The domain in the addresses of the shop's authors, which nobody owns (RFC 2606).
+pub(super) const AUTHOR_DOMAIN: &str = "@shop.example";
+
 /// The file in the git dir by which a demo is recognised.
 const MARKER_FILE: &str = "memod-demo";
 const MARKER_TEXT: &str = "`memo demo` made this repository, and `memo demo --remove` removes it.\n";
