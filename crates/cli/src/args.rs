@@ -52,7 +52,7 @@ pub(super) use verb_examples::find_examples;
 pub(super) use verb_families::{BackupVerb, DaemonControlVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb};
 pub(super) use verb_groups::{build_full_command, parse_command_line, print_all_verbs};
 pub(super) use verb_rows::find_row_schema;
-pub(super) use verb_words::{find_verb, has_separate_value};
+pub(super) use verb_words::{find_dir_flag, find_verb, has_separate_value};
 pub(super) use writing_args::{AddArgs, AppendArgs, TextArgs, UpdateArgs};
 
 /// Search a repository and its history by words and meaning, and keep memories about it

@@ -100,18 +100,25 @@ fn parse_linked_lines(text: &str) -> Option<PathPart<'static>> {
     if !text.starts_with('L') {
         return None;
     }
-    let without_column = |text: &str| text.split_once('C').map_or(text, |(line, _)| line).to_owned();
     match text.split_once('-') {
-        Some((first, last)) => parse_lines(&format!("{}-{}", without_column(first), without_column(last))),
-        None => parse_lines(&without_column(text)),
+        Some((first, last)) => parse_lines(&format!("{}-{}", strip_column(first), strip_column(last))),
+        None => parse_lines(strip_column(text)),
     }
+}
+
+/// Returns `L12` of `L12C5`.
+fn strip_column(text: &str) -> &str {
+    text.split_once('C').map_or(text, |(line, _)| line)
 }
 
 /// Parses the numbers of `LINE` or `FIRST-LAST` in any order.
 fn parse_numbers(text: &str) -> Option<(u32, u32)> {
-    let number = |text: &str| text.strip_prefix('L').unwrap_or(text).parse::<u32>().ok();
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some((number(first)?, number(last)?))
+    Some((parse_number(first)?, parse_number(last)?))
+}
+
+fn parse_number(text: &str) -> Option<u32> {
+    text.strip_prefix('L').unwrap_or(text).parse().ok()
 }
 
 #[cfg(test)]

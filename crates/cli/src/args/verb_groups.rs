@@ -116,8 +116,8 @@ fn build_command(groups: &[VerbGroup]) -> Command {
 }
 
 fn format_verb_list(command: &Command, groups: &[VerbGroup]) -> String {
-    let verbs = || groups.iter().flat_map(|(_, verbs)| *verbs);
-    let width = verbs().map(|verb| verb.len()).max().unwrap_or_default();
+    let names = groups.iter().flat_map(|(_, verbs)| *verbs);
+    let width = names.map(|verb| verb.len()).max().unwrap_or_default();
     let mut list = String::new();
     for (heading, verbs) in groups {
         list += &format!("{heading}:\n");

@@ -76,9 +76,14 @@ pub(crate) fn find_verb(words: &[OsString]) -> Option<usize> {
 
 /// Returns whether the next word is the value of a global flag: of `-C`, also after other short flags as in `-qC`, or of `--color`.
 pub(crate) fn has_separate_value(word: &OsStr) -> bool {
+    word == "--color" || find_dir_flag(word).is_some_and(|at| at + 1 == word.len())
+}
+
+/// Returns the position of `C` in `-C`, `-CDIR` and `-qC`; `None` in any other word.
+pub(crate) fn find_dir_flag(word: &OsStr) -> Option<usize> {
     let bytes = word.as_encoded_bytes();
     let is_short = bytes.starts_with(b"-") && !bytes.starts_with(b"--");
-    word == "--color" || is_short && bytes.iter().position(|byte| *byte == b'C') == Some(bytes.len() - 1)
+    bytes.iter().position(|byte| *byte == b'C').filter(|_| is_short)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use memod_terminal::{ColorMode, EXIT_USAGE, ErrorReport, GlobalArgs, JsonForm, O
 
 use super::usage_hint::find_usage_hint;
 use super::words_without_verb::no_verb_error;
-use crate::args::has_separate_value;
+use crate::args::{find_dir_flag, has_separate_value};
 
 /// Prints help and version to stdout, and any other error of clap to stderr or as JSON. Returns the exit status. `words` is the
 /// command line, which begins with the program name.
@@ -70,17 +70,13 @@ fn replace_parse_reason(message: &str) -> String {
     found.map_or_else(|| message.to_owned(), |(what, plain)| format!("{what}{plain}"))
 }
 
-/// Returns the argument of the first `-C` among the words of a command line: `-C DIR` or `-CDIR`.
+/// Returns the argument of the first `-C` among the words of a command line: `-C DIR` or `-CDIR`, also after other short flags.
 pub(crate) fn dir_argument(mut words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
-    let is_flag = |word: &OsString| {
-        let bytes = word.as_encoded_bytes();
-        bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b'C')
-    };
-    let flag = words.find(is_flag)?;
+    let (flag, at) = words.find_map(|word| find_dir_flag(&word).map(|at| (word, at)))?;
     if has_separate_value(&flag) {
         return words.next().map(PathBuf::from);
     }
-    flag.to_str().and_then(|flag| Some(PathBuf::from(flag.split_once('C')?.1)))
+    flag.to_str().map(|flag| PathBuf::from(&flag[at + 1..]))
 }
 
 /// Returns the verb and the words after it, up to the next flag.

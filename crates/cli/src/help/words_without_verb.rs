@@ -3,7 +3,6 @@
 //! Shows the place that it names, searches for its words, or says which verb was meant.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -57,10 +56,10 @@ pub(crate) fn find_command_for_words(error: &clap::Error, mut words: Vec<OsStrin
 
 /// Returns the verb that shows a file or a directory; `None` if the word names none that exists. `dir` is the argument of `-C`.
 fn find_verb_for_place(word: &str, dir: Option<&Path>) -> Option<&'static str> {
-    let exists = |path: &&str| fs::metadata(dir.unwrap_or(Path::new("")).join(path)).is_ok();
-    let path = parse_target(word).into_iter().map(|(path, _)| path).find(exists)?;
-    let is_dir = dir.unwrap_or(Path::new("")).join(path).is_dir();
-    Some(if is_dir || path == word { "outline" } else { "show" })
+    let dir = dir.unwrap_or(Path::new(""));
+    // A place within a file is shown, a whole file or directory may be long.
+    let (path, _) = parse_target(word).into_iter().find(|(path, _)| dir.join(path).exists())?;
+    Some(if path == word || dir.join(path).is_dir() { "outline" } else { "show" })
 }
 
 /// Returns the error for words that begin with no verb and for which another verb was meant; `None` for any other error. `dir` is

@@ -78,13 +78,9 @@ fn has_proved_callers(client: &mut Client, cwd: &str, name: &str) -> bool {
 
 /// Returns a heading whose search finds its own section first, preferably one of the README; or else the first heading.
 fn find_heading(client: &mut Client, cwd: &str) -> Option<String> {
-    let list = |client: &mut Client, query: String, limit| -> Option<SearchResult> {
-        let (cwd, sync, limit) = (cwd.to_owned(), FreshnessLevel::None, Some(limit));
-        client.call("search", &SearchParams { cwd, query, sync, limit, ..SearchParams::default() }).ok()
-    };
     let of_documents = format!("kind:{}", ChunkKind::Doc.as_str());
-    let of_readme = list(client, format!("{of_documents} path:README*"), MOST_TRIED)?;
-    let of_all = list(client, of_documents, MOST_TRIED)?;
+    let of_readme = run_search(client, cwd, format!("{of_documents} path:README*"), MOST_TRIED)?;
+    let of_all = run_search(client, cwd, of_documents, MOST_TRIED)?;
     let hits = of_readme.hits.into_iter().chain(of_all.hits);
     let headings: Vec<_> = hits
         .filter_map(|hit| {
@@ -93,12 +89,16 @@ fn find_heading(client: &mut Client, cwd: &str) -> Option<String> {
             is_short.then_some((heading, hit.path, hit.lines))
         })
         .collect();
-    let is_found = |client: &mut Client, (heading, path, lines): &(String, String, (u32, u32))| {
-        let found = list(client, heading.clone(), 1);
+    let best = headings.iter().take(MOST_TRIED).find(|(heading, path, lines)| {
+        let found = run_search(client, cwd, heading.clone(), 1);
         found.is_some_and(|found| {
             found.hits.first().is_some_and(|hit| hit.path == *path && hit.lines == *lines)
         })
-    };
-    let best = headings.iter().take(MOST_TRIED).find(|heading| is_found(client, heading));
+    });
     best.or(headings.first()).map(|(heading, ..)| heading.clone())
+}
+
+fn run_search(client: &mut Client, cwd: &str, query: String, limit: usize) -> Option<SearchResult> {
+    let (cwd, sync, limit) = (cwd.to_owned(), FreshnessLevel::None, Some(limit));
+    client.call("search", &SearchParams { cwd, query, sync, limit, ..SearchParams::default() }).ok()
 }

@@ -77,24 +77,22 @@ fn check_free_dir(dir: &Path) -> Result<(), CliError> {
     if dir.to_str().is_none() {
         return Err(CliError::NotUtf8(dir.to_owned()));
     }
-    let taken = |what: &str, hint| {
-        Err(CliError::Usage { message: format!("{}: {what}; nothing was changed", dir.display()), hint })
-    };
-    match fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+    let (what, hint) = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            taken("not a directory", "name a new directory: `memo demo DIR`")
+            ("not a directory", "name a new directory: `memo demo DIR`")
         }
-        Err(error) => Ok(Err(error).at("list", dir)?),
-        Ok(_) if shop_repository::is_demo(dir) => taken(
+        Err(error) => return Ok(Err(error).at("list", dir)?),
+        Ok(_) if shop_repository::is_demo(dir) => (
             "a demo is here already",
             "`memo demo --remove DIR` removes it; `memo demo OTHER-DIR` makes another one",
         ),
         Ok(mut entries) => match entries.next() {
-            None => Ok(()),
-            Some(_) => taken("the directory is not empty", "name a new directory: `memo demo DIR`"),
+            None => return Ok(()),
+            Some(_) => ("the directory is not empty", "name a new directory: `memo demo DIR`"),
         },
-    }
+    };
+    Err(CliError::Usage { message: format!("{}: {what}; nothing was changed", dir.display()), hint })
 }
 
 /// The walk through the verbs, which runs in the directory of the demo.

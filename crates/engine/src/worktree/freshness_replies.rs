@@ -1,10 +1,10 @@
 //! Answers the requests whose wait is over.
 
-use memod_base::types::noun_form;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::types::noun_form;
 use memod_indexing::{Progress, ReconcilePhase};
 use memod_proto::{FreshnessLevel, IndexProgress, IndexStep, Pending};
 

@@ -76,8 +76,7 @@ impl AnchorChecker<'_> {
         Ok(keys.map(|key| AnchorLocation { key, symbol: None, lines: anchor.lines }).collect())
     }
 
-    /// Returns whether git says that a file was renamed to another one. The answer is kept while neither `HEAD` nor the other file
-    /// changes.
+    /// Returns whether git knows that the file `old` was renamed to `new`. The answer is cached for this `HEAD` and content of `new`.
     fn was_renamed(&self, old: &SourceKey, new: &SourceKey, hash: [u8; 32]) -> bool {
         let Ok(history) = CommitHistory::open(self.at) else { return false };
         let Ok(Some(head)) = history.refs.resolve_ref("HEAD") else { return false };
@@ -92,8 +91,7 @@ impl AnchorChecker<'_> {
 
 /// Returns how likely a file got its name from an old one, by the names alone; 0 if it is not worth a look.
 fn rename_likelihood(old: &str, new: &str) -> f64 {
-    let ending = |path: &str| file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_owned());
-    if old == new || ending(old) != ending(new) {
+    if old == new || file_ending(old) != file_ending(new) {
         return 0.0;
     }
     if file_name(old) == file_name(new) {
@@ -103,6 +101,10 @@ fn rename_likelihood(old: &str, new: &str) -> f64 {
         true => 1.0 + strsim::jaro_winkler(file_name(old), file_name(new)),
         false => 0.0,
     }
+}
+
+fn file_ending(path: &str) -> Option<&str> {
+    file_name(path).rsplit_once('.').map(|(_, ending)| ending)
 }
 
 #[cfg(test)]
