@@ -11,14 +11,20 @@ const HOUR_MS: i64 = 3_600_000;
 /// Maximum lifetime, ms; a memory that should last longer has no expiry.
 pub(super) const MAX_LIFETIME_MS: i64 = 366 * 24 * HOUR_MS;
 
+/// The expiry of a memory that does not expire.
+const NEVER: &str = "never";
+
 const FORMS: &str =
     "write a duration (3d, 2h30m), a day (friday, 2026-11-01) or a time (2026-11-01T12:00:00Z)";
 
-/// Parses an expiry: a duration from now, a date or a time. Returns unix ms.
+/// Parses an expiry: a duration from now, a date, a time, or `never`. Returns unix ms; `None` for `never`.
 ///
 /// # Errors
 /// When the expiry is invalid, in the past, or more than a year ahead.
-pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, RefusedValue> {
+pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<Option<i64>, RefusedValue> {
+    if typed == NEVER {
+        return Ok(None);
+    }
     let at = parse_typed_time("ttl", typed, now, TimeDirection::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
     if at <= now_ms {
@@ -30,7 +36,7 @@ pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, RefusedValue> {
             RefusedValue::new("ttl", why).with_hint("leave it out: a memory of tier long never expires")
         );
     }
-    Ok(at)
+    Ok(Some(at))
 }
 
 /// Parses a date, a time, or a duration back from now; `field` is the name of the param for errors. Returns unix ms.
@@ -103,8 +109,9 @@ mod tests {
             ("2026-11-21T14:00:00+02:00", NOW_MS + HOUR_MS),
         ];
         for (typed, expected) in cases {
-            assert_eq!(parse_expiry(typed, &now()), Ok(expected), "{typed}");
+            assert_eq!(parse_expiry(typed, &now()), Ok(Some(expected)), "{typed}");
         }
+        assert_eq!(parse_expiry("never", &now()), Ok(None));
         let refused = [
             ("", "ttl: \"\" is not a time"),
             ("soon", "ttl: \"soon\" is not a time"),

@@ -87,7 +87,7 @@ fn new_record(
     let title = title.transpose().map_err(field_error)?.flatten();
     let tier = params.fields.tier.unwrap_or_default();
     let expires_at = match &params.fields.ttl {
-        Some(ttl) => Some(time::parse_expiry(ttl, &to_local_time(stamp.now_ms)).map_err(field_error)?),
+        Some(ttl) => time::parse_expiry(ttl, &to_local_time(stamp.now_ms)).map_err(field_error)?,
         None => stamp.tiers.expiry_in(tier, stamp.now_ms),
     };
     let redacted = content.n_redacted + title.as_ref().map_or(0, |title| title.n_redacted);

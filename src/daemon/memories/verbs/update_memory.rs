@@ -72,15 +72,14 @@ fn change_record(
         (after.tier, after.expires_at) = (tier, end);
     }
     match params.fields.ttl.as_deref() {
-        Some("never") => after.expires_at = None,
-        Some(_) if before.is_shared_or_team() => {
+        Some(ttl) if before.is_shared_or_team() && ttl != "never" => {
             return Err(refused_error(
                 format!("ttl: {} is shared, and a shared memory does not expire", before.id),
                 "make the memory private first, with `memo share remove`",
             ));
         }
         Some(ttl) => {
-            after.expires_at = Some(time::parse_expiry(ttl, &to_local_time(now_ms)).map_err(field_error)?);
+            after.expires_at = time::parse_expiry(ttl, &to_local_time(now_ms)).map_err(field_error)?;
         }
         None => {}
     }
