@@ -2,7 +2,7 @@
 //!
 //! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a
 //! time in the zone of this machine, as in git (`2026-11-01`, `2026/11/01`, `2026-11-01 12:00`), a span from now (`3d`,
-//! `2h30m`, `2w`, `3 days ago`, `a week ago`, `the last 3 days`), or the name of a day or of a period (`yesterday`, `friday`,
+//! `2h30m`, `2w`, `3 days ago`, `two weeks ago`, `the last 3 days`), or the name of a day or of a period (`yesterday`, `friday`,
 //! `last week`, `this month`). The word `since` may come first. Times are shown in UTC.
 
 use jiff::civil::{Date, DateTime, Weekday};
@@ -114,9 +114,20 @@ fn parse_span(text: &str, way: TimeDirection) -> Option<Span> {
     let text = text.strip_suffix(" ago").unwrap_or(&text);
     let text = text.strip_prefix("the ").unwrap_or(text);
     let text = ["last ", "past "].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
-    let one = ["a ", "an ", "one "].iter().find_map(|word| text.strip_prefix(word));
-    let text = one.map_or_else(|| text.replace(' ', ""), |unit| format!("1{unit}"));
+    let text = text.replacen("a couple of ", "2", 1);
+    let text = match text.split_once(' ').and_then(|(word, unit)| Some((parse_number_word(word)?, unit))) {
+        Some((number, unit)) => format!("{number}{unit}"),
+        None => text.replace(' ', ""),
+    };
     is_span(&text).then(|| text.parse().ok())?
+}
+
+/// Returns the number that a word means, such as `an` or `two`; `None` for other words.
+fn parse_number_word(word: &str) -> Option<usize> {
+    const NUMBERS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let is_one = ["a", "an"].contains(&word);
+    if is_one { Some(1) } else { NUMBERS.iter().position(|number| *number == word).map(|at| at + 1) }
 }
 
 /// Returns whether the text is a sequence of numbers with units. ISO 8601 spans (`P3D`), signs and git object ids are not.
@@ -228,6 +239,9 @@ mod tests {
         back("2 weeks ago", "2026-11-07T11:00:00.000Z");
         back("a week ago", "2026-11-14T11:00:00.000Z");
         back("an hour ago", "2026-11-21T10:00:00.000Z");
+        back("two weeks ago", "2026-11-07T11:00:00.000Z");
+        back("a couple of days ago", "2026-11-19T11:00:00.000Z");
+        back("the past three days", "2026-11-18T11:00:00.000Z");
         back("3 days", "2026-11-18T11:00:00.000Z");
         back("the last 3 days", "2026-11-18T11:00:00.000Z");
         back("past week", "2026-11-13T23:00:00.000Z");
