@@ -224,6 +224,9 @@ fn nothing_that_a_person_wrote_is_removed() {
     git(&["config", "remote.origin.url", "../elsewhere"]);
     refused("git config remote.origin.url");
     git(&["config", "--remove-section", "remote.origin"]);
+    git(&["config", "core.editor", "ed"]);
+    refused("git config core.editor");
+    git(&["config", "--unset", "core.editor"]);
     let large = fs::File::create(dir.join("large")).unwrap();
     large.set_len(1 << 40).unwrap();
     refused("large");
@@ -258,6 +261,23 @@ fn nothing_that_a_person_wrote_is_removed() {
     let removed = demos.live.sandbox.show(inside.current_dir(&dir));
     assert_eq!(removed, "exit 0\nerr: memo: removed [TOP]/home/other\n");
     assert!(!dir.exists());
+}
+
+#[test]
+fn a_note_that_the_settings_share_is_removed_unless_it_was_edited() {
+    let demos = Demos::new();
+    demos.run(&["config", "set", "--user", "share.containers", "project"]);
+    for name in ["shared", "edited"] {
+        assert!(demos.memo(&["demo", "-q", name]).output().unwrap().status.success());
+    }
+    let files: Vec<_> = fs::read_dir(demos.path("edited/.memod/memories")).unwrap().flatten().collect();
+    let [note] = files.as_slice() else { panic!("{files:?}") };
+    let text = fs::read_to_string(note.path()).unwrap();
+    fs::write(note.path(), format!("{text}It was in May.\n")).unwrap();
+    let (exit, report) = demos.json(&["demo", "--remove", "edited"]);
+    assert_eq!((exit, &report["removed"]), (1, &json!(false)), "{report}");
+    let shown = demos.run(&["demo", "--remove", "shared"]);
+    assert!(shown.starts_with("exit 0") && !demos.path("shared").exists(), "{shown}");
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::path::Path;
 use memod_base::paths::{
     IoContext, RepoLayout, canonicalize_path, find_files_to_keep, may_have_memories, remove_state_dir,
 };
+use memod_base::types::MEMORY_FILES_DIR;
 use memod_client::{ClientOptions, StoppedMemories, lock_out_daemons};
+use memod_memory::file::MemoryFile;
 use memod_proto::memory::Memory;
 use memod_terminal::text::format_count;
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
@@ -40,6 +42,20 @@ const OWN_GIT_ENTRIES: [&str; 15] = [
     "objects",
     "packed-refs",
     "refs",
+];
+
+/// The settings that `git init` writes.
+const INIT_SETTINGS: [&str; 10] = [
+    "core.bare",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.precomposeunicode",
+    "core.repositoryformatversion",
+    "core.symlinks",
+    "extensions.compatobjectformat",
+    "extensions.objectformat",
+    "extensions.refstorage",
 ];
 
 /// The outcome of a removal.
@@ -126,14 +142,28 @@ fn find_other_files(root: &Path, below: &str, found: &mut Vec<String>) -> Result
         }
         if kind.is_dir() {
             find_other_files(root, &format!("{path}/"), found)?;
-        } else if !kind.is_file()
-            || is_large(&file)
-            || !is_text_of_demo(&path, &fs::read(&file).at("read", &file)?)
-        {
+        } else if !kind.is_file() || is_large(&file) {
             found.push(path);
+        } else {
+            let text = fs::read(&file).at("read", &file)?;
+            let is_own = is_text_of_demo(&path, &text) || is_shared_note(&path, &text);
+            found.extend((!is_own).then_some(path));
         }
     }
     Ok(())
+}
+
+/// Returns whether a file is that of the demo's note, which the user's settings may share.
+fn is_shared_note(path: &str, text: &[u8]) -> bool {
+    let file = str::from_utf8(text).ok().and_then(|text| MemoryFile::parse(text).ok());
+    path.starts_with(MEMORY_FILES_DIR)
+        && file.is_some_and(|file| {
+            file.content == NOTE
+                && file.updated == file.created
+                && file.title.is_none()
+                && (file.tags.len(), file.links.len(), file.metadata.len()) == (0, 0, 0)
+                && (file.others.len(), file.comments.len()) == (0, 0)
+        })
 }
 
 fn is_large(file: &Path) -> bool {
@@ -169,8 +199,7 @@ fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliEr
         .filter(|name| !OWN_GIT_ENTRIES.contains(&&**name) && !has_no_file_but(&git_dir.join(name), "refs"));
     found.extend(others.map(|name| format!(".git/{name}")));
     let settings = run_git(root, &["config", "--local", "--list", "--name-only"])?;
-    let others =
-        settings.lines().filter(|name| !name.starts_with("core.") && !name.starts_with("extensions."));
+    let others = settings.lines().filter(|name| !INIT_SETTINGS.contains(name));
     found.extend(others.map(|name| format!("git config {name}")));
     Ok(())
 }
