@@ -21,6 +21,15 @@ chromium --headless --no-sandbox --hide-scrollbars --disable-gpu --force-device-
   --user-data-dir="$dir/profile" --window-size=900,540 --screenshot="$top/docs/src/pictures/search.png" \
   "file://$dir/search.html" 2>/dev/null
 
-# The page, as the tests of the dashboard see it.
-node "$top/tests/browser/run.mjs" --memo "$(command -v memo)" --shots "$dir/shots" --only "axe finds nothing" >/dev/null
-cp "$dir/shots/drift-light-1400.png" "$top/docs/src/pictures/page.png"
+# The page, with the file of the note that drifted.
+node --input-type=module - "$top" "$(memo serve)" <<'END'
+const [top, url] = process.argv.slice(2);
+const { findBrowser, install } = await import(`${top}/tests/browser/tools.mjs`);
+const { Browser } = await import(`${top}/tests/browser/browser.mjs`);
+const { tmpdir } = await import("node:os");
+const { chromium, axe } = install(`${tmpdir()}/memod-browser-tools`);
+const started = await chromium.launch({ executablePath: findBrowser(), args: ["--no-sandbox"] });
+const page = await new Browser(started, axe, { url }).open({ width: 1200, height: 680, hash: "#/code/src/session.rs" });
+await page.screenshot({ path: `${top}/docs/src/pictures/page.png` });
+await started.close();
+END
