@@ -41,7 +41,8 @@ fn a_hit_of_the_last_search_is_opened_at_its_line() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("+6 {}\n", path.display()));
     let shown = live.memo(&["show", "1"]).output().unwrap();
     let text = String::from_utf8(shown.stdout).unwrap();
-    assert!(text.starts_with("src/renew.rs:4-7  walrus\n  4  /// Ends it.\n"), "{text}");
+    let whole = "src/renew.rs:4-7\n  4  /// Ends it.\n  5  pub fn walrus() {\n  6      badger();\n  7  }\n";
+    assert_eq!(text, whole);
     let none = live.memo(&["show", "9"]).output().unwrap();
     assert_eq!(none.status.code(), Some(1));
     assert!(
@@ -60,7 +61,8 @@ fn a_hit_of_the_last_search_is_opened_at_its_line() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     let kept: Value = serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap();
-    assert_eq!(kept["places"][0], json!({ "file": { "path": "src/renew.rs", "line": 6 } }));
+    let place = json!({ "file": { "path": "src/renew.rs", "line": 6, "lines": [4, 7] } });
+    assert_eq!(kept["places"][0], place);
 
     let later = SystemTime::now() + Duration::from_secs(60);
     std::fs::File::open(&path).unwrap().set_modified(later).unwrap();
@@ -69,6 +71,19 @@ fn a_hit_of_the_last_search_is_opened_at_its_line() {
         (said.as_str(), exit),
         ("memo: src/renew.rs has changed since the search; line 6 may be a different one\n", 0)
     );
+}
+
+#[test]
+fn a_hit_that_is_a_memory_is_shown_as_a_whole() {
+    let live = repository();
+    let (_, added) = memo(&live, &["add", "the walrus sleeps\nuntil noon"]);
+    let id = added["memory"]["id"].as_str().unwrap_or_else(|| panic!("{added}"));
+    search(&live, &["walrus noon", "--kind", "memory"]);
+    let shown = live.sandbox.show(&mut live.memo(&["show", "1"]));
+    assert_eq!(shown, live.sandbox.show(&mut live.memo(&["get", id])));
+    assert!(shown.contains("until noon"), "{shown}");
+    let (_, said, exit) = open(&live, "1");
+    assert!(exit == 1 && said.contains("1: a memory"), "{said}");
 }
 
 #[test]

@@ -72,12 +72,25 @@ fn a_question_about_uses_is_answered_by_the_uses() {
     let tests = uses("tests for order");
     assert_eq!((tests.1.as_str(), tests.2.len()), ("memo tests order", 1), "{tests:?}");
     assert!(tests.2[0].starts_with("tests/test_order.py"), "{tests:?}");
-    for other in ["who calls the police", "where is the harbour used", "who calls unused", "price_of_cart"] {
+    for other in ["who calls the police", "where is the harbour used", "price_of_cart"] {
         assert_eq!(uses(other).1, "", "{other}");
     }
     let (exit, out, err) = shown(&live, &["search", "who calls price_of_cart"]);
     assert!(out.starts_with("src/order.py:5  order\n  return price_of_cart(cart)\n"), "{out}");
     assert!(exit == 0 && err.contains("`memo callers price_of_cart`"), "{err}");
+    // That nothing uses it is said before what only has its words.
+    for (asked, ask) in [
+        ("who calls unused", "memo callers unused"),
+        ("usages of price_of_ship", "memo refs price_of_ship"),
+        ("tests for Cart.pay", "memo tests Cart.pay"),
+    ] {
+        let (exit, found) = memo(&live, &["search", asked]);
+        assert_eq!(found["uses"], json!({ "ask": ask, "n_found": 0, "uses": [] }), "{asked}");
+        let (_, out, err) = shown(&live, &["search", asked]);
+        let but = if out.is_empty() { "" } else { "; these hits only have its words" };
+        assert!(err.starts_with(&format!("memo: `{ask}` finds nothing{but}\n")), "{err}");
+        assert_eq!(exit, i32::from(out.is_empty()), "{asked}");
+    }
 }
 
 #[test]
@@ -138,6 +151,8 @@ fn a_filter_that_nothing_passes_is_said() {
 fn a_removal_or_a_backup_of_nothing_says_what_is_missing() {
     let live = repository();
     memo(&live, &["add", "the cart is full"]);
+    let (exit, _, err) = shown(&live, &["forget", "--tag", "nope"]);
+    assert!(exit == 1 && err.contains("memo: no such memories\nhint: no memory has a tag yet"), "{err}");
     let (exit, _, err) = shown(&live, &["purge", "--dry-run"]);
     assert!(exit == 1 && err.contains("the archive has no such memories; `memo forget` archives"), "{err}");
     let (exit, _, err) = shown(&live, &["restore-backup", "nowhere.db"]);
@@ -145,6 +160,8 @@ fn a_removal_or_a_backup_of_nothing_says_what_is_missing() {
     let (exit, _, err) = shown(&live, &["team"]);
     assert!(exit == 1 && err.contains("hint: `memo config set --user team.url"), "{err}");
     let (exit, _, err) = shown(&live, &["callers", "README.md"]);
+    assert!(exit == 2 && err.contains("README.md: defines nothing that can be used"), "{err}");
+    let (exit, _, err) = shown(&live, &["impact", "README.md"]);
     assert!(exit == 2 && err.contains("README.md: defines nothing that can be used"), "{err}");
 }
 

@@ -25,9 +25,11 @@ pub(super) fn render_answer(answer: &VerbAnswer, view: AnswerFormat) -> String {
         AnswerFormat::Hits => {
             let hits = answer.json.as_ref().and_then(render_hits);
             let hits = fence_text(hits.as_deref().unwrap_or(&answer.text));
-            // That the name exists nowhere is read before what is only near it.
-            let is_name_unknown = answer.json.as_ref().is_some_and(|json| json["unknown_name"].is_string());
-            if is_name_unknown { vec![notes, hits] } else { vec![hits, notes] }
+            // That the name exists nowhere, or that nothing uses it, is read before what is only near it.
+            let is_only_near = answer.json.as_ref().is_some_and(|json| {
+                json["unknown_name"].is_string() || json["uses"]["uses"].as_array().is_some_and(Vec::is_empty)
+            });
+            if is_only_near { vec![notes, hits] } else { vec![hits, notes] }
         }
         AnswerFormat::Data => {
             vec![fence_text([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))]
@@ -78,7 +80,7 @@ fn shorten_text(text: &str) -> String {
 /// result of a search.
 fn render_hits(json: &Value) -> Option<String> {
     let result = SearchResult::deserialize(json).ok()?;
-    if let Some(asked) = &result.uses {
+    if let Some(asked) = result.found_uses() {
         return Some(render_uses(asked));
     }
     let shown = collect_definition_lines(&result.hits);

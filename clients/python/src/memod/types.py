@@ -265,7 +265,7 @@ class AskedUses(Record):
     n_found: int
     """Number of uses that were found."""
     uses: list[RefUse]
-    """The first of them."""
+    """The first of them; empty if nothing uses the definition."""
 
 
 class Pending(Record):

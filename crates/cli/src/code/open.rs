@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::OpenArgs;
 use crate::code::show_code;
-use crate::searching::last_search;
+use crate::searching::last_search::{self, LastHit};
 
 /// Editors that take `+LINE` before the path.
 const PLUS_LINE_EDITORS: &[&str] = &[
@@ -40,7 +40,10 @@ const PATH_LINE_EDITORS: &[&str] = &["helix", "hx", "subl", "zed"];
 /// Opens a target and waits for the editor. Exits with 3 when the editor fails.
 pub(crate) fn open_in_editor(typed: OpenArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let (path, line) = match typed.target.parse::<usize>() {
-        Ok(nth) => last_search::find_hit_file(nth, context, output)?,
+        Ok(nth) => match last_search::find_last_hit(nth, context, output)? {
+            LastHit::File { path, line, .. } => (path, line),
+            LastHit::Memory(id) => return Err(last_search::memory_hit_error(nth, &id, context)),
+        },
         Err(_) => locate_target(typed, context, output)?,
     };
     let words = build_editor_command(&find_editor()?, &path, line)?;

@@ -4,18 +4,28 @@ use std::time::Duration;
 
 use memod_proto::{ShowParams, ShowResult, ShownPart};
 use memod_terminal::text::{escape_for_display, escape_lines, format_count, not_up_to_date_message, paint};
-use memod_terminal::{CliError, CliResult, CommandContext, Output};
+use memod_terminal::{CliError, CliResult, CommandContext, Output, RowsArgs};
 
-use crate::args::{FreshnessArgs, ShowArgs};
-use crate::searching::last_search;
+use crate::args::{FreshnessArgs, GetArgs, IdsArgs, ShowArgs};
+use crate::memories::get_memories;
+use crate::searching::last_search::{self, LastHit};
 
 /// Prints the text of a target or of a hit. Exits with 1 when nothing has that name.
 pub(crate) fn show_code(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let target = match typed.target.parse::<usize>() {
-        Ok(nth) => {
-            let (file, line) = last_search::find_hit_file(nth, context, output)?;
-            format!("{}:{line}", file.display())
-        }
+        Ok(nth) => match last_search::find_last_hit(nth, context, output)? {
+            LastHit::Memory(id) => {
+                let typed = GetArgs { ids: IdsArgs { ids: vec![id] }, rows: RowsArgs::default() };
+                return get_memories(typed, context, output);
+            }
+            // A hit of one line is shown with the definition around it.
+            LastHit::File { path, lines: (first, last), .. } if first == last => {
+                format!("{}:{first}", path.display())
+            }
+            LastHit::File { path, lines: (first, last), .. } => {
+                format!("{}:{first}-{last}", path.display())
+            }
+        },
         Err(_) => typed.target,
     };
     let result = fetch_parts(target, &typed.fresh, context)?;

@@ -36,7 +36,11 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     }
     let config = memod_config::load_settings(Some(&context.layout))?.config;
     let is_of_files = typed.files || typed.vimgrep;
-    let form = |result: &SearchResult, output: &mut Output| match (typed.files, typed.vimgrep, &result.uses) {
+    let form = |result: &SearchResult, output: &mut Output| match (
+        typed.files,
+        typed.vimgrep,
+        result.found_uses(),
+    ) {
         (true, ..) => print_files(result, output),
         (_, true, _) => print_vimgrep(result, output),
         (.., Some(asked)) => print_asked_uses(asked, context, output),
@@ -49,7 +53,7 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     };
     let mut result = fetch_hits(&params, context)?;
     if !is_of_files && budget.is_none() {
-        result.uses = find_asked_uses(&params, context);
+        result.uses = find_asked_uses(&params, result.fresh, context);
     }
     if let Some(tokens) = budget {
         fit_hits_to_budget(&mut result, tokens, |part| {
@@ -65,7 +69,7 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
     if let Some(listed) = listed.filter(|_| context.client == "cli") {
         let terms = terms_to_highlight(&result);
         let of_hits = || listed.into_iter().map(|hit| HitLocation::from_hit(hit, &terms)).collect();
-        let of_uses = result.uses.as_ref().filter(|_| output.is_text()).map(list_use_locations);
+        let of_uses = result.found_uses().filter(|_| output.is_text()).map(list_use_locations);
         last_search::save_hit_locations(context, of_uses.unwrap_or_else(of_hits));
     }
     if let Some(note) = leading_note(&result).filter(|_| !output.write_json) {
@@ -82,7 +86,7 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
             explain_unknown_filters(params.container.as_deref(), &params.tag, context, output);
         }
     }
-    let is_answered = result.uses.is_some();
+    let is_answered = result.found_uses().is_some();
     let is_empty = !is_answered
         && if is_of_files { file_hits(&result).next().is_none() } else { result.hits.is_empty() };
     Ok(if is_empty { EXIT_NOTHING_FOUND } else { 0 })
@@ -269,8 +273,13 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns a note, printed before the hits, that no definition has the name that was typed.
+/// Returns a note, printed before the hits, that they are not what was asked for: no definition has the name that was typed, or
+/// nothing uses it.
 pub(crate) fn leading_note(result: &SearchResult) -> Option<String> {
+    if let Some(asked) = result.uses.as_ref().filter(|asked| asked.uses.is_empty()) {
+        let but = if result.hits.is_empty() { "" } else { "; these hits only have its words" };
+        return Some(format!("`{}` finds nothing{but}", asked.ask));
+    }
     let shows_near = !result.hits.is_empty() && result.corrected.is_none() && result.uses.is_none();
     if let Some(name) = result.unknown_name.as_ref().filter(|_| shows_near) {
         let name = escape_for_display(name);
@@ -284,7 +293,7 @@ pub(crate) fn leading_note(result: &SearchResult) -> Option<String> {
 
 /// Returns a note on a result that is empty, out of date or incomplete.
 pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
-    let mut parts: Vec<String> = result.uses.iter().map(describe_direct_question).collect();
+    let mut parts: Vec<String> = result.found_uses().into_iter().map(describe_direct_question).collect();
     if !result.fresh {
         let mut behind = not_up_to_date_message(result.reason.as_deref());
         if result.pending.files > 0 {

@@ -36,6 +36,8 @@ pub(crate) enum HitLocation {
         path: String,
         /// The first line that matches.
         line: u32,
+        /// First and last line of the hit, inclusive; for a use, its line.
+        lines: (u32, u32),
     },
     /// A memory, by its id.
     Memory(String),
@@ -54,7 +56,8 @@ impl HitLocation {
         }
         let lines = hit.numbered_lines();
         let matching = lines.iter().find(|line| !find_matches(line.text, terms).is_empty());
-        Self::File { path: hit.path.clone(), line: matching.map_or(hit.lines.0, |line| line.first) }
+        let line = matching.map_or(hit.lines.0, |line| line.first);
+        Self::File { path: hit.path.clone(), line, lines: hit.lines }
     }
 }
 
@@ -72,12 +75,30 @@ fn load_last_search(layout: &RepoLayout) -> Option<(LastSearch, SystemTime)> {
     Some((serde_json::from_slice(&text).ok()?, kept_at))
 }
 
-/// Returns the file and line of the `nth` hit of the last search, 1-based. Says on stderr if the file has changed since.
-pub(crate) fn find_hit_file(
+/// A hit of the last search.
+pub(crate) enum LastHit {
+    /// Lines of a file.
+    File {
+        /// Absolute path.
+        path: PathBuf,
+        /// The first line that matches.
+        line: u32,
+        /// First and last line of the hit, inclusive.
+        lines: (u32, u32),
+    },
+    /// A memory, by its id.
+    Memory(String),
+}
+
+/// Returns the `nth` hit of the last search, 1-based. Says on stderr if its file has changed since.
+///
+/// # Errors
+/// When there is no such hit, it is a commit, or its file is no regular file any more.
+pub(crate) fn find_last_hit(
     nth: usize,
     context: &CommandContext,
     output: &Output,
-) -> Result<(PathBuf, u32), CliError> {
+) -> Result<LastHit, CliError> {
     let memo = &context.memo_command;
     let search = format!("run `{memo} search QUERY` first; for a file of this name, write ./{nth}");
     let Some((LastSearch { root, places }, kept_at)) = load_last_search(&context.layout) else {
@@ -97,13 +118,11 @@ pub(crate) fn find_hit_file(
             };
             Err(no_hit_error(message, hint))
         }
-        Some(HitLocation::Memory(id)) => {
-            Err(no_hit_error(format!("{nth}: a memory"), format!("`{memo} get {id}` shows it")))
-        }
+        Some(HitLocation::Memory(id)) => Ok(LastHit::Memory(id.clone())),
         Some(HitLocation::Commit(oid)) => {
             Err(no_hit_error(format!("{nth}: a commit"), format!("`git show {oid}` shows it")))
         }
-        Some(HitLocation::File { path, line }) => {
+        Some(HitLocation::File { path, line, lines }) => {
             let file = require_regular_file(&root, path)?;
             let changed_at = file.symlink_metadata().and_then(|meta| meta.modified()).at("open", &file)?;
             if changed_at > kept_at {
@@ -111,9 +130,14 @@ pub(crate) fn find_hit_file(
                     "{path} has changed since the search; line {line} may be a different one"
                 ));
             }
-            Ok((file, *line))
+            Ok(LastHit::File { path: file, line: *line, lines: *lines })
         }
     }
+}
+
+/// Returns the error for a hit that is a memory where a file is needed.
+pub(crate) fn memory_hit_error(nth: usize, id: &str, context: &CommandContext) -> CliError {
+    no_hit_error(format!("{nth}: a memory"), format!("`{} get {id}` shows it", context.memo_command))
 }
 
 fn no_hit_error(message: String, hint: String) -> CliError {

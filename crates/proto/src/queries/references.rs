@@ -94,7 +94,7 @@ pub struct AskedUses {
     pub ask: String,
     /// Number of uses that were found.
     pub n_found: usize,
-    /// The first of them.
+    /// The first of them; empty if nothing uses the definition.
     pub uses: Vec<RefUse>,
 }
 

@@ -130,6 +130,13 @@ pub struct SearchResult {
     pub took_ms: f64,
 }
 
+impl SearchResult {
+    /// Returns the uses that the query asks for in words, if there are any.
+    pub fn found_uses(&self) -> Option<&AskedUses> {
+        self.uses.as_ref().filter(|asked| !asked.uses.is_empty())
+    }
+}
+
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }

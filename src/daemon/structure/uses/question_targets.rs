@@ -172,12 +172,12 @@ pub(super) fn find_targets(
             PathPart::Symbol(name) => {
                 (name, find_definitions_named(&definitions, name).into_iter().cloned().collect())
             }
-            _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
             _ if definitions.is_empty() => {
                 let message = format!("{path}: defines nothing that can be used");
                 let hint = format!("`memo search {}` finds where it is mentioned", file_name(path));
                 return Err(bad_params_error(message).with_hint(hint));
             }
+            _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
             _ => {
                 let message = format!("{path}: a file, but only definitions have uses");
                 let hint = format!("{path}#NAME; `memo outline {path}` lists its definitions");
