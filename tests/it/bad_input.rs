@@ -23,7 +23,7 @@ const CASES: &[Case] = &[
     ("graph a", 2, "is no verb", "memo callers NAME and memo callees NAME who calls whom"),
     ("rm mem_1", 1, "no memory begins with mem_1", "`memo list` shows the ids"),
     ("search -C 2 x", 2, "open 2: No such file", "`--context 2` prints 2 lines around"),
-    ("search", 2, "required arguments were not provided: <QUERY>", "for example: memo search"),
+    ("search", 2, "`memo search` needs <QUERY>", "for example: memo search"),
     ("search -n 3 ", 2, "query: empty", "or only filters: then every match is listed"),
     ("list --limit 0", 2, "0 is not in 1..=1000", "`memo list --help` lists"),
     ("hooks instal", 2, "unrecognized subcommand 'instal'", "did you mean memo hooks install?"),
@@ -31,8 +31,8 @@ const CASES: &[Case] = &[
     ("status add", 2, "unexpected argument 'add'", "one command at a time: `memo status`, then `memo add`"),
     ("stop now", 2, "unexpected argument 'now'", "usage: memo daemon stop"),
     // Arguments.
-    ("show", 2, "required arguments were not provided: <PATH", "for example: memo show src/session.rs#"),
-    ("config get", 2, "required arguments were not provided: <KEY>", "usage: memo config get <KEY>"),
+    ("show", 2, "`memo show` needs <PATH", "for example: memo show src/session.rs#"),
+    ("config get", 2, "`memo config get` needs <KEY>", "usage: memo config get <KEY>"),
     ("search --limit", 2, "a value is required for '--limit <N>'", "`memo search --help`"),
     // Flags.
     (

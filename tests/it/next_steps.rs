@@ -126,6 +126,50 @@ fn words_that_are_no_verb_are_searched() {
     }
 }
 
+/// Checks that two command lines print the same.
+fn check_same(live: &Live, natural: &[&str], own: &[&str]) {
+    let [natural_out, own_out] = [natural, own].map(|words| live.sandbox.show(&mut live.memo(words)));
+    assert_eq!(natural_out, own_out, "{natural:?}");
+}
+
+#[test]
+fn a_target_may_be_typed_as_it_was_copied_or_said() {
+    let live = repository();
+    let name = "price_of_cart";
+    for verb in ["callers", "refs", "tests", "impact"] {
+        for before in ["of", "for", "to"] {
+            check_same(&live, &[verb, before, name], &[verb, name]);
+        }
+    }
+    check_same(&live, &["usages", "of", "the", name], &["refs", name]);
+    for copied in [
+        "\"src/cart.rs:2\"",
+        "'src/cart.rs:2'",
+        "b/src/cart.rs:2",
+        "src/cart.rs#2",
+        "src/cart.rs:2:",
+        "`src/cart.rs:2`",
+    ] {
+        check_same(&live, &["show", copied], &["show", "src/cart.rs:2"]);
+    }
+    check_same(&live, &["outline", "src/cart.rs:"], &["outline", "src/cart.rs"]);
+    check_same(&live, &["ls", "src"], &["outline", "src"]);
+    check_same(&live, &["history", "src/cart.rs"], &["why", "src/cart.rs"]);
+    // What exists as typed is what is meant.
+    live.write("b/src/cart.rs", "pub fn other() {}\n");
+    let shown = live.sandbox.show(&mut live.memo(&["show", "b/src/cart.rs", "--wait-ms=60000"]));
+    assert!(shown.contains("pub fn other"), "{shown}");
+    let shown = live.sandbox.show(&mut live.memo(&["a/src/cart.rs#1"]));
+    assert!(shown.contains("this is `memo show \"a/src/cart.rs#1\"`"), "{shown}");
+}
+
+#[test]
+fn a_wrong_flag_after_words_without_a_verb_is_said() {
+    let live = repository();
+    let shown = live.sandbox.show(&mut live.memo(&["price", "of", "--nope"]));
+    assert!(shown.starts_with("exit 2\nerr: memo: unexpected argument '--nope' found\n"), "{shown}");
+}
+
 #[test]
 fn mistyped_verbs_are_corrected_and_none_is_suggested_that_deletes() {
     let sandbox = Sandbox::new();

@@ -43,6 +43,8 @@ fn lines_of_a_script_are_obeyed() {
     check(&["shell"], "add x --priority 11\n", 2, "", "hint: `memo add --help` lists the arguments");
     check(&["shell"], "exit\nlits\n", 0, "", "");
     check(&["shell"], "tags --help\nhelp\n", 0, "Count memories by tag", "");
+    check(&["shell"], "help --all\n", 0, "  completions  ", "");
+    check(&["shell"], "help tag\n", 0, "Usage: memo tag", "");
     check(
         &["shell", "--json"],
         "tags\nlits\n",

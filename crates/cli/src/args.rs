@@ -5,6 +5,7 @@
 mod agent_parser;
 pub(crate) mod build_params;
 mod code_args;
+mod copied_place;
 mod daemon_args;
 mod demo_args;
 mod exchange_args;
@@ -30,6 +31,7 @@ pub(super) use code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshnessArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,
 };
+pub(super) use copied_place::clean_copied_place;
 pub(super) use daemon_args::{
     ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, GitHooksVerb, HookArgs, HooksVerb, InitArgs,
     LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
@@ -50,9 +52,9 @@ pub(super) use relation_args::{
 pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
 pub(super) use verb_examples::find_examples;
 pub(super) use verb_families::{BackupVerb, DaemonControlVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb};
-pub(super) use verb_groups::{build_full_command, parse_command_line, print_all_verbs};
+pub(super) use verb_groups::{build_full_command, parse_command_line};
 pub(super) use verb_rows::find_row_schema;
-pub(super) use verb_words::{find_dir_flag, find_verb, has_separate_value};
+pub(super) use verb_words::{find_dir_flag, find_verb, has_separate_value, replace_verb_word};
 pub(super) use writing_args::{AddArgs, AppendArgs, TextArgs, UpdateArgs};
 
 /// Search a repository and its history by words and meaning, and keep memories about it

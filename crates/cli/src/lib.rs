@@ -17,6 +17,7 @@ mod set_up;
 mod shell;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use memod_terminal::rows::OutputShape;
@@ -40,35 +41,28 @@ pub fn run() -> ExitCode {
     if completions::answer_completion() {
         return ExitCode::SUCCESS;
     }
-    let words: Vec<OsString> = std::env::args_os().collect();
-    let after_help = args::find_verb(&words).filter(|at| words[*at] == "help").map(|at| at + 1);
-    if after_help.and_then(|at| words.get(at)).is_some_and(|word| word == "--all") {
-        return ExitCode::from(args::print_all_verbs());
-    }
-    let words = expand_help_verb(words);
-    ExitCode::from(match args::parse_command_line(words.clone()) {
-        Ok(typed) => run_command(typed),
-        Err(error) => answer_unparsed(&error, words),
-    })
+    ExitCode::from(run_words(std::env::args_os().collect()))
 }
 
-/// Answers a command line that is not a verb with its arguments. Returns the exit status.
-fn answer_unparsed(error: &clap::Error, words: Vec<OsString>) -> u8 {
-    if let Some(command) = words_without_verb::find_command_for_words(error, words.clone()) {
-        return run_command(command);
+/// Parses and runs a command line, whose first word is the program name. Returns the exit status.
+fn run_words(words: Vec<OsString>) -> u8 {
+    let error = match args::parse_command_line(words.clone()) {
+        Ok(typed) => return run_command(typed),
+        Err(error) => error,
+    };
+    if let Some(with_verb) = words_without_verb::add_missing_verb(&error, words.clone()) {
+        return run_words(with_verb);
     }
-    if let Some(global) = args::parse_flags_without_verb(words) {
+    if let Some(global) = args::parse_flags_without_verb(words.clone()) {
         return answer_without_verb(&global);
     }
-    let json = usage::requested_json_form(args_before_dashes());
-    let status = usage::report_usage_error(error, args_before_dashes(), json);
+    let words = args::replace_verb_word(words);
+    let before_dashes: Vec<OsString> = words.into_iter().take_while(|word| word != "--").collect();
+    let json = usage::requested_json_form(before_dashes.iter().cloned());
+    let is_agent_hook = usage::is_agent_hook(before_dashes.iter().cloned());
+    let status = usage::report_usage_error(&error, before_dashes.into_iter(), json);
     // To agents, an exit of 2 from a hook forbids the next action.
-    if usage::is_agent_hook(args_before_dashes()) { status.min(EXIT_NOTHING_FOUND) } else { status }
-}
-
-/// Returns the arguments of this process before `--`.
-fn args_before_dashes() -> impl Iterator<Item = OsString> {
-    std::env::args_os().take_while(|arg| arg != "--")
+    if is_agent_hook { status.min(EXIT_NOTHING_FOUND) } else { status }
 }
 
 /// Prints the next steps for a command line without a verb. Returns the exit status.
@@ -79,16 +73,6 @@ fn answer_without_verb(global: &GlobalArgs) -> u8 {
     let shown = next_steps::print_next_steps(context.as_ref(), &mut output);
     let outcome = shown.and_then(|exit| output.flush().map(|()| exit));
     outcome.unwrap_or_else(|error| output.report_error(&error, None))
-}
-
-/// Returns `memo VERB --help` for `memo help VERB`. clap's own subcommand `help` is not used, because it would add a manual page
-/// for each verb.
-fn expand_help_verb(mut words: Vec<OsString>) -> Vec<OsString> {
-    if let Some(at) = args::find_verb(&words).filter(|at| words[*at] == "help") {
-        words.remove(at);
-        words.push("--help".into());
-    }
-    words
 }
 
 /// Runs the command and returns the exit status.
@@ -139,20 +123,29 @@ fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Opti
     }
 }
 
-/// Resolves symbolic links in the absolute paths among a verb's arguments, so that they are paths in the worktree.
-fn resolve_absolute_paths(
+/// Resolves symbolic links in the absolute paths among a verb's arguments, so that they are paths in the worktree, and removes from
+/// its places what was copied with them.
+fn resolve_places(
     verb: &mut MemoVerb,
     context: impl Fn() -> Result<CommandContext, CliError>,
 ) -> Result<(), CliError> {
-    let paths = verb.worktree_paths_mut();
+    let places = verb.worktree_paths_mut();
     let is_absolute = |path: &str| path.starts_with('/') || path.starts_with("file:");
-    if paths.iter().any(|path| is_absolute(path.trim_start_matches('!'))) {
-        let dir = context()?.caller_dir();
-        for path in paths {
-            let n_marks = usize::from(path.starts_with('!'));
-            let resolved = dir.rewrite_linked_root(path.split_off(n_marks));
-            path.push_str(&resolved);
+    let is_copied =
+        |path: &str| path.starts_with(['"', '\'', '`']) || path.ends_with(':') || path.contains('/');
+    if !places.iter().any(|path| is_absolute(path.trim_start_matches('!')) || is_copied(path)) {
+        return Ok(());
+    }
+    let context = context()?;
+    let dir = context.caller_dir();
+    for place in places {
+        if let Some(cleaned) = args::clean_copied_place(place, Path::new(&context.cwd), &context.layout.root)
+        {
+            *place = cleaned;
         }
+        let n_marks = place.len() - place.trim_start_matches('!').len();
+        let resolved = dir.rewrite_linked_root(place.split_off(n_marks));
+        place.push_str(&resolved);
     }
     Ok(())
 }
@@ -167,7 +160,7 @@ fn find_context(global: &GlobalArgs) -> Result<CommandContext, CliError> {
 fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
     let CommandLine { global, mut verb, .. } = typed;
     let context = || find_context(&global);
-    resolve_absolute_paths(&mut verb, context)?;
+    resolve_places(&mut verb, context)?;
     match verb {
         MemoVerb::Init(typed) => {
             init::init_repository(&typed, &CommandContext::find_or_register(global.dir.as_deref())?, output)

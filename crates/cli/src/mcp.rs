@@ -55,9 +55,7 @@ struct InProcessRunner {
 impl VerbRunner for InProcessRunner {
     fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> VerbAnswer {
         let has_stdin = words.iter().any(|word| word == "-");
-        let mut typed = match args::parse_command_line(
-            std::iter::once("memo".to_owned()).chain(replace_help_by_flag(words)),
-        ) {
+        let mut typed = match args::parse_command_line(std::iter::once("memo".to_owned()).chain(words)) {
             Ok(typed) => typed,
             Err(error) => return answer_usage_error(&error),
         };
@@ -99,15 +97,6 @@ impl VerbRunner for InProcessRunner {
         let reading = now.progress.filter(|progress| progress.step == IndexStep::Reading)?;
         Some(IndexingProgress { done: reading.done, total: reading.total? }).filter(|_| !now.fresh)
     }
-}
-
-/// Returns `VERB --help` for `help VERB`.
-fn replace_help_by_flag(mut words: Vec<String>) -> Vec<String> {
-    if words.first().is_some_and(|word| word == "help") {
-        words.remove(0);
-        words.push("--help".to_owned());
-    }
-    words
 }
 
 /// Fails for a command that an agent may not run, or that needs a terminal or stdin.

@@ -62,10 +62,6 @@ fn run_line(line: ShellLine, run_command: RunCommand) -> u8 {
     match line {
         ShellLine::Command(typed) => run_command(*typed),
         ShellLine::Wrong => EXIT_USAGE,
-        ShellLine::Help => {
-            let _ = <CommandLine as clap::CommandFactory>::command().print_help();
-            0
-        }
         ShellLine::Empty | ShellLine::Exit => 0,
     }
 }

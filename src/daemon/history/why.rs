@@ -165,6 +165,9 @@ fn answer_past_path(
     }
     CallerDir::new(&at.layout, Path::new(&params.cwd)).resolve_path(target)?;
     let error = unknown_target_error(caveats, target);
+    if error.code != code::NOT_FOUND {
+        return Err(error);
+    }
     let message = format!("{}, and no file of that name in any commit of this branch", error.message);
     Err(RpcError { message, ..error })
 }

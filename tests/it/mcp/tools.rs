@@ -86,6 +86,7 @@ fn what_is_remembered_is_recalled_and_stamped() {
 #[test]
 fn nothing_found_is_an_answer_and_a_failure_is_told() {
     let live = indexed();
+    assert!(live.memo(&["add", "to be forgotten", "--tag", "x"]).status().unwrap().success());
     let mut mcp = Mcp::legacy(&live, &[]);
     let none = mcp.tool("search", json!({ "query": "zzzyx", "kind": "symbol" }));
     assert!(none["isError"] != true && text(&none).starts_with("no match for zzzyx"), "{none}");
@@ -124,6 +125,8 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
     assert!(text(&wrong).ends_with("hint: `memo add --help` lists the arguments"), "{wrong}");
     let help = mcp.tool("memo", json!({ "command": "help search" }));
     assert!(text(&help).contains("--threshold"), "{help}");
+    let all = mcp.tool("memo", json!({ "command": "help --all" }));
+    assert!(text(&all).contains("  completions  "), "{all}");
 }
 
 #[test]

@@ -113,10 +113,10 @@ impl FileClass {
         let own = Self::ALL.into_iter().find(|class| is_it(class.as_str()));
         own.or_else(|| SYNONYMS.iter().find(|(name, _)| is_it(name)).map(|(_, class)| *class)).ok_or_else(
             || {
-                format!(
-                    "{word}: not a class of files; the classes are {}",
-                    Self::ALL.map(Self::as_str).join(", ")
-                )
+                let is_kind = ["commit", "memory", "memorie", "symbol"].iter().any(|kind| is_it(kind));
+                let kind = if is_kind { ", but a kind of hits (--kind)" } else { "" };
+                let classes = Self::ALL.map(Self::as_str).join(", ");
+                format!("{word}: not a class of files{kind}; the classes are {classes}")
             },
         )
     }

@@ -5,7 +5,7 @@
 //! | `PATH:12`, `PATH:12-20`, `PATH:L12`, `PATH#SYMBOL` | people |
 //! | `PATH:12:5`, `PATH:12:`, `PATH:12:TEXT` | compilers, linters, `grep -n`; the column and the text are not used |
 //! | `PATH(12)`, `PATH(12,5)`, `PATH(12,5): TEXT` | compilers of C#, C++ and TypeScript |
-//! | `PATH#L12`, `PATH#L12-L20`, `PATH#L12C5-L20C9` | links to lines of a hosted repository |
+//! | `PATH#L12`, `PATH#L12-L20`, `PATH#L12C5-L20C9`, `PATH#12` | links to lines of a hosted repository |
 //! | `File "PATH", line 12, in TEXT` | Python |
 
 /// The part of a file that a target names.
@@ -95,11 +95,8 @@ fn parse_lines(text: &str) -> Option<PathPart<'static>> {
     })
 }
 
-/// Parses `L12`, `L12-L20` and `L12C5-L20C9`.
+/// Parses `12`, `L12`, `L12-L20` and `L12C5-L20C9`.
 fn parse_linked_lines(text: &str) -> Option<PathPart<'static>> {
-    if !text.starts_with('L') {
-        return None;
-    }
     match text.split_once('-') {
         Some((first, last)) => parse_lines(&format!("{}-{}", strip_column(first), strip_column(last))),
         None => parse_lines(strip_column(text)),
@@ -169,7 +166,9 @@ mod tests {
         check("L7-L9", Some(PathPart::Lines(7, 9)));
         check("L7-9", Some(PathPart::Lines(7, 9)));
         check("L7C3-L9C1", Some(PathPart::Lines(7, 9)));
-        for name in ["L", "Line", "L9-L7", "L0", "L7x", "l7", "7"] {
+        check("7", Some(PathPart::Line(7)));
+        check("7-9", Some(PathPart::Lines(7, 9)));
+        for name in ["L", "Line", "L9-L7", "L0", "L7x", "l7", "7x", "C3"] {
             check(name, None);
         }
         assert_eq!(PathPart::Line(7).linked_lines(), None);

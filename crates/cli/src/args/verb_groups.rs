@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::verb_examples::add_examples;
-use super::verb_words::replace_verb_word;
+use super::verb_words::{find_verb, replace_verb_word};
 use super::{CommandLine, FlagsOnlyCommandLine};
 
 /// A heading and the verbs below it.
@@ -71,28 +71,34 @@ const ALL_GROUPS: &[VerbGroup] = &[
     ),
 ];
 
-/// Parses a command line, whose first word is the program name. `--help` lists the verbs in groups.
+/// Parses a command line, whose first word is the program name. `--help` lists the verbs in groups, `help VERB` is `VERB --help`, and
+/// `help --all` lists all verbs.
 ///
 /// # Errors
 /// When the command line is wrong. Help and version are errors too, which go to stdout, as in clap.
 pub(crate) fn parse_command_line<W: Into<OsString>>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
-    let words = replace_verb_word(words.into_iter().map(Into::into).collect());
-    let matches = build_command(MAIN_GROUPS).try_get_matches_from(words)?;
+    let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let mut groups = MAIN_GROUPS;
+    // clap's own subcommand `help` is not used, because it would add a manual page for each verb.
+    if let Some(at) = find_verb(&words).filter(|at| words[*at] == "help") {
+        words.remove(at);
+        if words.get(at).is_some_and(|word| word == "--all") {
+            groups = ALL_GROUPS;
+            words[at] = "-h".into();
+        } else {
+            words.push("--help".into());
+        }
+    }
+    let words = replace_verb_word(words);
+    let matches = build_command(groups).try_get_matches_from(words)?;
     Ok(CommandLine { verb_name: verb_name(&matches), ..CommandLine::from_arg_matches(&matches)? })
 }
 
 /// Returns the command of clap with the examples of all verbs, as manual pages show it.
 pub(crate) fn build_full_command() -> Command {
     add_examples(CommandLine::command(), "")
-}
-
-/// Prints the help that lists all verbs. Returns the exit status.
-pub(crate) fn print_all_verbs() -> u8 {
-    let help = build_command(ALL_GROUPS).try_get_matches_from(["memo", "-h"]);
-    let printed = help.map_or_else(|help| help.print(), |_| Ok(()));
-    u8::from(printed.is_err())
 }
 
 /// Returns the full name of the verb and its subcommand, such as `config set`, without aliases.

@@ -48,16 +48,49 @@ const VERB_WORDS: &[(&str, &[&str])] = &[
     ("summary", &["brief"]),
     ("index", &["sync"]),
     ("namespaces", &["tag", "containers"]),
+    ("ls", &["list"]),
 ];
 
-/// Replaces the verb of a command line, whose first word is the program name, if it is a word for another verb.
+/// Verbs whose target people type after a word such as `of`.
+const VERBS_WITH_TARGET: [&str; 8] =
+    ["callers", "callees", "refs", "tests", "impact", "implements", "outline", "show"];
+
+/// Words before a target that say nothing about it.
+const WORDS_BEFORE_TARGET: [&str; 6] = ["of", "for", "to", "on", "from", "the"];
+
+/// Replaces the verb of a command line, whose first word is the program name, if it is a word for another verb. Also removes a word
+/// such as `of` before the target of a verb.
 pub(crate) fn replace_verb_word(mut words: Vec<OsString>) -> Vec<OsString> {
-    if let Some(at) = find_verb(&words)
-        && let Some((_, meant)) = VERB_WORDS.iter().find(|(word, _)| words[at] == *word)
-    {
+    let Some(at) = find_verb(&words) else { return words };
+    if let Some(verb) = words.get(at + 1).and_then(|target| find_verb_for_target(&words[at], target)) {
+        words[at] = verb.into();
+    }
+    if let Some((_, meant)) = VERB_WORDS.iter().find(|(word, _)| words[at] == *word) {
         words.splice(at..=at, meant.iter().map(OsString::from));
     }
+    let has_target = VERBS_WITH_TARGET.iter().any(|verb| words[at] == *verb);
+    // A name such as `of` with nothing after it is the target.
+    while has_target
+        && words.get(at + 2).is_some_and(|word| !word.as_encoded_bytes().starts_with(b"-"))
+        && WORDS_BEFORE_TARGET.iter().any(|before| words[at + 1] == *before)
+    {
+        words.remove(at + 1);
+    }
     words
+}
+
+/// Returns the verb that is meant by `ls` before a name, and by `history` before a place in a file instead of the id of a memory.
+fn find_verb_for_target(verb: &OsStr, target: &OsStr) -> Option<&'static str> {
+    let target = target.as_encoded_bytes();
+    if target.starts_with(b"-") {
+        return None;
+    }
+    let is_place = target.iter().any(|byte| b"/.#:".contains(byte));
+    match verb.to_str()? {
+        "ls" => Some("outline"),
+        "history" if is_place => Some("why"),
+        _ => None,
+    }
 }
 
 /// Returns the position of the verb in a command line, whose first word is the program name; `None` if it has only flags.
@@ -104,6 +137,16 @@ mod tests {
             ("memo search find", "memo search find"),
             ("memo --color", "memo --color"),
             ("memo", "memo"),
+            ("memo usages of parse", "memo refs parse"),
+            ("memo tests for the parse -n 5", "memo tests parse -n 5"),
+            ("memo callers of", "memo callers of"),
+            ("memo callers of --json", "memo callers of --json"),
+            ("memo search for it", "memo search for it"),
+            ("memo ls", "memo list"),
+            ("memo ls -n 3", "memo list -n 3"),
+            ("memo ls src", "memo outline src"),
+            ("memo history src/a.rs", "memo why src/a.rs"),
+            ("memo history mem_01KAJ", "memo history mem_01KAJ"),
         ] {
             let words = replace_verb_word(typed.split(' ').map(OsString::from).collect());
             assert_eq!(words, expected.split(' ').map(OsString::from).collect::<Vec<_>>());

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use memod_terminal::rows::OutputShape;
 use memod_terminal::{ColorMode, EXIT_USAGE, ErrorReport, GlobalArgs, JsonForm, Output};
 
-use super::usage_hint::find_usage_hint;
+use super::usage_hint::{find_command_path, find_usage_hint};
 use super::words_without_verb::no_verb_error;
 use crate::args::{find_dir_flag, has_separate_value};
 
@@ -31,7 +31,7 @@ pub(crate) fn report_usage_error(
     let words = words_from_verb(all.into_iter());
     let shown = no_verb_error(error, &words, dir.as_deref()).unwrap_or_else(|| ErrorReport {
         code: "usage",
-        message: error_message(error),
+        message: missing_words_message(error, &words).unwrap_or_else(|| error_message(error)),
         hint: Some(find_usage_hint(error, &words)),
         exit_status: EXIT_USAGE,
     });
@@ -56,6 +56,13 @@ fn error_message(error: &clap::Error) -> String {
     // Leave out the possible values, which the hint lists.
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("[possible values")).collect();
     replace_parse_reason(&lines.join(" "))
+}
+
+/// Returns the message that names the verb and what it needs; `None` if nothing is missing.
+fn missing_words_message(error: &clap::Error, words: &[String]) -> Option<String> {
+    let ContextValue::Strings(missing) = error.get(ContextKind::InvalidArg)? else { return None };
+    let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    is_missing.then(|| format!("`{}` needs {}", find_command_path(words), missing.join(" ")))
 }
 
 /// Returns a message in which plain words replace Rust's reason why a number does not parse.

@@ -32,6 +32,12 @@ pub(crate) fn find_usage_hint(error: &clap::Error, words: &[String]) -> String {
     }
 }
 
+/// Returns the words that name the verb of a command line and its subcommand, beginning with `memo`. `words` are the verb and the
+/// words after it.
+pub(super) fn find_command_path(words: &[String]) -> String {
+    find_command(&CommandLine::command(), words).path
+}
+
 impl NamedCommand<'_> {
     fn help_hint(&self) -> String {
         format!("`{} --help` lists its arguments", self.path)

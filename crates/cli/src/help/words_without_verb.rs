@@ -12,7 +12,7 @@ use memod_terminal::{CommandContext, EXIT_USAGE, ErrorReport, write_message};
 
 use super::undo_hint::find_undo_hint;
 use super::usage::{dir_argument, words_from_verb};
-use crate::args::{CommandLine, find_verb, parse_command_line};
+use crate::args::{clean_copied_place, find_verb, parse_command_line};
 
 /// Words that are no verb of `memo`, each with the commands that do it.
 const EXPLAINED_WORDS: &[(&str, &str)] = &[
@@ -30,11 +30,11 @@ const EXPLAINED_WORDS: &[(&str, &str)] = &[
 pub(super) const UNSUGGESTED_VERBS: [&str; 6] = ["uninstall", "forget", "purge", "reset", "leave", "reindex"];
 
 /// Longest word in which only one letter may be wrong.
-const MAX_SHORT_CHARS: usize = 5;
+const MAX_SHORT_CHARS: usize = 7;
 
-/// Returns the command for a command line that begins with no verb, and says so on stderr: `show` or `outline` for a place that
-/// exists, otherwise a search for the words. `None` if something else was wrong, or if another verb was probably meant.
-pub(crate) fn find_command_for_words(error: &clap::Error, mut words: Vec<OsString>) -> Option<CommandLine> {
+/// Inserts the verb that is meant into a command line that begins with none, and says so on stderr: `show` or `outline` for a place
+/// that exists, otherwise a search for the words. `None` if something else was wrong, or if another verb was probably meant.
+pub(crate) fn add_missing_verb(error: &clap::Error, mut words: Vec<OsString>) -> Option<Vec<OsString>> {
     let at = find_verb(&words)?;
     let typed = words_from_verb(words.iter().cloned());
     let (first, others) = split_unknown_verb(error, &typed)?;
@@ -46,17 +46,20 @@ pub(crate) fn find_command_for_words(error: &clap::Error, mut words: Vec<OsStrin
     }
     let verb = place_verb.unwrap_or("search");
     words.insert(at, verb.into());
-    let command = parse_command_line(words).ok()?;
-    if !command.global.quiet {
+    let parsed = parse_command_line(words.clone());
+    if parsed.as_ref().is_ok_and(|command| !command.global.quiet) {
         let typed = quote_text(&escape_for_display(&typed.join(" ")));
         write_message(&format!("memo: no verb, so this is `memo {verb} {typed}`"));
     }
-    Some(command)
+    // A wrong flag of the verb is an error of its own; help was asked for without a verb.
+    parsed.map_or_else(|error| error.use_stderr(), |_| true).then_some(words)
 }
 
 /// Returns the verb that shows a file or a directory; `None` if the word names none that exists. `dir` is the argument of `-C`.
 fn find_verb_for_place(word: &str, dir: Option<&Path>) -> Option<&'static str> {
-    let dir = dir.unwrap_or(Path::new(""));
+    let context = CommandContext::find(dir).ok();
+    let cleaned = context.and_then(|at| clean_copied_place(word, Path::new(&at.cwd), &at.layout.root));
+    let (dir, word) = (dir.unwrap_or(Path::new("")), cleaned.as_deref().unwrap_or(word));
     // A place within a file is shown, a whole file or directory may be long.
     let (path, _) = parse_target(word).into_iter().find(|(path, _)| dir.join(path).exists())?;
     Some(if path == word || dir.join(path).is_dir() { "outline" } else { "show" })

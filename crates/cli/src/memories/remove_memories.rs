@@ -74,8 +74,8 @@ fn remove_memories(
         RemoveParams { caller: new_caller(context), selection, dry_run: shows_first, expect: None };
     let mut client = context.connect()?;
     let mut result: RemoveResult = client.call(removal.method, &params)?;
-    // Check for a terminal only after the dry run, so that an unknown id is reported first.
-    if is_asked {
+    // Check for a terminal only after the dry run, so that an unknown id, or that there is nothing to remove, is reported first.
+    if is_asked && !result.memories.is_empty() {
         let verb = match removal.method.trim_start_matches("memory.") {
             "forget" => "forget".to_owned(),
             subcommand => format!("forget {subcommand}"),

@@ -44,9 +44,10 @@ fn describe_unknown(kind: &str, wanted: &str, names: &[String]) -> Option<String
     let wanted = escape_for_display(wanted);
     let first: Vec<_> = names.iter().take(MOST_NAMES).map(|name| escape_for_display(name)).collect();
     let more = if names.len() > MOST_NAMES { ", …" } else { "" };
-    Some(match names.is_empty() {
-        true => format!("no memory has a {kind}, so none has {wanted}"),
-        false => format!("no memory has the {kind} {wanted}; there are: {}{more}", first.join(", ")),
+    Some(match (names.is_empty(), kind) {
+        (true, "container") => "there is no memory yet".to_owned(), // each has a container
+        (true, _) => format!("no memory has a {kind} yet"),
+        (false, _) => format!("no memory has the {kind} {wanted}; there are: {}{more}", first.join(", ")),
     })
 }
 
@@ -64,7 +65,7 @@ mod tests {
         check("ops", None);
         check("nope", Some("no memory has the tag nope; there are: auth, Ops"));
         let none = describe_unknown("tag", "nope", &[]);
-        assert_eq!(none.as_deref(), Some("no memory has a tag, so none has nope"));
+        assert_eq!(none.as_deref(), Some("no memory has a tag yet"));
         let many: Vec<String> = (0..9).map(|nth| format!("t{nth}")).collect();
         let said = describe_unknown("tag", "nope", &many).unwrap_or_default();
         assert!(said.ends_with("t6, t7, …"), "{said}");

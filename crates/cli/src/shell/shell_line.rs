@@ -12,7 +12,6 @@ pub(super) const MAX_HISTORY_LINES: usize = 1_000;
 pub(super) enum ShellLine {
     /// Nothing to run: a blank line, a comment, or a request for help that was answered.
     Empty,
-    Help,
     Exit,
     Command(Box<CommandLine>),
     /// The line is wrong, and the error has been printed.
@@ -29,10 +28,10 @@ pub(super) fn parse_line(text: &str, global: &GlobalArgs) -> ShellLine {
         write_message("memo: a quote is not closed");
         return ShellLine::Wrong;
     };
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["exit" | "quit"] => return ShellLine::Exit,
-        ["help"] => return ShellLine::Help,
-        _ => {}
+    if let [word] = words.as_slice()
+        && ["exit", "quit"].contains(&word.as_str())
+    {
+        return ShellLine::Exit;
     }
     let json = global.json.map(|form| match form {
         JsonForm::Lean => "--json",
