@@ -86,6 +86,8 @@ fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
     check(&live, &["tests", "app/store.py#decode_value"], &[test]);
     check(&live, &["tests", "app/views.py"], &["tests/test_views.py test_page 1 exact"]);
     let (_, answer) = memo(&live, &["impact", "decode_value"]);
+    assert!(answer["found"].as_array().unwrap().iter().all(|found| found["depth"].as_u64() < Some(3)));
+    let (_, answer) = memo(&live, &["impact", "decode_value", "--depth", "8"]);
     assert!(found(&answer).contains(&"app/views.py show_page 2 exact".to_owned()), "{answer}");
     assert_eq!(answer["n_tests"], 2, "{answer}");
     check(&live, &["impact"], &[]); // nothing is changed
@@ -100,6 +102,43 @@ fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
 }
 
 #[test]
+fn what_only_names_lead_to_is_counted_and_not_followed() {
+    let live = Live::idle();
+    live.write(
+        "a.py",
+        "class Disk:\n    def run(self):\n        pass\n\n\ndef start(disk: Disk):\n    disk.run()\n",
+    );
+    live.write("b.py", "def spin(motor):\n    motor.run()\n\n\ndef drive():\n    spin(1)\n");
+    live.start();
+    let impact = |words: &[&str]| {
+        let (_, answer) = memo(&live, &[&["impact", "a.py#Disk.run"], words].concat());
+        (found(&answer), answer["n_by_name"].as_u64())
+    };
+    let sure = "a.py start 1 exact";
+    assert_eq!(impact(&[]), (vec![sure.to_owned()], Some(1)));
+    let (listed, hidden) = impact(&["--all"]);
+    assert_eq!(
+        (listed, hidden),
+        ([sure, "b.py spin 1 by name", "b.py drive 2 by name"].map(str::to_owned).to_vec(), None)
+    );
+    let shown = live.sandbox.show(&mut live.memo(&["impact", "a.py#Disk.run"]));
+    assert!(shown.contains("out: a.py\nout:   6-7  start\n"), "{shown}");
+    assert!(shown.contains("err: memo: 1 more has only a name in common: --all lists them\n"), "{shown}");
+    // If there is nothing else, it is listed, but not followed.
+    live.write("a.py", "class Disk:\n    def run(self):\n        pass\n");
+    assert_eq!(impact(&[]), (vec!["b.py spin 1 by name".to_owned()], None));
+}
+
+#[test]
+fn a_callee_is_shown_with_its_signature_and_the_line_of_the_call() {
+    let live = Live::idle();
+    live.write("a.py", "def outer():\n    x = 1\n    inner(x)\n\n\n# Adds.\ndef inner(x):\n    return x\n");
+    live.start();
+    let shown = live.sandbox.show(&mut live.memo(&["callees", "outer", "--wait-ms=60000"]));
+    assert!(shown.contains("out: a.py:6-8  inner  called on line 3\nout:   7  def inner(x):\n"), "{shown}");
+}
+
+#[test]
 fn what_names_a_removed_definition_and_changed_tests_are_listed() {
     let live = repository();
     live.git(&["add", "."]);
@@ -108,11 +147,12 @@ fn what_names_a_removed_definition_and_changed_tests_are_listed() {
     live.write("app/store.py", store);
     let (exit, answer) = memo(&live, &["impact"]);
     assert_eq!((exit, &answer["removed"]), (0, &json!(["app/store.py#decode_value"])), "{answer}");
-    assert_eq!(found(&answer), ["app/store.py Store.load 1 by name"], "{answer}");
+    assert_eq!(found(&answer), ["app/store.py Store.load 1 likely"], "{answer}");
     let done = live.memo(&["impact"]).output().unwrap();
     let printed = String::from_utf8(done.stdout).unwrap();
     assert!(
-        printed.starts_with("removed  app/store.py#decode_value\n\napp/store.py:2-3  Store.load"),
+        printed
+            .starts_with("removed  app/store.py#decode_value\n\napp/store.py\n  2-3  Store.load  (likely)\n"),
         "{printed}"
     );
     live.git(&["checkout", "-q", "app/store.py"]);

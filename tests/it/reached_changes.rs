@@ -30,7 +30,7 @@ fn what_still_imports_a_moved_function_from_its_old_place_is_listed() {
     // One of them is mended.
     live.write("app/view.py", "from app.words import clean\n\n\ndef show(text):\n    return clean(text)\n");
     let (_, answer) = memo(&live, &["impact"]);
-    let moved = ["app/view.py show 1 exact", "app/page.py page 1 likely", "app/main.py main 2 exact"];
+    let moved = ["app/view.py show 1 exact", "app/main.py main 2 exact", "app/page.py page 1 likely"];
     assert_eq!(found(&answer), moved, "{answer}");
 }
 
@@ -42,7 +42,7 @@ fn what_a_renamed_file_defines_concerns_its_users() {
     let (_, answer) = memo(&live, &["impact"]);
     let found = found(&answer);
     // One file still imports the old module.
-    let users = ["app/view.py show 1 exact", "app/page.py page 1 likely", "app/main.py main 2 exact"];
+    let users = ["app/view.py show 1 exact", "app/main.py main 2 exact", "app/page.py page 1 likely"];
     assert_eq!(found, users, "{answer}");
     let titles: Vec<_> =
         answer["definitions"].as_array().unwrap().iter().map(|of| of["title"].clone()).collect();

@@ -571,7 +571,9 @@ class RefsResult(Record):
 
 class CallsParams(TypedDict, total=False):
     depth: Optional[int]
-    """Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 8 for the others."""
+    """Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 2 for `impact`, 8 for the others."""
+    all: bool
+    """For `impact`: also list and follow uses that have only the name in common. Otherwise they are counted, and listed only if there are no other uses."""
     limit: Optional[int]
     """Maximum number of definitions in the result; 100 when absent."""
     with_: list[Extra]
@@ -594,7 +596,9 @@ class ReachedDefinition(Record):
     line: int
     """Line of the use that led here: in this definition or, for `callees`, in the definition that calls it."""
     text: str
-    """Text of that line or, for `callees`, of the line that names the definition; filler letters replace credentials."""
+    """Text of that line or, for `callees`, the signature of the definition; filler letters replace credentials."""
+    text_line: Optional[int]
+    """For `callees`: line of the signature."""
     depth: int
     """Number of uses between it and a requested definition; 0 for a requested test, and for a test that only its name or its words point to."""
     via: Optional[int]
@@ -613,9 +617,11 @@ class ReachResult(Record):
     removed: list[str]
     """With `since`: `PATH#SYMBOL` of removed definitions, at most 100; `found` includes definitions that use such a name."""
     found: list[ReachedDefinition]
-    """Definitions that were reached. For `callers` and `callees`, the nearest come first; for `impact`, `tests` and `implements`, the most probably affected."""
+    """Definitions that were reached. For `callers` and `callees`, the nearest come first; for `tests` and `implements`, the most probably affected; for `impact` those of the most probably affected file."""
     n_found: int
     """Number of definitions that were reached."""
+    n_by_name: Optional[int]
+    """For `impact` without `all`: number of definitions that are not listed, because only names lead to them."""
     n_tests: int
     """Number of tests among the reached definitions."""
     n_untold: int
@@ -640,7 +646,9 @@ class ReachParams(TypedDict, total=False):
     since: Optional[str]
     """For `impact` and `tests`, instead of a target: a revision, to start from the definitions that were changed since."""
     depth: Optional[int]
-    """Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 8 for the others."""
+    """Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 2 for `impact`, 8 for the others."""
+    all: bool
+    """For `impact`: also list and follow uses that have only the name in common. Otherwise they are counted, and listed only if there are no other uses."""
     limit: Optional[int]
     """Maximum number of definitions in the result; 100 when absent."""
     with_: list[Extra]
@@ -1685,11 +1693,11 @@ PARAMS: dict[str, list[str]] = {
     "show": ["target", "sync", "wait_ms"],
     "outline": ["target", "depth", "limit", "sync", "wait_ms"],
     "refs": ["target", "limit", "with", "sync", "wait_ms"],
-    "callers": ["target", "since", "depth", "limit", "with", "sync", "wait_ms"],
-    "callees": ["target", "since", "depth", "limit", "with", "sync", "wait_ms"],
-    "impact": ["target", "since", "depth", "limit", "with", "sync", "wait_ms"],
-    "tests": ["target", "since", "depth", "limit", "with", "sync", "wait_ms"],
-    "implements": ["target", "since", "depth", "limit", "with", "sync", "wait_ms"],
+    "callers": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "callees": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "impact": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "tests": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "implements": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
     "why": ["target", "limit"],
     "changed": ["since", "until", "path", "limit", "sync", "wait_ms"],
     "status": ["files", "skipped"],

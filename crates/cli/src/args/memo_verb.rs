@@ -72,12 +72,13 @@ pub(crate) enum MemoVerb {
     Callees(UsesArgs),
     /// List what depends on a definition, a file or a change
     ///
-    /// Follows uses up to 8 steps, also in tests, and lists the surest and nearest first. A use that has only
-    /// the name in common counts little, and is followed only if few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
+    /// Follows uses for two steps, or as many as --depth says, also in tests, and lists them by file, the surest and nearest first.
+    /// Uses that have only the name in common are counted; --all lists and follows them. Exits with 1 when nothing has that name, or
+    /// nothing depends on it.
     Impact(ImpactArgs),
     /// List the tests that reach a definition, a file or a change
     ///
-    /// Lists the tests that `memo impact` finds. Tests to run first are at the top: those that use the definition directly, and
+    /// Follows uses for eight steps. Tests to run first are at the top: those that use the definition directly, and
     /// those in a file named after it. Also lists test files that contain the name without a known use, and up to ten test files
     /// with similar words. Exits with 1 when nothing has that name, or no test is found.
     Tests(ImpactArgs),

@@ -39,6 +39,9 @@ pub(crate) struct ImpactArgs {
     /// Maximum number of steps from the definition, 1 to 8
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) depth: Option<u32>,
+    /// Also list and follow uses that have only the name in common; `memo tests` always does
+    #[arg(short, long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) list: UsesListArgs,
 }

@@ -16,9 +16,12 @@ pub struct ReachParams {
     /// For `impact` and `tests`, instead of a target: a revision, to start from the definitions that were changed
     /// since.
     pub since: Option<String>,
-    /// Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 8 for the
-    /// others.
+    /// Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 2 for
+    /// `impact`, 8 for the others.
     pub depth: Option<u32>,
+    /// For `impact`: also list and follow uses that have only the name in common. Otherwise they are counted, and listed
+    /// only if there are no other uses.
+    pub all: bool,
     /// Maximum number of definitions in the result; 100 when absent.
     pub limit: Option<usize>,
     /// Parts to add to the answer.
@@ -40,11 +43,14 @@ pub struct ReachResult {
     /// name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
-    /// Definitions that were reached. For `callers` and `callees`, the nearest come first; for `impact`, `tests` and
-    /// `implements`, the most probably affected.
+    /// Definitions that were reached. For `callers` and `callees`, the nearest come first; for `tests` and
+    /// `implements`, the most probably affected; for `impact` those of the most probably affected file.
     pub found: Vec<ReachedDefinition>,
     /// Number of definitions that were reached.
     pub n_found: usize,
+    /// For `impact` without `all`: number of definitions that are not listed, because only names lead to them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_by_name: usize,
     /// Number of tests among the reached definitions.
     pub n_tests: usize,
     /// For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have.
@@ -69,6 +75,10 @@ pub struct ReachResult {
     pub took_ms: f64,
 }
 
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 /// A definition that was reached, or the top of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReachedDefinition {
@@ -84,8 +94,11 @@ pub struct ReachedDefinition {
     pub lines: (u32, u32),
     /// Line of the use that led here: in this definition or, for `callees`, in the definition that calls it.
     pub line: u32,
-    /// Text of that line or, for `callees`, of the line that names the definition; filler letters replace credentials.
+    /// Text of that line or, for `callees`, the signature of the definition; filler letters replace credentials.
     pub text: String,
+    /// For `callees`: line of the signature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_line: Option<u32>,
     /// Number of uses between it and a requested definition; 0 for a requested test, and for a test that only its name
     /// or its words point to.
     pub depth: u32,

@@ -68,7 +68,7 @@ impl<'a> AnswerTexts<'a> {
     }
 
     /// Adds the shown line and the path from the caller's directory to each definition; returns the files whose content on disk
-    /// differs from the snapshot. The line is the signature of the definition, or else that of the use.
+    /// differs from the snapshot. The line is that of the use or, with `with_signatures`, the signature of the definition.
     pub(super) fn add_texts(
         mut self,
         found: &mut [ReachedDefinition],
@@ -85,10 +85,9 @@ impl<'a> AnswerTexts<'a> {
             let own = found.title.as_deref().map(memod_base::types::last_part);
             let signature =
                 own.filter(|_| with_signatures).and_then(|own| lines.find_signature(own, found.lines.0));
-            let text = signature.map_or_else(
-                || lines.line_at(if with_signatures { found.lines.0 } else { found.line }).to_owned(),
-                |(_, signature)| signature,
-            );
+            let first = if with_signatures { found.lines.0 } else { found.line };
+            let (line, text) = signature.unwrap_or_else(|| (first, lines.line_at(first).to_owned()));
+            found.text_line = with_signatures.then_some(line);
             found.text = text.chars().take(MOST_CHARS).collect();
         }
         stale.dedup();

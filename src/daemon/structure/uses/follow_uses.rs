@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, last_part};
+use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, is_compound, last_part};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, Resolver, StructureStore as _};
 
@@ -39,6 +39,8 @@ pub(super) enum FollowedUses {
 #[derive(Clone, Copy)]
 pub(super) struct FollowLimits {
     pub(super) depth: u32,
+    /// Steps that are less certain are found, but not followed.
+    pub(super) least_certain: Certainty,
     pub(super) until: Instant,
 }
 
@@ -166,7 +168,10 @@ pub(super) fn follow_users(
             break;
         }
         let mut new: Vec<usize> = (first_new..reached.steps.len()).collect();
-        new.retain(|step| reached.steps[*step].weight >= LEAST_FOLLOWED);
+        new.retain(|step| {
+            let step = &reached.steps[*step];
+            step.weight >= LEAST_FOLLOWED && step.certainty <= bounds.least_certain
+        });
         new.sort_by(|one, other| reached.steps[*other].weight.total_cmp(&reached.steps[*one].weight));
         open = new
             .iter()
@@ -193,7 +198,8 @@ pub(super) fn add_users_of_removed(
         if structures.is_past_deadline() || is_defined && old_file.is_none() {
             continue;
         }
-        let certainty = if is_defined { Certainty::Likely } else { Certainty::ByName };
+        let is_likely = is_defined || is_compound(name);
+        let certainty = if is_likely { Certainty::Likely } else { Certainty::ByName };
         for file in structures.find_files_with_name(name)? {
             let structure = structures.structure_of(file);
             for used in structure.uses.iter().filter(|used| structure.name(used.name) == name) {
@@ -408,7 +414,7 @@ pub(super) fn follow_callees(
                     let node = CodeNode::from(callee);
                     let is_new =
                         reached.add_step(UseStep { node, depth, via, line: used.line, certainty, weight });
-                    if is_new && weight >= LEAST_FOLLOWED {
+                    if is_new && weight >= LEAST_FOLLOWED && certainty <= bounds.least_certain {
                         new.push((callee, Some(place)));
                     }
                 }

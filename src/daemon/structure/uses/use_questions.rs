@@ -12,7 +12,7 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
-use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};
+use memod_structure::resolve::{Certainty, DefinitionCandidate, FileNumber, StructureStore as _};
 
 use super::BUDGET;
 use super::answer_texts::{AnswerTexts, read_entries};
@@ -32,8 +32,10 @@ use crate::daemon::request::request_errors::bad_params_error;
 const LIMIT: usize = 100;
 /// Maximum number of requested definitions that a result names.
 const MOST_DEFINITIONS: usize = 100;
-/// Maximum number of steps, and the default for all questions except `callers` and `callees`.
+/// Maximum number of steps, and the default for `tests` and `implements`.
 const DEPTH: u32 = 8;
+/// Default number of steps for `impact`. What is farther is rarely affected, and there is much of it.
+const IMPACT_DEPTH: u32 = 2;
 
 /// A question about the uses of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,17 @@ impl UseQuestion {
     }
 
     fn default_depth(self) -> u32 {
-        if matches!(self, Self::Callers | Self::Callees) { 1 } else { DEPTH }
+        match self {
+            Self::Callers | Self::Callees => 1,
+            Self::Impact => IMPACT_DEPTH,
+            Self::Tests | Self::Implements => DEPTH,
+        }
+    }
+
+    /// Returns the least certain uses that are followed further. What only names lead to is followed for tests, because a wrong
+    /// test costs little and a missing one much.
+    fn least_certain_to_follow(self, all: bool) -> Certainty {
+        if all || self == Self::Tests { Certainty::ByName } else { Certainty::Likely }
     }
 
     /// Returns whether a question may be about a whole file or about changes.
@@ -77,7 +89,8 @@ pub(super) fn answer_question(
         let message = format!("depth: {depth} is not between 1 and {DEPTH}");
         return Err(bad_params_error(message).with_hint("omit the depth for the default; the help names it"));
     }
-    let bounds = FollowLimits { depth, until: Instant::now() + BUDGET };
+    let least_certain = question.least_certain_to_follow(params.all);
+    let bounds = FollowLimits { depth, least_certain, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let read = request.shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| -> RpcResult<_> {
@@ -118,8 +131,8 @@ pub(super) fn answer_question(
                     (&targets, &removed),
                 )?;
             }
-            let limit = params.limit.unwrap_or(LIMIT);
-            let mut result = build_result(&structures, (question, &targets), (reached, &alike), limit);
+            let (limit, all) = (params.limit.unwrap_or(LIMIT), params.all);
+            let mut result = build_result(&structures, (question, &targets, all), (reached, &alike), limit);
             structures.note_unread_index(&request.caveats);
             result.cut = result.cut.or_else(|| structures.why_cut().map(str::to_owned)).or(why_not_alike);
             let entries =
@@ -201,7 +214,7 @@ fn add_type_members(
 /// Returns the result with the definitions that were reached, without their texts.
 fn build_result(
     structures: &WorktreeStructures<'_>,
-    (question, targets): (UseQuestion, &QuestionTargets),
+    (question, targets, all): (UseQuestion, &QuestionTargets, bool),
     (mut reached, alike): (FollowedSteps, &[CodeNode]),
     limit: usize,
 ) -> ReachResult {
@@ -211,8 +224,11 @@ fn build_result(
         UseQuestion::Tests => {
             test_order::order_tests(structures, &targets.build_name_matcher(), alike, &mut reached)
         }
-        _ => sort_steps(&reached, compare_by_weight),
+        UseQuestion::Impact => order_impact(&reached),
+        UseQuestion::Implements => sort_steps(&reached, compare_by_weight),
     };
+    let n_by_name =
+        if question == UseQuestion::Impact && !all { remove_uncertain(&reached, &mut order) } else { 0 };
     let is_test: Vec<bool> = reached.steps.iter().map(|step| is_test(structures, step.node)).collect();
     let n_found = order.len();
     let n_tests = order.iter().filter(|step| is_test[**step]).count();
@@ -245,6 +261,7 @@ fn build_result(
     ReachResult {
         found,
         n_found,
+        n_by_name,
         n_tests,
         n_untold: reached.n_unresolved_calls,
         cut,
@@ -257,6 +274,37 @@ fn sort_steps(reached: &FollowedSteps, compare: fn(&UseStep, &UseStep) -> Orderi
     let mut order: Vec<usize> = (0..reached.steps.len()).collect();
     order.sort_by(|one, other| compare(&reached.steps[*one], &reached.steps[*other]));
     order
+}
+
+/// Returns the numbers of all steps for `impact`: the definitions of a file together in the order of its text, first the file with the
+/// surest and heaviest use.
+fn order_impact(reached: &FollowedSteps) -> Vec<usize> {
+    let best_first = sort_steps(reached, |one, other| {
+        one.certainty.cmp(&other.certainty).then_with(|| compare_by_weight(one, other))
+    });
+    let mut places: HashMap<(bool, FileNumber), usize> = HashMap::new();
+    // What only names lead to comes last, also within a file.
+    let place_of = |step: &UseStep| (step.certainty >= Certainty::ByName, step.node.file);
+    for (place, step) in best_first.iter().enumerate() {
+        places.entry(place_of(&reached.steps[*step])).or_insert(place);
+    }
+    let mut order = best_first;
+    order.sort_by_key(|step| {
+        let step = &reached.steps[*step];
+        (places[&place_of(step)], step.node)
+    });
+    order
+}
+
+/// Removes the steps to which only names lead, unless there are no others. Returns how many were removed.
+fn remove_uncertain(reached: &FollowedSteps, order: &mut Vec<usize>) -> usize {
+    let is_certain = |step: &usize| reached.steps[*step].certainty < Certainty::ByName;
+    if !order.iter().any(is_certain) {
+        return 0;
+    }
+    let n_before = order.len();
+    order.retain(is_certain);
+    n_before - order.len()
 }
 
 fn compare_by_weight(one: &UseStep, other: &UseStep) -> Ordering {

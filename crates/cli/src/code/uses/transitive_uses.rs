@@ -22,6 +22,8 @@ enum UsesForm {
     Tree,
     /// A line for each definition, without nesting.
     Flat,
+    /// The definitions of each file below its path.
+    ByFile,
 }
 
 /// Prints the callers, callees or implementations of a definition. Exits with 1 when nothing has that name, or nothing was
@@ -48,6 +50,7 @@ pub(crate) fn print_impact(
         target: typed.target,
         since: typed.since,
         depth: typed.depth,
+        all: typed.all,
         ..ReachParams::default()
     };
     if let Some(revision) =
@@ -56,7 +59,8 @@ pub(crate) fn print_impact(
         output.write_note(&format!("understood as `--since {}`", escape_for_display(&revision)));
         params.since = Some(revision);
     }
-    fetch_and_print_definitions(method, params, UsesForm::Flat, &typed.list, context, output)
+    let form = if method == "impact" { UsesForm::ByFile } else { UsesForm::Flat };
+    fetch_and_print_definitions(method, params, form, &typed.list, context, output)
 }
 
 fn fetch_and_print_definitions(
@@ -139,6 +143,7 @@ fn print_definitions(
         UsesForm::Flat => {
             result.found.iter().try_for_each(|found| print_definition_line(found, context, output))?;
         }
+        UsesForm::ByFile => print_definitions_by_file(result, context, output)?,
         UsesForm::Tree => print_uses_below(None, 0, result, context, output)?,
     }
     print_memories_and_commits(&result.memories, &result.commits, context, output)
@@ -161,12 +166,15 @@ fn print_uses_below(
         };
         if is_child {
             let indent = "  ".repeat(depth);
+            // The text of a callee is in the file of the callee, and the call is in that of its caller.
+            let call =
+                found.text_line.map(|_| format!("  called on line {}", found.line)).unwrap_or_default();
             output.write_line(&format!(
-                "{indent}{}{}",
+                "{indent}{}{call}{}",
                 describe_location(found, context, output),
                 describe_certainty(found)
             ))?;
-            let line = paint(output.styles.line, &found.line.to_string());
+            let line = paint(output.styles.line, &found.text_line.unwrap_or(found.line).to_string());
             output.write_line(&format!("{indent}  {line}  {}", escape_for_display(&found.text)))?;
             print_uses_below(Some(index), depth + 1, result, context, output)?;
         }
@@ -174,31 +182,59 @@ fn print_uses_below(
     Ok(())
 }
 
+/// Prints the path of each file, and below it a line for each of its definitions.
+fn print_definitions_by_file(
+    result: &ReachResult,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    for of_file in result.found.chunk_by(|one, other| one.path == other.path) {
+        let first = &of_file[0];
+        let file = context.layout.root.join(&first.path);
+        let path = output.styled_path(first.cwd_path.as_ref().unwrap_or(&first.path), &file);
+        output.write_line(&path)?;
+        let lines = of_file.iter().map(describe_lines).collect::<Vec<_>>();
+        let width = lines.iter().map(String::len).max().unwrap_or_default();
+        for (found, lines) in of_file.iter().zip(lines) {
+            let lines = paint(output.styles.line, &format!("{lines:>width$}"));
+            let title = found.title.as_deref().unwrap_or("(top of the file)");
+            let title = paint(output.styles.title, &escape_for_display(title));
+            output.write_line(&format!("  {lines}  {title}{}", describe_step(found)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the lines of a definition; for the top of a file, the line of the use.
+fn describe_lines(found: &ReachedDefinition) -> String {
+    match (&found.title, found.lines) {
+        (Some(_), (first, last)) => format!("{first}-{last}"),
+        (None, (first, _)) => first.to_string(),
+    }
+}
+
+/// Returns whether a definition is a test, how many uses led to it, and how sure they are.
+fn describe_step(found: &ReachedDefinition) -> String {
+    let steps = if found.depth > 1 { format!("  {} steps", found.depth) } else { String::new() };
+    let test = if found.is_test { "  test" } else { "" };
+    format!("{test}{steps}{}", describe_certainty(found))
+}
+
 fn print_definition_line(
     found: &ReachedDefinition,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let steps = if found.depth > 1 { format!("  {} steps", found.depth) } else { String::new() };
-    let test = if found.is_test { "  test" } else { "" };
-    output.write_line(&format!(
-        "{}{test}{steps}{}",
-        describe_location(found, context, output),
-        describe_certainty(found)
-    ))
+    output.write_line(&format!("{}{}", describe_location(found, context, output), describe_step(found)))
 }
 
 fn describe_location(found: &ReachedDefinition, context: &CommandContext, output: &Output) -> String {
     let file = context.layout.root.join(&found.path);
     let path = output.styled_path(found.cwd_path.as_ref().unwrap_or(&found.path), &file);
-    let (styles, (first, last)) = (output.styles, found.lines);
-    match &found.title {
-        Some(title) => {
-            let lines = paint(styles.line, &format!("{first}-{last}"));
-            format!("{path}:{lines}  {}", paint(styles.title, &escape_for_display(title)))
-        }
-        None => format!("{path}:{}", paint(styles.line, &first.to_string())),
-    }
+    let lines = paint(output.styles.line, &describe_lines(found));
+    let title = found.title.as_ref().map(|title| paint(output.styles.title, &escape_for_display(title)));
+    let title = title.map(|title| format!("  {title}")).unwrap_or_default();
+    format!("{path}:{lines}{title}")
 }
 
 fn describe_certainty(found: &ReachedDefinition) -> String {
@@ -220,6 +256,10 @@ fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Ou
             output.write_note(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
         }
         _ => {}
+    }
+    if result.n_by_name > 0 {
+        let more = format_count(result.n_by_name as u64, "more has", "more have");
+        output.write_note(&format!("{more} only a name in common: --all lists them"));
     }
     if result.n_untold > 0 {
         let calls = format_count(result.n_untold as u64, "call is", "calls are");
