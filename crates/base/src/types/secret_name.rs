@@ -38,8 +38,26 @@ const SECRET_FILES_IN_DIRECTORY: &[(&str, &str)] = &[
     (".kube", "config"),
 ];
 
-/// Endings of a `.env` that is a template without credentials.
-const TEMPLATE_SUFFIXES: &[&str] = &[".dist", ".example", ".sample", ".template"];
+/// Endings of a `.env` that is a template without credentials, or code that declares or reads it.
+const TEMPLATE_SUFFIXES: &[&str] = &[
+    ".dist",
+    ".example",
+    ".go",
+    ".js",
+    ".json5",
+    ".md",
+    ".mjs",
+    ".py",
+    ".rb",
+    ".rs",
+    ".sample",
+    ".schema",
+    ".template",
+    ".ts",
+];
+
+/// Stems of `.key` files that hold the texts of a user interface, and no private key.
+const TEXT_KEY_STEMS: &[&str] = &["i18n", "labels", "locale", "messages", "strings", "translations"];
 
 /// Returns whether a worktree-relative path is that of a file with credentials, ignoring case.
 pub fn is_secret_name(path: &str) -> bool {
@@ -50,13 +68,20 @@ pub fn is_secret_name(path: &str) -> bool {
         || path.split('/').any(is_env_file_name)
         || dirs.split('/').any(|dir| SECRET_DIRECTORIES.contains(&dir))
         || SECRET_FILES_IN_DIRECTORY.contains(&(parent, name))
-        || name.rsplit_once('.').is_some_and(|(_, extension)| SECRET_EXTENSIONS.contains(&extension))
+        || name.rsplit_once('.').is_some_and(|(stem, extension)| {
+            SECRET_EXTENSIONS.contains(&extension)
+                && !(extension == "key" && TEXT_KEY_STEMS.iter().any(|text| stem.starts_with(text)))
+        })
         || is_key_copy(name)
 }
 
-/// Returns whether a part of a path is `.env`, `.env.local`, `.envrc` or `.envs`, but not a template such as `.env.example`.
+/// Returns whether a part of a path is `.env`, `.env.local`, `.envrc` or `.envs`, but not a template such as `.env.example`, and not
+/// another word such as `.envoy`.
 fn is_env_file_name(part: &str) -> bool {
-    part.starts_with(".env") && !TEMPLATE_SUFFIXES.iter().any(|ending| part.ends_with(ending))
+    let Some(rest) = part.strip_prefix(".env") else { return false };
+    let after = ["rc", "s"].iter().find_map(|ending| rest.strip_prefix(ending)).unwrap_or(rest);
+    let is_whole = [rest, after].iter().any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
+    is_whole && !TEMPLATE_SUFFIXES.iter().any(|ending| rest.ends_with(ending))
 }
 
 /// Returns whether a file name is that of a copied private key, such as `id_rsa.bak`, but not of a public key, `id_rsa.pub`.
@@ -80,9 +105,13 @@ mod tests {
         check(true, &[".env", ".env.local", ".ENV", "a/b/.env.production", ".envrc", ".envs/prod/postgres"]);
         check(false, &[".env.example", "a/.env.sample", ".env.template", ".env.dist", ".env.local.example"]);
         check(false, &["env", "env.rs", "src/environment.rs", "a.env.md"]);
+        check(false, &[".envoy/a.yaml", ".environments/prod.ts", ".env.d.ts", ".env.schema", ".environment"]);
+        check(true, &[".env-prod", ".env_local", ".env~", ".env.local.bak", ".env.d/prod", ".envrc.private"]);
         check(true, &["id_rsa", "keys/id_ed25519", "id_rsa.bak", "ID_DSA", "id_ecdsa_sk"]);
         check(false, &["id_rsa.pub", "id_rsa_test.go", "src/id.rs", "id_rsa.old.pub"]);
         check(true, &["server.pem", "tls/a.key", "a.p12", "b.PFX", "c.jks", "d.keystore", "e.kdbx", "f.ppk"]);
+        check(false, &["messages.key", "i18n/messages_de.key", "strings.key"]);
+        check(true, &["master.key", "config/credentials/prod.key", "my-messages.key"]);
         check(false, &["key", "key.rs", "pem/mod.rs", "book.asc", "ca.crt", "keystore.rs"]);
         check(
             true,
