@@ -182,6 +182,14 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_brackets_matches_at_any_depth() {
+        let admits = |glob: &str, path: &str| globs(&[glob]).unwrap().is_match(path);
+        assert!(admits("{[[]slug[]],[slug]}", "app/[slug]/page.tsx"));
+        assert!(admits("{[[][[]...rest[]][]],[[...rest]]}", "app/(shop)/[[...rest]]/page.tsx"));
+        assert!(!admits("{[[]slug[]],[slug]}", "app/slug/page.tsx"));
+    }
+
+    #[test]
     fn every_list_of_globs_must_match_and_none_of_those_left_out() {
         let (paths, not_paths) = (vec![globs(&["src", "*.md"]).unwrap()], globs(&["**/old/**"]).unwrap());
         let mut filter = SearchFilter { paths, not_paths, ..SearchFilter::default() };

@@ -74,18 +74,35 @@ impl CallerDir {
     }
 
     /// Converts a typed glob into one for paths relative to the top, with a `/` before it. Returns a name without `/` unchanged,
-    /// because it matches in every directory.
+    /// because it matches in every directory. A path that exists as typed, such as `app/[slug]`, is that path and no glob.
     ///
     /// # Errors
     /// When the glob leads out of the worktree, so that no path in the worktree can match it.
     pub fn resolve_glob(&self, typed: &str) -> Result<String, OutsideError> {
+        if let Some(path) = self.find_bracketed_path(typed) {
+            return Ok(format!("/{}", escape_glob(&path)));
+        }
         let is_name = !typed.contains(['/', std::path::MAIN_SEPARATOR]) && !matches!(typed, "." | "..");
         if is_name {
-            return Ok(typed.to_owned());
+            // At any depth, either is possible: a name, or a class of letters.
+            let is_either = typed.contains('[') && !typed.contains(['{', '}', ',']);
+            return Ok(if is_either {
+                format!("{{{},{typed}}}", escape_glob(typed))
+            } else {
+                typed.to_owned()
+            });
         }
-        // A backslash is an escape in a glob.
-        let parts = self.resolve_parts(typed, |own| globset::escape(own).replace('\\', "\\\\"))?;
+        let parts = self.resolve_parts(typed, escape_glob)?;
         Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{}", parts.join("/")) })
+    }
+
+    /// Returns the path from the top of a file or directory that exists as typed, though its name has brackets as a glob has.
+    fn find_bracketed_path(&self, typed: &str) -> Option<String> {
+        if !typed.contains(['[', '{']) {
+            return None;
+        }
+        let path = self.resolve_path(typed).ok().filter(|path| !path.is_empty())?;
+        Path::new(&self.root).join(&path).symlink_metadata().is_ok().then_some(path)
     }
 
     /// Converts a typed path or `file:` URI into one relative to the top; empty for the top itself.
@@ -139,6 +156,12 @@ impl CallerDir {
 /// Returns whether two names in a path are the same; on Windows the case does not matter.
 fn is_same_name(typed: &str, name: &str) -> bool {
     typed == name || cfg!(windows) && typed.to_lowercase() == name.to_lowercase()
+}
+
+/// Returns a glob that matches exactly a path.
+fn escape_glob(path: &str) -> String {
+    // A backslash is an escape in a glob.
+    globset::escape(path).replace('\\', "\\\\")
 }
 
 #[cfg(test)]
@@ -243,6 +266,28 @@ mod tests {
         check("docs/a#B.md:3-4", "Docs/a#B.md:3-4");
         check("docs#C::d", "Docs#C::d");
         check("none/docs", "none/docs");
+    }
+
+    #[test]
+    fn a_path_that_exists_is_no_glob() {
+        let top = tempfile::tempdir().unwrap();
+        for below in ["app/[slug]", "app/(shop)/[[...rest]]", "app/{x}"] {
+            std::fs::create_dir_all(top.path().join(below)).unwrap();
+        }
+        let root = top.path().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        let check = |parts: &[&str], typed: &str, expected: &str| {
+            let parts = parts.iter().map(|part| (*part).to_owned()).collect();
+            let dir = CallerDir { root: root.clone(), parts };
+            assert_eq!(dir.resolve_glob(&of_system(typed)).unwrap(), expected, "{typed}");
+        };
+        check(&[], "app/[slug]", "/app/[[]slug[]]");
+        check(&[], "app/[slug]/", "/app/[[]slug[]]");
+        check(&["app"], "[slug]", "/app/[[]slug[]]");
+        check(&[], "app/(shop)/[[...rest]]", "/app/(shop)/[[][[]...rest[]][]]");
+        check(&[], "app/{x}", "/app/[{]x[}]");
+        check(&[], "app/[ab]", "/app/[ab]");
+        check(&[], "[slug]", "{[[]slug[]],[slug]}");
+        check(&[], "{a,b}.rs", "{a,b}.rs");
     }
 
     #[test]
