@@ -123,6 +123,7 @@ mod transient;
 #[cfg(unix)]
 mod uninstall;
 mod unmatched;
+mod unsearched;
 mod vectors;
 mod views;
 mod web;

@@ -9,3 +9,8 @@ pub(crate) mod reached_definitions;
 pub(crate) mod references;
 pub(crate) mod search;
 pub(crate) mod shown_part;
+
+/// Returns whether a number is left out of the JSON.
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}

@@ -9,6 +9,7 @@ mod method_sets;
 mod question_targets;
 mod similar_tests;
 mod test_order;
+mod unsearched_files;
 mod use_questions;
 mod worktree_structures;
 
@@ -30,6 +31,7 @@ use self::answer_texts::{AnswerTexts, MOST_CHARS, read_entries};
 use self::changed_definitions::{ChangedDefinitions, find_changed_definitions};
 use self::companions::find_memories_and_commits;
 use self::question_targets::{WholeFiles, find_targets};
+use self::unsearched_files::find_unsearched_files;
 use self::worktree_structures::{ResolvedUse, WorktreeStructures};
 use crate::daemon::request::fresh_snapshot::{
     SnapshotRequest, question_deadline, request_deadline, run_on_snapshot,
@@ -192,10 +194,14 @@ fn find_refs_at(
             found.truncate(params.limit.unwrap_or(LIMIT));
             let entries = read_entries(reader, at, found.iter().map(|shown| shown.key.clone()))?;
             structures.note_unread_index(&request.caveats);
-            Ok((targets, counts, found, entries, structures.why_cut()))
+            let unsearched = match found.is_empty() {
+                true => find_unsearched_files((reader, at.worktree), &structures, &targets.declared)?,
+                false => Default::default(),
+            };
+            Ok((targets, counts, found, entries, structures.why_cut(), unsearched))
         })
     });
-    let (targets, counts, found, entries, cut) = read?;
+    let (targets, counts, found, entries, cut, (unsearched, n_more_unsearched)) = read?;
     let (uses, stale) =
         add_lines_to_uses(&found, AnswerTexts::new((&request.shared, at), &dir, entries), &dir)?;
     let result = RefsResult {
@@ -203,6 +209,8 @@ fn find_refs_at(
         uses,
         counts,
         cut: cut.map(str::to_owned).or_else(|| targets.why_uses_unknown()),
+        unsearched,
+        n_more_unsearched,
         memories: Vec::new(),
         commits: Vec::new(),
         fresh: at.fresh,

@@ -512,6 +512,13 @@ class RefCounts(Record):
     """Number of uses that have only the name in common."""
 
 
+class UnsearchedFile(Record):
+    path: str
+    """Path from the worktree's top."""
+    why: str
+    """Why it was not searched."""
+
+
 class WhyMemory(Record):
     id: str
     """Id of the memory."""
@@ -555,6 +562,10 @@ class RefsResult(Record):
     """Number of uses by certainty."""
     cut: Optional[str]
     """Why the list of uses may be incomplete."""
+    unsearched: list[UnsearchedFile]
+    """If there are no uses: files in which there may be some, at most five."""
+    n_more_unsearched: Optional[int]
+    """Number of files that `unsearched` does not name."""
     memories: list[WhyMemory]
     """With `memories`: memories about the definitions and the uses."""
     commits: list[WhyCommit]
@@ -628,6 +639,10 @@ class ReachResult(Record):
     """For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have."""
     cut: Optional[str]
     """Why more definitions might be reached."""
+    unsearched: list[UnsearchedFile]
+    """If nothing was reached: files in which there may be uses, at most five."""
+    n_more_unsearched: Optional[int]
+    """Number of files that `unsearched` does not name."""
     memories: list[WhyMemory]
     """With `memories`: memories about the requested and the reached definitions."""
     commits: list[WhyCommit]

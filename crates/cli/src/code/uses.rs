@@ -6,7 +6,7 @@ mod transitive_uses;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use memod_proto::{RefDefinition, WhyCommit, WhyMemory};
+use memod_proto::{RefDefinition, UnsearchedFile, WhyCommit, WhyMemory};
 use memod_terminal::text::{escape_for_display, format_commit_line, paint};
 use memod_terminal::{CliError, CommandContext, Output};
 
@@ -65,6 +65,19 @@ fn report_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize
     if n_paths > most {
         output.write_note(&format!("{most} of {n_paths} files are listed; --limit lists more"));
     }
+}
+
+/// Writes to stderr the files in which there may be uses though none was found.
+fn report_unsearched_files(unsearched: &[UnsearchedFile], n_more: usize, output: &Output) {
+    if unsearched.is_empty() {
+        return;
+    }
+    let named: Vec<String> = unsearched
+        .iter()
+        .map(|file| format!("{} ({})", escape_for_display(&file.path), escape_for_display(&file.why)))
+        .collect();
+    let more = if n_more > 0 { format!(", and {n_more} more") } else { String::new() };
+    output.write_note(&format!("not searched: {}{more}", named.join(", ")));
 }
 
 /// Prints the memories and commits that `--with` adds to the listed definitions.

@@ -85,7 +85,7 @@ fn describe_use(found: ReachedDefinition) -> RefUse {
 }
 
 fn is_plain_word(name: &str) -> bool {
-    name.chars().all(|c| c.is_lowercase())
+    name.chars().all(char::is_lowercase)
 }
 
 /// Returns the locations of the uses, for `memo open N`.

@@ -47,6 +47,20 @@ impl IndexReader {
         })
     }
 
+    /// Returns the paths of a worktree that are not indexed, in order, each with the reason.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_refused(&self, view: WorktreeId) -> Result<Vec<(String, String)>, DatabaseError> {
+        self.run_query(|conn| {
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT e.path, {REFUSAL} AS reason FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND reason IS NOT NULL ORDER BY e.path"
+            ))?;
+            statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
     /// Returns the files and directories of a worktree that cannot be read, ordered by path.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FreshnessLevel, RefDefinition, ReferencePart, WhyCommit, WhyMemory};
+use super::is_zero;
+use crate::{FreshnessLevel, RefDefinition, ReferencePart, UnsearchedFile, WhyCommit, WhyMemory};
 
 /// Params of the methods that follow uses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -58,6 +59,12 @@ pub struct ReachResult {
     /// Why more definitions might be reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// If nothing was reached: files in which there may be uses, at most five.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsearched: Vec<UnsearchedFile>,
+    /// Number of files that `unsearched` does not name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_more_unsearched: usize,
     /// With `memories`: memories about the requested and the reached definitions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,
@@ -73,10 +80,6 @@ pub struct ReachResult {
     pub trust: String,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// A definition that was reached, or the top of a file.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_zero;
 use crate::{FreshnessLevel, WhyCommit, WhyMemory};
 
 /// An additional part of an answer about definitions.
@@ -44,6 +45,12 @@ pub struct RefsResult {
     /// Why the list of uses may be incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// If there are no uses: files in which there may be some, at most five.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsearched: Vec<UnsearchedFile>,
+    /// Number of files that `unsearched` does not name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_more_unsearched: usize,
     /// With `memories`: memories about the definitions and the uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,
@@ -59,6 +66,15 @@ pub struct RefsResult {
     pub trust: String,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
+}
+
+/// A file that was not searched for uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnsearchedFile {
+    /// Path from the worktree's top.
+    pub path: String,
+    /// Why it was not searched.
+    pub why: String,
 }
 
 /// Numbers of uses by certainty.

@@ -3,6 +3,7 @@
 use memod_base::types::{ChunkKind, FileClass, RankingPart};
 use serde::{Deserialize, Serialize};
 
+use super::is_zero;
 use crate::anchor::Anchor;
 use crate::memory::{MemoryScope, Traits};
 use crate::search_mode::SearchMode;
@@ -135,10 +136,6 @@ impl SearchResult {
     pub fn found_uses(&self) -> Option<&AskedUses> {
         self.uses.as_ref().filter(|asked| !asked.uses.is_empty())
     }
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// A parsed query.

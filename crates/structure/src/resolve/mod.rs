@@ -33,6 +33,11 @@ use memod_base::types::{
 
 use self::use_place::{LanguageFamily, UsePlace};
 
+/// Returns whether the uses in a file with this path are known.
+pub fn reads_uses(path: &str) -> bool {
+    LanguageFamily::from_path(path) != LanguageFamily::Other
+}
+
 /// Most aliases of one definition that are followed.
 const MOST_ALIASES: usize = 16;
 

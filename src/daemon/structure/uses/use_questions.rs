@@ -24,6 +24,7 @@ use super::follow_uses::{
 use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets, find_targets};
 use super::similar_tests::find_similar_tests;
 use super::test_order::{self, find_outermost_function, is_test};
+use super::unsearched_files::find_unsearched_files;
 use super::worktree_structures::{CodeNode, WorktreeStructures};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -84,11 +85,7 @@ pub(super) fn answer_question(
     changes: Option<&ChangedDefinitions>,
     at: &Freshness,
 ) -> RpcResult<((ReachResult, usize), Vec<SourceKey>)> {
-    let depth = params.depth.unwrap_or(question.default_depth());
-    if !(1..=DEPTH).contains(&depth) {
-        let message = format!("depth: {depth} is not between 1 and {DEPTH}");
-        return Err(bad_params_error(message).with_hint("omit the depth for the default; the help names it"));
-    }
+    let depth = choose_depth(question, params)?;
     let least_certain = question.least_certain_to_follow(params.all);
     let bounds = FollowLimits { depth, least_certain, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
@@ -134,6 +131,10 @@ pub(super) fn answer_question(
             let (limit, all) = (params.limit.unwrap_or(LIMIT), params.all);
             let mut result = build_result(&structures, (question, &targets, all), (reached, &alike), limit);
             structures.note_unread_index(&request.caveats);
+            if result.n_found == 0 && question != UseQuestion::Callees {
+                (result.unsearched, result.n_more_unsearched) =
+                    find_unsearched_files((reader, at.worktree), &structures, &start)?;
+            }
             result.cut = result.cut.or_else(|| structures.why_cut().map(str::to_owned)).or(why_not_alike);
             let entries =
                 read_entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
@@ -154,6 +155,19 @@ pub(super) fn answer_question(
     result.reason.clone_from(&at.reason);
     "repo".clone_into(&mut result.trust);
     Ok(((result, targets.n_gone), stale))
+}
+
+/// Returns the number of steps to follow.
+///
+/// # Errors
+/// When the requested number is out of range.
+fn choose_depth(question: UseQuestion, params: &ReachParams) -> RpcResult<u32> {
+    let depth = params.depth.unwrap_or(question.default_depth());
+    if (1..=DEPTH).contains(&depth) {
+        return Ok(depth);
+    }
+    let message = format!("depth: {depth} is not between 1 and {DEPTH}");
+    Err(bad_params_error(message).with_hint("omit the depth for the default; the help names it"))
 }
 
 /// Returns `PATH#SYMBOL` for each definition of some files.

@@ -8,7 +8,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 
 use super::{
     ANSWER_TIMEOUT, count_entries_to_fetch, print_definition, print_memories_and_commits, print_paths,
-    report_files_over_limit,
+    report_files_over_limit, report_unsearched_files,
 };
 use crate::args::RefsArgs;
 use crate::searching::fit_to_budget::count_fitting_rows;
@@ -119,6 +119,7 @@ fn report_incomplete_uses(result: &RefsResult, output: &Output) {
         let shown = format_count(result.uses.len() as u64, "use is", "uses are");
         output.write_note(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
     }
+    report_unsearched_files(&result.unsearched, result.n_more_unsearched, output);
     if !result.fresh {
         output.write_note(&not_up_to_date_message(result.reason.as_deref()));
     }

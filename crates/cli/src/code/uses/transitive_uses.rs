@@ -9,11 +9,14 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 
 use super::{
     ANSWER_TIMEOUT, count_entries_to_fetch, print_definition, print_memories_and_commits, print_paths,
-    report_files_over_limit,
+    report_files_over_limit, report_unsearched_files,
 };
 use crate::args::{ImpactArgs, UsesArgs, UsesListArgs};
 use crate::code::typed_revision::is_revision_or_time;
 use crate::searching::fit_to_budget::count_fitting_rows;
+
+/// Most definitions of one name that are printed before what was found.
+const MOST_NAMED_DEFINITIONS: usize = 8;
 
 /// How the definitions are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,8 +132,9 @@ fn print_definitions(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    if let [only] = result.definitions.as_slice() {
-        print_definition(only, context, output)?;
+    // What was asked about is said when a name has one or several definitions, and not for a whole file.
+    if result.definitions.len() <= MOST_NAMED_DEFINITIONS && !result.definitions.is_empty() {
+        result.definitions.iter().try_for_each(|definition| print_definition(definition, context, output))?;
         output.write_line("")?;
     }
     for removed in &result.removed {
@@ -257,6 +261,7 @@ fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Ou
         }
         _ => {}
     }
+    report_unsearched_files(&result.unsearched, result.n_more_unsearched, output);
     if result.n_by_name > 0 {
         let more = format_count(result.n_by_name as u64, "more has", "more have");
         output.write_note(&format!("{more} only a name in common: --all lists them"));
