@@ -6,7 +6,7 @@ use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId, last_part};
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_search::paths::class_rules;
-use memod_structure::map::{CodeFile, CodeMap, FileSymbols, MapSymbol};
+use memod_structure::map::{CodeFile, CodeMap, FileSymbols, MapSymbol, UseKeys};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
@@ -75,22 +75,30 @@ fn update_code_map(
         list.push(CodeFile { path, hash, content: chunk.0, ranks_last: is_aside });
     })?;
     // If a request still uses the former map, that stays as it is, and a copy is updated.
-    Arc::make_mut(&mut map).replace_files(list, |content| read_file_symbols(reader, ChunkId(content)))?;
+    Arc::make_mut(&mut map).replace_files(list, |file| read_file_symbols(reader, file))?;
     Ok(map)
 }
 
-/// Returns the symbols and uses that were extracted from a content.
-fn read_file_symbols(reader: &IndexReader, map: ChunkId) -> Result<FileSymbols, DatabaseError> {
+/// Returns the symbols and uses that were extracted from a file.
+fn read_file_symbols(reader: &IndexReader, file: &CodeFile) -> Result<FileSymbols, DatabaseError> {
+    let map = ChunkId(file.content);
+    let structure = reader.read_content_structure(map)?.unwrap_or_default();
+    let keys = UseKeys::new(&file.path, &structure);
     let mut symbols: Vec<MapSymbol> = Vec::new();
     reader.each_definition(map, |names, title, line| {
         let qualifier = find_qualifier(names, title);
         for name in names.split_whitespace() {
             // A long definition has several chunks.
             if symbols.last().is_none_or(|last| last.name != name || last.qualifier != qualifier) {
-                symbols.push(MapSymbol { name: name.to_owned(), qualifier: qualifier.to_owned(), line });
+                let key =
+                    keys.as_ref().map_or_else(|| name.to_owned(), |keys| keys.definition_key(name, line));
+                symbols.push(MapSymbol { name: name.to_owned(), key, qualifier: qualifier.to_owned(), line });
             }
         }
     })?;
+    if let Some(keys) = keys {
+        return Ok(FileSymbols { symbols, uses: keys.count_uses() });
+    }
     let references = reader.read_uses(map)?;
     let references = references.lines().filter_map(|line| {
         let (name, count) = line.rsplit_once(' ')?;

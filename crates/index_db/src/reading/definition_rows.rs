@@ -190,6 +190,22 @@ impl IndexReader {
         Ok(data.and_then(|data| FileStructure::from_bytes(&data)))
     }
 
+    /// Returns the declarations, imports and uses of a content; `None` where they are unknown. `map` is the chunk of the content's map
+    /// record.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn read_content_structure(&self, map: ChunkId) -> Result<Option<FileStructure>, DatabaseError> {
+        let data: Option<Vec<u8>> = self.run_query(|conn| {
+            conn.prepare_cached(
+                "SELECT s.data FROM chunk c JOIN structure s ON s.blob_id = c.blob_id WHERE c.id = ?1",
+            )?
+            .query_row([map.0], |row| row.get(0))
+            .optional()
+        })?;
+        Ok(data.and_then(|data| FileStructure::from_bytes(&data)))
+    }
+
     /// Returns the HTTP routes that files of a worktree declare, ordered by path and line.
     ///
     /// # Errors

@@ -26,15 +26,15 @@ pub struct CodeMap {
 }
 
 impl CodeMap {
-    /// Replaces the files of the map by `list`, which has each path once. `read` returns the definitions and used names of a
-    /// content by its id; it is called only for new contents.
+    /// Replaces the files of the map by `list`, which has each path once. `read` returns the definitions and used keys of a
+    /// file; it is called only for new contents.
     ///
     /// # Errors
     /// Returns an error of `read`; the map must not be used after it.
     pub fn replace_files<E>(
         &mut self,
         list: Vec<CodeFile>,
-        mut read: impl FnMut(i64) -> Result<FileSymbols, E>,
+        mut read: impl FnMut(&CodeFile) -> Result<FileSymbols, E>,
     ) -> Result<(), E> {
         if self.names.len() > MOST_GROWTH * self.n_names_at_first {
             *self = Self::default();
@@ -45,7 +45,7 @@ impl CodeMap {
         for listed in list {
             let numbered = match known.get(&listed.content) {
                 Some(numbered) => Arc::clone(numbered),
-                None => Arc::new(self.number_file(&read(listed.content)?)),
+                None => Arc::new(self.number_file(&read(&listed)?)),
             };
             known.insert(listed.content, Arc::clone(&numbered));
             self.files.push(MapFile { listed, numbered });
@@ -61,6 +61,7 @@ impl CodeMap {
     fn number_file(&mut self, file: &FileSymbols) -> NumberedFile {
         let symbols = file.symbols.iter().map(|symbol| InternedSymbol {
             name: self.number_of(&symbol.name),
+            key: self.number_of(&symbol.key),
             qualifier: self.number_of(&symbol.qualifier),
             line: symbol.line,
         });
@@ -97,7 +98,7 @@ impl CodeMap {
     /// Returns the name, the qualifier and the first line (1-based) of a symbol, by the positions of the file and of the
     /// symbol in it.
     pub fn symbol_at(&self, file: usize, symbol: usize) -> (&str, &str, u32) {
-        let InternedSymbol { name, qualifier, line } = self.files[file].numbered.symbols[symbol];
+        let InternedSymbol { name, qualifier, line, .. } = self.files[file].numbered.symbols[symbol];
         (self.name_at(name), self.name_at(qualifier), line)
     }
 

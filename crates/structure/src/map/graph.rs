@@ -4,10 +4,14 @@ use indexmap::IndexSet;
 use memod_base::types::is_compound;
 
 use super::map_file::MapFile;
+use super::use_keys::{is_member_key, name_of_key};
 
 /// Most files that may define a name: uses of a more common name (`new`, `main`, `test`) do not relate files. This also
 /// limits the number of edges.
 const MAX_DEFINERS: usize = 24;
+
+/// Weight of a use of a member whose name is one word.
+const MEMBER_WEIGHT: f64 = 0.2;
 
 /// A use in one file of a name that another file defines.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +80,7 @@ fn list_definers(files: &[MapFile], names: &IndexSet<Box<str>>) -> Vec<NameDefin
     let mut definers = vec![NameDefiners::default(); names.len()];
     for (nth, file) in files.iter().enumerate() {
         for (symbol, numbered) in file.symbols().iter().enumerate() {
-            let places = &mut definers[numbered.name as usize].places;
+            let places = &mut definers[numbered.key as usize].places;
             if places.last().is_none_or(|(last, _)| *last as usize != nth) {
                 places.push((nth as u32, symbol as u32));
             }
@@ -98,8 +102,10 @@ fn list_definers(files: &[MapFile], names: &IndexSet<Box<str>>) -> Vec<NameDefin
 ///
 /// A use is divided among the defining files. It counts less the more of them there are, as in inverse document frequency,
 /// because it is less certain which file is meant. A short name is probably local, a compound name is rarely ambiguous, and a
-/// leading underscore marks a private name.
-fn use_weight(name: &str, n_definers: usize, n_files: usize) -> f64 {
+/// leading underscore marks a private name. A member may also be one of another library, as `push` and `join` are.
+fn use_weight(key: &str, n_definers: usize, n_files: usize) -> f64 {
+    let name = name_of_key(key);
+    let certainty = if is_member_key(key) && !is_compound(name) { MEMBER_WEIGHT } else { 1.0 };
     let rarity = (1.0 + n_files as f64 / n_definers as f64).ln() / (1.0 + n_files as f64).ln();
     let length = match name.chars().count() {
         0..=2 => 0.1,
@@ -107,5 +113,5 @@ fn use_weight(name: &str, n_definers: usize, n_files: usize) -> f64 {
         _ => 1.0,
     };
     let privacy = if name.starts_with('_') { 0.2 } else { 1.0 };
-    rarity * length * privacy * if is_compound(name) { 2.0 } else { 1.0 } / n_definers as f64
+    rarity * length * privacy * certainty * if is_compound(name) { 2.0 } else { 1.0 } / n_definers as f64
 }

@@ -20,6 +20,8 @@ pub struct CodeFile {
 pub struct MapSymbol {
     /// Its own name.
     pub name: String,
+    /// The key by which uses mean it: that of [`super::UseKeys`], or its name.
+    pub key: String,
     /// The part of the qualified name before the own name, such as `Session::`; empty at the top of a file.
     pub qualifier: String,
     /// Its first line, 1-based.
@@ -31,7 +33,7 @@ pub struct MapSymbol {
 pub struct FileSymbols {
     /// Definitions, in the order of the text.
     pub symbols: Vec<MapSymbol>,
-    /// Names used, each with the number of uses.
+    /// Keys used, each with the number of uses.
     pub uses: Vec<(String, u32)>,
 }
 
@@ -53,6 +55,7 @@ pub(super) struct NumberedFile {
 #[derive(Clone, Copy)]
 pub(super) struct InternedSymbol {
     pub(super) name: u32,
+    pub(super) key: u32,
     pub(super) qualifier: u32,
     pub(super) line: u32,
 }
@@ -66,7 +69,7 @@ impl MapFile {
         &self.numbered.symbols
     }
 
-    /// Names used, each with the number of uses.
+    /// Keys used, each with the number of uses.
     pub(super) fn uses(&self) -> &[(u32, u32)] {
         &self.numbered.uses
     }

@@ -11,12 +11,14 @@ mod map_file;
 mod page_rank;
 mod render;
 mod signature;
+mod use_keys;
 
 pub use code_map::CodeMap;
 pub use map_file::{CodeFile, FileSymbols, MapSymbol, contains_path};
 pub use page_rank::{Ranking, rank_files};
 pub use render::{RenderedMap, render_map};
 pub use signature::{NumberedLines, has_word};
+pub use use_keys::UseKeys;
 
 #[cfg(test)]
 mod tests;

@@ -58,7 +58,11 @@ pub fn render_map(
             let lines = if has_room { text(file).map(NumberedLines::new) } else { None };
             let mut entry = FileEntry { file, heading, lines, rest, shown: BTreeSet::new() };
             entry.add_symbols(map, FIRST_SYMBOLS, &mut left);
-            entries.push(entry);
+            // A path alone says nothing.
+            match entry.shown.is_empty() {
+                true => left += entry.heading.chars().count(),
+                false => entries.push(entry),
+            }
         }
     }
     for entry in &mut entries {

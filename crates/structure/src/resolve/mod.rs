@@ -31,7 +31,8 @@ use memod_base::types::{
     DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
 };
 
-use self::use_place::{LanguageFamily, UsePlace};
+pub(crate) use self::use_place::LanguageFamily;
+use self::use_place::UsePlace;
 
 /// Returns whether the uses in a file with this path are known.
 pub fn reads_uses(path: &str) -> bool {

@@ -13,7 +13,7 @@ pub(super) const C_SOURCE_ENDINGS: [&str; 8] = ["C", "c", "c++", "cc", "cpp", "c
 
 /// A group of languages whose files can use each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LanguageFamily {
+pub(crate) enum LanguageFamily {
     Python,
     JavaScript,
     Go,
@@ -24,7 +24,7 @@ pub(super) enum LanguageFamily {
 }
 
 impl LanguageFamily {
-    pub(super) fn from_path(path: &str) -> Self {
+    pub(crate) fn from_path(path: &str) -> Self {
         match path.rsplit('.').next().unwrap_or_default() {
             "py" | "pyi" | "pyw" => Self::Python,
             "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Self::JavaScript,
@@ -38,7 +38,7 @@ impl LanguageFamily {
     }
 
     /// Returns whether a use of a member needs no receiver inside of its type.
-    pub(super) fn has_implicit_self(self) -> bool {
+    pub(crate) fn has_implicit_self(self) -> bool {
         matches!(self, Self::Java | Self::C)
     }
 

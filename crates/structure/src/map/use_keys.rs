@@ -1,0 +1,140 @@
+//! Forms the keys by which the code map connects uses with definitions. Pure.
+//!
+//! A key is a name with the languages whose files can use each other, and with whether the definition is a member. So a call of the
+//! builtin `append` of Go is no use of a method `append`, and a call in Python is none of a function in Rust.
+
+use std::collections::BTreeMap;
+
+use memod_base::types::{DeclaredRole, FileStructure, UseReceiver};
+
+use crate::resolve::LanguageFamily;
+
+/// Separates the name from the rest of a key.
+const SEPARATOR: char = '\t';
+
+/// Forms the keys of one file.
+pub struct UseKeys<'a> {
+    family: LanguageFamily,
+    structure: &'a FileStructure,
+}
+
+impl<'a> UseKeys<'a> {
+    /// Returns `None` for a file whose uses are not known by structure; its keys are the names themselves.
+    pub fn new(path: &str, structure: &'a FileStructure) -> Option<Self> {
+        let family = LanguageFamily::from_path(path);
+        (family != LanguageFamily::Other && !structure.is_empty()).then_some(Self { family, structure })
+    }
+
+    /// Returns the key of a definition of the file, by its name and its first line or a line of its comment.
+    pub fn definition_key(&self, name: &str, line: u32) -> String {
+        let mut declared =
+            self.structure.declared.iter().filter(|own| own.own_names().any(|own| own == name));
+        let own = declared.find(|own| own.role != DeclaredRole::Scope && own.lines.1 >= line);
+        self.key(name, own.is_some_and(|own| own.role == DeclaredRole::Member))
+    }
+
+    /// Returns the keys that the file uses, each with the number of uses, in the order of the keys.
+    pub fn count_uses(&self) -> Vec<(String, u32)> {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for used in &self.structure.uses {
+            let written = self.structure.name(used.name);
+            let import = self.structure.imports.iter().find(|import| import.local == written);
+            let original = import.map(|import| import.name.as_str());
+            let is_bare = matches!(used.receiver, UseReceiver::None | UseReceiver::Import);
+            let name = original.filter(|name| is_bare && !matches!(*name, "" | "default")).unwrap_or(written);
+            let (free, member) = self.possible_roles(used.receiver);
+            for is_member in
+                [(free, false), (member, true)].into_iter().filter_map(|(may, is)| may.then_some(is))
+            {
+                *counts.entry(self.key(name, is_member)).or_default() += 1;
+            }
+        }
+        counts.into_iter().collect()
+    }
+
+    /// Returns whether a use with this receiver may mean a free definition, and whether it may mean a member.
+    fn possible_roles(&self, receiver: UseReceiver) -> (bool, bool) {
+        let path = match receiver {
+            UseReceiver::None => return (true, self.family.has_implicit_self()),
+            UseReceiver::Import => return (true, false),
+            UseReceiver::Own | UseReceiver::Other => return (false, true),
+            UseReceiver::Named(path) => self.structure.name(path),
+        };
+        let last = path.rsplit('.').next().unwrap_or_default();
+        if last.starts_with(char::is_uppercase) {
+            return (false, true); // a type
+        }
+        let first = path.split('.').next().unwrap_or_default();
+        let is_imported = self.structure.imports.iter().any(|import| import.local == first);
+        let has_paths = matches!(self.family, LanguageFamily::Rust | LanguageFamily::C);
+        (is_imported || has_paths, !is_imported || has_paths)
+    }
+
+    fn key(&self, name: &str, is_member: bool) -> String {
+        let member = if is_member { "." } else { "" };
+        format!("{name}{SEPARATOR}{:?}{member}", self.family)
+    }
+}
+
+/// Returns whether a key is that of a member.
+pub(super) fn is_member_key(key: &str) -> bool {
+    key.contains(SEPARATOR) && key.ends_with('.')
+}
+
+/// Returns the name in a key.
+pub(super) fn name_of_key(key: &str) -> &str {
+    key.split(SEPARATOR).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memod_base::types::{DeclaredItem, ImportedName, NameUse, UseRole};
+
+    #[test]
+    fn a_builtin_is_no_use_of_a_method() {
+        let names = ["append", "trace", "mem", "Buffer", "copy"].map(str::to_owned).to_vec();
+        let used = |name, receiver| NameUse {
+            name,
+            line: 1,
+            column: 0,
+            within: 0,
+            receiver,
+            role: UseRole::Call,
+            n_arguments: None,
+        };
+        let structure = FileStructure {
+            imports: vec![ImportedName {
+                local: "mem".to_owned(),
+                module: "a/mem".to_owned(),
+                name: String::new(),
+                line: 1,
+            }],
+            names,
+            uses: vec![
+                used(0, UseReceiver::None),
+                used(0, UseReceiver::Named(1)),
+                used(4, UseReceiver::Named(2)),
+                used(4, UseReceiver::Named(3)),
+                used(4, UseReceiver::Other),
+            ],
+            declared: vec![DeclaredItem {
+                title: "trace.append".to_owned(),
+                names: "append".to_owned(),
+                lines: (3, 5),
+                role: DeclaredRole::Member,
+                parent: None,
+                arity: None,
+                is_internal: false,
+            }],
+            ..FileStructure::default()
+        };
+        let keys = UseKeys::new("a.go", &structure).expect("Go is known");
+        let counts = keys.count_uses();
+        let counts: Vec<_> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
+        assert_eq!(counts, [("append\tGo", 1), ("append\tGo.", 1), ("copy\tGo", 1), ("copy\tGo.", 2)]);
+        assert_eq!(keys.definition_key("append", 3), "append\tGo.");
+        assert_eq!(name_of_key("append\tGo."), "append");
+        assert!(UseKeys::new("a.rb", &structure).is_none());
+    }
+}
