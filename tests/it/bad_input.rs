@@ -59,7 +59,7 @@ const CASES: &[Case] = &[
     ("search --path src/[ x", 2, "path: src/[: unclosed", "a glob is 'src/**/*.rs'"),
     ("search --path ../../x y", 2, "../../x: outside the worktree", "name paths of this worktree"),
     ("list --since 20x", 2, "\"20x\" is not a time", "write a duration (3d, 2h30m)"),
-    ("changed 2026-13-45", 2, "2026-13-45: no branch, tag or commit", "or a time: 2026-11-01, 3d, 2h30m"),
+    ("changed 2026-13-45", 2, "2026-13-45: there is no such date", "write YEAR-MONTH-DAY, as in 2026-11-01"),
     ("changed nothing", 2, "nothing: no branch, tag or commit", "`git branch -a`"),
     ("get mem_zzz", 1, "no memory begins with mem_ZZZ", "`memo list` shows the ids"),
     ("config set search.limt 3", 2, "unknown key search.limt", "did you mean search.limit?"),

@@ -1,7 +1,7 @@
 //! Does `memo demo` show what it says, and does its removal spare what a person wrote?
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -224,6 +224,10 @@ fn nothing_that_a_person_wrote_is_removed() {
     git(&["config", "remote.origin.url", "../elsewhere"]);
     refused("git config remote.origin.url");
     git(&["config", "--remove-section", "remote.origin"]);
+    // The hooks that `memo init` installs are not the user's own.
+    fs::create_dir_all(dir.join(".git/hooks")).unwrap();
+    let doorbell = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/doorbell.sh");
+    fs::copy(doorbell, dir.join(".git/hooks/post-merge")).unwrap();
     git(&["config", "core.editor", "ed"]);
     refused("git config core.editor");
     git(&["config", "--unset", "core.editor"]);

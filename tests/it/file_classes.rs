@@ -75,7 +75,7 @@ fn only_the_classes_asked_for_are_found() {
     assert_eq!(hits[0]["classes"], json!(["test", "fixture", "config"]));
     live.remove("docs/en/duration.md");
     check("duration only:translation", json!({}), &[]);
-    let odd = json!({ "cwd": live.root(), "query": "duration", "only": ["odd"] });
+    let odd = json!({ "cwd": live.root(), "query": "duration", "only": ["unheard"] });
     let error = live.rpc().call("search", &odd).unwrap_err();
     assert!(error.to_string().contains("code, docs, test"), "{error}");
 }

@@ -152,6 +152,17 @@ fn a_target_may_be_typed_as_it_was_copied_or_said() {
     ] {
         check_same(&live, &["show", copied], &["show", "src/cart.rs:2"]);
     }
+    for printed in [
+        "--> src/cart.rs:2:5",
+        "thread 'main' panicked at src/cart.rs:2:5:",
+        "    at price (file:///home/ci/w/src/cart.rs:2:5)",
+        "https://git.example/o/r/blob/main/src/cart.rs#L2",
+    ] {
+        check_same(&live, &["show", printed], &["show", "src/cart.rs:2"]);
+        let shown = live.sandbox.show(&mut live.memo(&[printed]));
+        assert!(shown.contains("this is `memo show ") && shown.contains("price_of_cart"), "{shown}");
+    }
+    check_same(&live, &["show", "@@ -1,2 +1,2 @@ pub fn order() -> u32 {"], &["show", "order"]);
     check_same(&live, &["outline", "src/cart.rs:"], &["outline", "src/cart.rs"]);
     check_same(&live, &["ls", "src"], &["outline", "src"]);
     check_same(&live, &["history", "src/cart.rs"], &["why", "src/cart.rs"]);
@@ -168,6 +179,10 @@ fn a_wrong_flag_after_words_without_a_verb_is_said() {
     let live = repository();
     let shown = live.sandbox.show(&mut live.memo(&["price", "of", "--nope"]));
     assert!(shown.starts_with("exit 2\nerr: memo: unexpected argument '--nope' found\n"), "{shown}");
+    let shown = live.sandbox.show(&mut live.memo(&["-n", "1", "price_of_cart"]));
+    assert!(shown.contains("this is `memo search`") && shown.contains("src/cart.rs:1-3"), "{shown}");
+    let shown = live.sandbox.show(&mut live.memo(&["search", "where", "is", "--price", "set"]));
+    assert!(shown.contains("to use it as a word, write -- first: `memo search -- … --price …`"), "{shown}");
 }
 
 #[test]

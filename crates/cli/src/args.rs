@@ -31,7 +31,7 @@ pub(super) use code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshnessArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,
 };
-pub(super) use copied_place::clean_copied_place;
+pub(super) use copied_place::{find_copied_place, is_printed_line};
 pub(super) use daemon_args::{
     ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, GitHooksVerb, HookArgs, HooksVerb, InitArgs,
     LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,

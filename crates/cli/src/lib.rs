@@ -46,6 +46,7 @@ pub fn run() -> ExitCode {
 
 /// Parses and runs a command line, whose first word is the program name. Returns the exit status.
 fn run_words(words: Vec<OsString>) -> u8 {
+    let words = args::replace_verb_word(words);
     let error = match args::parse_command_line(words.clone()) {
         Ok(typed) => return run_command(typed),
         Err(error) => error,
@@ -56,7 +57,6 @@ fn run_words(words: Vec<OsString>) -> u8 {
     if let Some(global) = args::parse_flags_without_verb(words.clone()) {
         return answer_without_verb(&global);
     }
-    let words = args::replace_verb_word(words);
     let before_dashes: Vec<OsString> = words.into_iter().take_while(|word| word != "--").collect();
     let json = usage::requested_json_form(before_dashes.iter().cloned());
     let is_agent_hook = usage::is_agent_hook(before_dashes.iter().cloned());
@@ -131,16 +131,16 @@ fn resolve_places(
 ) -> Result<(), CliError> {
     let places = verb.worktree_paths_mut();
     let is_absolute = |path: &str| path.starts_with('/') || path.starts_with("file:");
-    let is_copied =
-        |path: &str| path.starts_with(['"', '\'', '`']) || path.ends_with(':') || path.contains('/');
+    let is_copied = |path: &str| {
+        path.starts_with(['"', '\'', '`', '@']) || path.ends_with(':') || path.contains(['/', ' '])
+    };
     if !places.iter().any(|path| is_absolute(path.trim_start_matches('!')) || is_copied(path)) {
         return Ok(());
     }
     let context = context()?;
     let dir = context.caller_dir();
     for place in places {
-        if let Some(cleaned) = args::clean_copied_place(place, Path::new(&context.cwd), &context.layout.root)
-        {
+        if let Some(cleaned) = args::find_copied_place(place, Path::new(&context.cwd), &context.layout.root) {
             *place = cleaned;
         }
         let n_marks = place.len() - place.trim_start_matches('!').len();

@@ -24,6 +24,7 @@ impl From<RevisionError> for RpcError {
                 code::INVALID_PARAMS,
                 "name a commit or branch that `git log --oneline` or `git branch -a` lists, or a time: 2026-11-01, 3d, 2h30m",
             ),
+            RevisionError::WrongDate(_) => (code::INVALID_PARAMS, "write YEAR-MONTH-DAY, as in 2026-11-01"),
             RevisionError::Ambiguous { .. } => (code::INVALID_PARAMS, "give more digits of the commit id"),
             RevisionError::Unborn(_) => (code::NOT_FOUND, "commit something first; there is no history yet"),
             RevisionError::NoParent { .. } => {

@@ -114,9 +114,15 @@ impl FileClass {
         own.or_else(|| SYNONYMS.iter().find(|(name, _)| is_it(name)).map(|(_, class)| *class)).ok_or_else(
             || {
                 let is_kind = ["commit", "memory", "memorie", "symbol"].iter().any(|kind| is_it(kind));
-                let kind = if is_kind { ", but a kind of hits (--kind)" } else { "" };
-                let classes = Self::ALL.map(Self::as_str).join(", ");
-                format!("{word}: not a class of files{kind}; the classes are {classes}")
+                if is_kind {
+                    return format!("{word}: not a class of files, but a kind of hits (--kind)");
+                }
+                let distance = |name: &str| strsim::damerau_levenshtein(name, &word);
+                let names = Self::ALL.map(Self::as_str);
+                match names.iter().min_by_key(|name| distance(name)).filter(|name| distance(name) <= 2) {
+                    Some(near) => format!("{word}: not a class of files; did you mean {near}?"),
+                    None => format!("{word}: not a class of files; there are {}", names.join(", ")),
+                }
             },
         )
     }
@@ -201,7 +207,8 @@ mod tests {
         {
             assert_eq!(FileClass::parse(word), Ok(class));
         }
-        let error = FileClass::parse("odd").unwrap_err();
+        assert!(FileClass::parse("tsts").unwrap_err().ends_with("did you mean test?"));
+        let error = FileClass::parse("unheard").unwrap_err();
         assert!(error.contains("code, docs, test"), "{error}");
     }
 

@@ -1,26 +1,82 @@
-//! Removes from a typed place what was copied with it: quotes, a colon at its end, and the `a/` or `b/` of a diff.
+//! Finds the place in what was copied: from a diff, a link, or a line that a compiler, a test runner or a debugger has printed.
 
 use std::path::Path;
 
 use memod_base::types::parse_target;
 
-/// Returns the place without what was copied with it; `None` if the place exists as typed, or nothing was copied. `cwd` is the
-/// directory to which the place is relative, `root` the top of the worktree.
-pub(crate) fn clean_copied_place(place: &str, cwd: &Path, root: &Path) -> Option<String> {
-    if names_file(place, cwd) {
+/// Characters between the words of a printed line.
+const BETWEEN_WORDS: &str = "()[]{}<>\"'`,;|❯│";
+
+/// Returns the place that a copied text names; `None` if the text is a place that exists as typed, or names none. `cwd` is the directory
+/// to which a typed place is relative, `root` the top of the worktree.
+pub(crate) fn find_copied_place(text: &str, cwd: &Path, root: &Path) -> Option<String> {
+    if names_file(text, cwd) {
         return None;
     }
-    let bare = place.strip_suffix(':').filter(|bare| !bare.is_empty() && !bare.ends_with(':'));
-    let bare = strip_quotes(bare.unwrap_or(place));
+    let bare = text.strip_suffix(':').filter(|bare| !bare.is_empty() && !bare.ends_with(':'));
+    let bare = strip_quotes(bare.unwrap_or(text));
     if names_file(bare, cwd) {
         return Some(bare.to_owned());
     }
-    // The paths in a diff begin at the top of the worktree.
-    let in_diff = ["a/", "b/"].iter().find_map(|before| bare.strip_prefix(before));
-    if let Some(path) = in_diff.filter(|path| names_file(path, root)) {
-        return Some(if cwd == root { path.to_owned() } else { root.join(path).to_str()?.to_owned() });
+    let words = || bare.split(|c: char| c.is_whitespace() || BETWEEN_WORDS.contains(c)).map(trim_word);
+    // A path that is typed alone means just this path.
+    let is_printed = bare.contains(char::is_whitespace) || bare.contains("://") && !bare.starts_with("file:");
+    let found = || words().filter_map(|word| find_place(word, is_printed, cwd, root));
+    found()
+        .find(|place| has_line(place))
+        .or_else(|| found().next())
+        .or_else(|| find_hunk_function(bare))
+        .or_else(|| (bare.len() < text.len()).then(|| bare.to_owned()))
+}
+
+/// Returns whether a text names a line of a file that exists, and more, as a line that a program has printed.
+pub(crate) fn is_printed_line(text: &str, cwd: &Path, root: &Path) -> bool {
+    text.contains(char::is_whitespace)
+        && find_copied_place(text, cwd, root).is_some_and(|place| has_line(&place))
+}
+
+/// Returns the place that a word names, as a place in `cwd`. In a printed line the word may also be a link, or a path on another machine.
+fn find_place(word: &str, is_printed: bool, cwd: &Path, root: &Path) -> Option<String> {
+    let in_root = |place: &str| {
+        Some(if cwd == root { place.to_owned() } else { root.join(place).to_str()?.to_owned() })
+    };
+    let is_place = !word.is_empty() && word.contains(['/', '.']);
+    if is_place && names_file(word, cwd) {
+        return Some(word.to_owned());
     }
-    (bare.len() < place.len()).then(|| bare.to_owned())
+    // The paths in a diff begin at the top of the worktree.
+    let in_diff = ["a/", "b/"].iter().find_map(|before| word.strip_prefix(before));
+    if let Some(place) = in_diff.filter(|place| names_file(place, root)) {
+        return in_root(place);
+    }
+    if !is_printed {
+        return None;
+    }
+    // Either ends with a path of the worktree.
+    let ends = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
+    let mut ends = ends.filter(|end| end.contains('/') && names_file(end, root));
+    ends.next().and_then(in_root)
+}
+
+/// Returns a word without the scheme before a path, and without the punctuation after it.
+fn trim_word(word: &str) -> &str {
+    word.trim_start_matches("file://").trim_end_matches([':', '.', ','])
+}
+
+/// Returns the name of the function in the heading of a hunk of a diff: `@@ -1,2 +1,3 @@ fn walk(`.
+fn find_hunk_function(text: &str) -> Option<String> {
+    let heading = text.strip_prefix("@@ ")?.split_once(" @@ ")?.1;
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let before_arguments = heading.split('(').next()?.trim_end();
+    let name = before_arguments.rsplit(|c: char| !is_name(c)).find(|name| !name.is_empty())?;
+    Some(name.to_owned())
+}
+
+/// Returns whether a place names a line.
+fn has_line(place: &str) -> bool {
+    parse_target(place)
+        .into_iter()
+        .any(|(_, part)| part.linked_lines().unwrap_or(part).line_range().is_some())
 }
 
 /// Returns a text without the quotes around it.
@@ -31,7 +87,8 @@ fn strip_quotes(text: &str) -> &str {
 
 /// Returns whether a place, perhaps with a line or symbol after it, names a file or directory that exists below `dir`.
 fn names_file(place: &str, dir: &Path) -> bool {
-    parse_target(place).into_iter().any(|(path, _)| dir.join(path).symlink_metadata().is_ok())
+    let exists = |path: &str| !path.is_empty() && dir.join(path).symlink_metadata().is_ok();
+    parse_target(place).into_iter().any(|(path, _)| exists(path))
 }
 
 #[cfg(test)]
@@ -49,7 +106,7 @@ mod tests {
             fs::write(root.join(file), "").expect("a file");
         }
         let check = |place: &str, expected: Option<&str>| {
-            assert_eq!(clean_copied_place(place, root, root).as_deref(), expected, "{place}");
+            assert_eq!(find_copied_place(place, root, root).as_deref(), expected, "{place}");
         };
         check("\"src/a.rs\"", Some("src/a.rs"));
         check("'src/a.rs:3'", Some("src/a.rs:3"));
@@ -63,9 +120,33 @@ mod tests {
         {
             check(place, None);
         }
+        for (printed, expected) in [
+            ("  --> src/a.rs:253:25", "src/a.rs:253:25"),
+            ("error in src/b/c.rs(3,4): no", "src/b/c.rs"),
+            ("    at merge (file:///home/ci/w/src/a.rs:164:11)", "src/a.rs:164:11"),
+            ("thread 'main' panicked at src/a.rs:253:25:", "src/a.rs:253:25"),
+            (" ❯ src/a.rs:300:10", "src/a.rs:300:10"),
+            (" FAIL  src/b/c.rs > valid > empty", "src/b/c.rs"),
+            ("+++ b/src/a.rs", "src/a.rs"),
+            ("--- a/src/a.rs\t2026-01-01", "src/a.rs"),
+            ("diff --git a/src/a.rs b/src/a.rs", "src/a.rs"),
+            ("https://git.example/o/r/blob/main/src/b/c.rs#L10-L20", "src/b/c.rs#L10-L20"),
+            ("@@ -350,6 +351,7 @@ pub fn build_walker(root: &Path)", "build_walker"),
+            ("@@ -1 +1 @@ class Order:", "Order"),
+            ("see src/a.rs, then src/b/c.rs:7.", "src/b/c.rs:7"),
+        ] {
+            check(printed, Some(expected));
+            let has_place = has_line(expected) && printed.contains(' ');
+            assert_eq!(is_printed_line(printed, root, root), has_place, "{printed}");
+        }
+        for text in
+            ["how does it work", "--> src/gone.rs:1:1", "@@ -1 +1 @@", "https://git.example/o/r", "a.b c.d"]
+        {
+            check(text, None);
+        }
         let below = root.join("src");
-        let cleaned = clean_copied_place("b/src/a.rs:2", &below, root);
+        let cleaned = find_copied_place("b/src/a.rs:2", &below, root);
         assert_eq!(cleaned, root.join("src/a.rs:2").to_str().map(str::to_owned));
-        assert_eq!(clean_copied_place("b/c.rs", &below, root), None); // it exists
+        assert_eq!(find_copied_place("b/c.rs", &below, root), None); // it exists
     }
 }

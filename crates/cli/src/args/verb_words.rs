@@ -48,12 +48,11 @@ const VERB_WORDS: &[(&str, &[&str])] = &[
     ("summary", &["brief"]),
     ("index", &["sync"]),
     ("namespaces", &["tag", "containers"]),
-    ("ls", &["list"]),
 ];
 
 /// Verbs whose target people type after a word such as `of`.
-const VERBS_WITH_TARGET: [&str; 8] =
-    ["callers", "callees", "refs", "tests", "impact", "implements", "outline", "show"];
+const VERBS_WITH_TARGET: [&str; 10] =
+    ["callers", "callees", "refs", "tests", "impact", "implements", "open", "outline", "show", "why"];
 
 /// Words before a target that say nothing about it.
 const WORDS_BEFORE_TARGET: [&str; 6] = ["of", "for", "to", "on", "from", "the"];
@@ -61,6 +60,9 @@ const WORDS_BEFORE_TARGET: [&str; 6] = ["of", "for", "to", "on", "from", "the"];
 /// Replaces the verb of a command line, whose first word is the program name, if it is a word for another verb. Also removes a word
 /// such as `of` before the target of a verb.
 pub(crate) fn replace_verb_word(mut words: Vec<OsString>) -> Vec<OsString> {
+    if let [_, only] = words.as_mut_slice() {
+        strip_arrow(only);
+    }
     let Some(at) = find_verb(&words) else { return words };
     if let Some(verb) = words.get(at + 1).and_then(|target| find_verb_for_target(&words[at], target)) {
         words[at] = verb.into();
@@ -69,6 +71,9 @@ pub(crate) fn replace_verb_word(mut words: Vec<OsString>) -> Vec<OsString> {
         words.splice(at..=at, meant.iter().map(OsString::from));
     }
     let has_target = VERBS_WITH_TARGET.iter().any(|verb| words[at] == *verb);
+    if has_target {
+        words.iter_mut().skip(at + 1).for_each(strip_arrow);
+    }
     // A name such as `of` with nothing after it is the target.
     while has_target
         && words.get(at + 2).is_some_and(|word| !word.as_encoded_bytes().starts_with(b"-"))
@@ -77,6 +82,15 @@ pub(crate) fn replace_verb_word(mut words: Vec<OsString>) -> Vec<OsString> {
         words.remove(at + 1);
     }
     words
+}
+
+/// Removes the `-->` or `---` at the start of a line that rustc or diff has printed, which is no flag.
+fn strip_arrow(word: &mut OsString) {
+    let line =
+        word.to_str().and_then(|word| ["--> ", "--- "].iter().find_map(|arrow| word.strip_prefix(arrow)));
+    if let Some(line) = line.map(OsString::from) {
+        *word = line;
+    }
 }
 
 /// Returns the verb that is meant by `ls` before a name, and by `history` before a place in a file instead of the id of a memory.
@@ -142,8 +156,7 @@ mod tests {
             ("memo callers of", "memo callers of"),
             ("memo callers of --json", "memo callers of --json"),
             ("memo search for it", "memo search for it"),
-            ("memo ls", "memo list"),
-            ("memo ls -n 3", "memo list -n 3"),
+            ("memo ls", "memo ls"),
             ("memo ls src", "memo outline src"),
             ("memo history src/a.rs", "memo why src/a.rs"),
             ("memo history mem_01KAJ", "memo history mem_01KAJ"),
@@ -151,6 +164,18 @@ mod tests {
             let words = replace_verb_word(typed.split(' ').map(OsString::from).collect());
             assert_eq!(words, expected.split(' ').map(OsString::from).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn an_arrow_before_a_place_is_no_flag() {
+        let check = |words: &[&str], expected: &[&str]| {
+            let replaced = replace_verb_word(words.iter().map(OsString::from).collect());
+            assert_eq!(replaced, expected.iter().map(OsString::from).collect::<Vec<_>>());
+        };
+        check(&["memo", "show", "--> a.rs:1:2"], &["memo", "show", "a.rs:1:2"]);
+        check(&["memo", "--> a.rs:1:2"], &["memo", "a.rs:1:2"]);
+        check(&["memo", "add", "--- a rule"], &["memo", "add", "--- a rule"]);
+        check(&["memo", "why", "--json", "--- a/a.rs"], &["memo", "why", "--json", "a/a.rs"]);
     }
 
     #[test]

@@ -58,7 +58,8 @@ fn call_running_daemon(method: &str, context: &CommandContext) -> Result<ServeRe
 /// programs.
 fn open_browser(url: &str) -> Result<(), CliError> {
     open::that_detached(url).map_err(|error| CliError::Usage {
-        message: format!("no browser can be opened: {error}"),
+        // Its address would open the page a second time, with another token than the printed one.
+        message: format!("no browser can be opened: {}", error.to_string().replace(url, "…")),
         hint: "open the printed address yourself, on this computer",
     })
 }

@@ -90,7 +90,16 @@ fn unknown_argument_hint(error: &clap::Error, root: &Command, typed: &NamedComma
     let mut verbs: Vec<&str> = verbs.map(|command| command.path.as_str()).collect();
     let n_more = verbs.len().saturating_sub(MOST_VERBS);
     verbs.truncate(MOST_VERBS);
-    match (verbs.is_empty(), n_more, context_text(error, ContextKind::SuggestedArg)) {
+    let similar = context_text(error, ContextKind::SuggestedArg);
+    let is_mistyped = similar.as_ref().is_some_and(|flag| strsim::damerau_levenshtein(flag, &word) <= 2);
+    if matches!(typed.path.as_str(), "memo search" | "memo add") && verbs.is_empty() && !is_mistyped {
+        return format!(
+            "to use it as a word, write -- first: `{} -- … {word} …`; {}",
+            typed.path,
+            typed.help_hint()
+        );
+    }
+    match (verbs.is_empty(), n_more, similar) {
         (true, _, Some(similar)) => format!("did you mean {similar}? {}", typed.help_hint()),
         (true, ..) => typed.help_hint(),
         (_, 0, _) => format!("{word} is a flag of {}; {}", verbs.join(", "), typed.help_hint()),

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use memod_base::types::parse_target;
 use memod_terminal::text::{escape_for_display, quote_text};
@@ -12,7 +13,7 @@ use memod_terminal::{CommandContext, EXIT_USAGE, ErrorReport, write_message};
 
 use super::undo_hint::find_undo_hint;
 use super::usage::{dir_argument, words_from_verb};
-use crate::args::{clean_copied_place, find_verb, parse_command_line};
+use crate::args::{CommandLine, find_copied_place, find_verb, is_printed_line, parse_command_line};
 
 /// Words that are no verb of `memo`, each with the commands that do it.
 const EXPLAINED_WORDS: &[(&str, &str)] = &[
@@ -36,6 +37,9 @@ const MAX_SHORT_CHARS: usize = 7;
 /// that exists, otherwise a search for the words. `None` if something else was wrong, or if another verb was probably meant.
 pub(crate) fn add_missing_verb(error: &clap::Error, mut words: Vec<OsString>) -> Option<Vec<OsString>> {
     let at = find_verb(&words)?;
+    if error.kind() == ErrorKind::UnknownArgument {
+        return add_search_before_flags(words, at);
+    }
     let typed = words_from_verb(words.iter().cloned());
     let (first, others) = split_unknown_verb(error, &typed)?;
     let dir = dir_argument(words.iter().cloned());
@@ -55,10 +59,32 @@ pub(crate) fn add_missing_verb(error: &clap::Error, mut words: Vec<OsString>) ->
     parsed.map_or_else(|error| error.use_stderr(), |_| true).then_some(words)
 }
 
-/// Returns the verb that shows a file or a directory; `None` if the word names none that exists. `dir` is the argument of `-C`.
+/// Inserts `search` before the flags of a command line that has no verb at all, such as `-n 5 WORDS`, and says so on stderr. `None` if it
+/// has a verb, or a flag that `search` does not know. `at` is the position of the first word that may be a verb.
+fn add_search_before_flags(mut words: Vec<OsString>, at: usize) -> Option<Vec<OsString>> {
+    let memo = CommandLine::command();
+    let begins_with_flag = words.get(1).is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"));
+    if !begins_with_flag || words[at..].iter().any(|word| memo.find_subcommand(word).is_some()) {
+        return None;
+    }
+    words.insert(1, "search".into());
+    let command = parse_command_line(words.clone()).ok()?;
+    if !command.global.quiet {
+        write_message("memo: no verb, so this is `memo search`");
+    }
+    Some(words)
+}
+
+/// Returns the verb that shows a file or a directory; `None` if the word names none that exists. A line that a program has printed
+/// must name a line of a file, because a question may name a file too. `dir` is the argument of `-C`.
 fn find_verb_for_place(word: &str, dir: Option<&Path>) -> Option<&'static str> {
     let context = CommandContext::find(dir).ok();
-    let cleaned = context.and_then(|at| clean_copied_place(word, Path::new(&at.cwd), &at.layout.root));
+    let root_and_cwd = context.as_ref().map(|at| (at.layout.root.as_path(), Path::new(&at.cwd)));
+    let is_text = word.trim().contains(char::is_whitespace);
+    if is_text && !root_and_cwd.is_some_and(|(root, cwd)| is_printed_line(word, cwd, root)) {
+        return None;
+    }
+    let cleaned = root_and_cwd.and_then(|(root, cwd)| find_copied_place(word, cwd, root));
     let (dir, word) = (dir.unwrap_or(Path::new("")), cleaned.as_deref().unwrap_or(word));
     // A place within a file is shown, a whole file or directory may be long.
     let (path, _) = parse_target(word).into_iter().find(|(path, _)| dir.join(path).exists())?;

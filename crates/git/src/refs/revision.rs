@@ -20,6 +20,9 @@ pub enum RevisionError {
     /// No branch, tag or commit has the name.
     #[error("{0}: no branch, tag or commit has that name")]
     Unknown(String),
+    /// The name has the form of a date, but there is no such day.
+    #[error("{0}: there is no such date")]
+    WrongDate(String),
     /// Several objects begin with these digits.
     #[error("{prefix}: several commits begin with these digits: {}", .candidates.join(", "))]
     Ambiguous {
@@ -145,7 +148,16 @@ impl Objects {
 
 /// Returns the error for a name that no ref or commit has.
 fn unknown_error(name: &str) -> RevisionError {
-    RevisionError::Unknown(name.to_owned())
+    let parts: Vec<&str> = name.splitn(3, '-').collect();
+    let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts.as_slice() {
+        [year, month, day]
+            if year.len() == 4 && !month.is_empty() && !day.is_empty() && parts.iter().all(is_number) =>
+        {
+            RevisionError::WrongDate(name.to_owned())
+        }
+        _ => RevisionError::Unknown(name.to_owned()),
+    }
 }
 
 /// Returns the error for a commit without the requested parent.

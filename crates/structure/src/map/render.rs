@@ -129,7 +129,7 @@ impl FileEntry {
 fn qualify_signature(signature: &str, name: &str, qualifier: &str) -> String {
     let owner = last_part(types::qualifier(qualifier).unwrap_or_default());
     match find_word(signature, name) {
-        Some(at) if !owner.is_empty() && find_word(signature, owner).is_none() => {
+        Some(at) if !owner.is_empty() && find_word(&signature[..at], owner).is_none() => {
             format!("{}{qualifier}{}", &signature[..at], &signature[at..])
         }
         _ => signature.to_owned(),

@@ -44,6 +44,16 @@ const OWN_GIT_ENTRIES: [&str; 15] = [
     "refs",
 ];
 
+/// How the lines of a hook begin that has nothing but what `memo init` writes.
+const HOOK_LINES: [&str; 6] = [
+    "#!/bin/sh",
+    "# Made by `memo hooks install`",
+    "# >>> memo hooks >>>",
+    "{ [ -f \"${GIT_DIR:-.git}/memo/cookies/",
+    "if [ -f \"${GIT_DIR:-.git}/memo/cookies/",
+    "# <<< memo hooks <<<",
+];
+
 /// The settings that `git init` writes.
 const INIT_SETTINGS: [&str; 10] = [
     "core.bare",
@@ -195,13 +205,27 @@ fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliEr
     let entries = fs::read_dir(&git_dir).at("list", &git_dir)?.flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     // git leaves empty directories and its lists of refs behind.
-    let others = names
-        .filter(|name| !OWN_GIT_ENTRIES.contains(&&**name) && !has_no_file_but(&git_dir.join(name), "refs"));
+    let others = names.filter(|name| {
+        !OWN_GIT_ENTRIES.contains(&&**name)
+            && !has_no_file_but(&git_dir.join(name), "refs")
+            && !(name == "hooks" && has_only_own_hooks(&git_dir.join(name)))
+    });
     found.extend(others.map(|name| format!(".git/{name}")));
     let settings = run_git(root, &["config", "--local", "--list", "--name-only"])?;
     let others = settings.lines().filter(|name| !INIT_SETTINGS.contains(name));
     found.extend(others.map(|name| format!("git config {name}")));
     Ok(())
+}
+
+/// Returns whether all files of a directory are hooks as `memo init` writes them.
+fn has_only_own_hooks(dir: &Path) -> bool {
+    let is_own = |file: &Path| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let is_own = |line: &str| line == ":" || HOOK_LINES.iter().any(|start| line.starts_with(start));
+        text.contains(HOOK_LINES[2]) && text.lines().all(is_own)
+    };
+    fs::read_dir(dir)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_own(&entry.path()))))
 }
 
 /// Returns whether a path is a directory that has at most a file of this name.
