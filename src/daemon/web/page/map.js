@@ -6,6 +6,7 @@ import { el, replace, svg } from "./dom.js";
 import * as events from "./events.js";
 import { count, number, place } from "./format.js";
 import { forget, relationsOf } from "./relations.js";
+import { memoryMarks } from "./parts.js";
 import { groups, layout, tree } from "./treemap.js";
 
 /** Tokens of the map that is asked for: some four hundred files. */
