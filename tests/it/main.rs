@@ -69,6 +69,7 @@ mod memory_io;
 mod memory_limit;
 mod memory_search;
 mod memory_similar;
+mod misspelt;
 mod models;
 mod named;
 mod next_steps;

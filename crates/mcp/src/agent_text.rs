@@ -27,7 +27,9 @@ pub(super) fn render_answer(answer: &VerbAnswer, view: AnswerFormat) -> String {
             let hits = fence_text(hits.as_deref().unwrap_or(&answer.text));
             // That the name exists nowhere, or that nothing uses it, is read before what is only near it.
             let is_only_near = answer.json.as_ref().is_some_and(|json| {
-                json["unknown_name"].is_string() || json["uses"]["uses"].as_array().is_some_and(Vec::is_empty)
+                json["unknown_name"].is_string()
+                    || json["similar_names"].is_array()
+                    || json["uses"]["uses"].as_array().is_some_and(Vec::is_empty)
             });
             if is_only_near { vec![notes, hits] } else { vec![hits, notes] }
         }

@@ -18,7 +18,7 @@ use crate::candidates::ranked::RankedCandidate;
 use crate::candidates::row_cache::CachedReader;
 use crate::candidates::{MOST_CANDIDATES, list_limit};
 use crate::filter::restriction::restrict_filter;
-use crate::ranking::correction_factor::lower_corrected;
+use crate::ranking::correction_factor::{apply_correction, raising_factor};
 use crate::ranking::rerank;
 use crate::ranking::word_similarity::set_word_similarity;
 use crate::search_request::SearchRequest;
@@ -27,6 +27,9 @@ use crate::search_request::SearchRequest;
 const EXTENDED_PER_HIT: usize = 2;
 /// Least number of hits that are extended, so that the first hits are the same for every small number of requested hits.
 const LEAST_EXTENDED: usize = 40;
+
+/// Most definitions of the nearest name that come before the hits of a name that exists nowhere.
+const MOST_NEAR_DEFINITIONS: usize = 3;
 
 /// Most other paths of a content that a hit lists.
 const MAX_OTHER_PATHS: usize = 1_000;
@@ -98,10 +101,28 @@ impl SearchAnswer {
         let known: HashSet<ChunkId> = self.found.iter().map(|hit| hit.ranked.candidate.key).collect();
         for mut hit in corrected.found {
             if !known.contains(&hit.ranked.candidate.key) {
-                lower_corrected(&mut hit.ranked, factor);
+                apply_correction(&mut hit.ranked, factor);
                 self.found.push(hit);
             }
         }
+    }
+
+    /// Puts the first definitions that `near`, the answer for the nearest name, has found before all other hits. `memories` are the
+    /// scores of the memories that come into the same list.
+    pub fn put_definitions_first(&mut self, near: Self, memories: &[f64]) {
+        let defines = |hit: &FoundChunk| {
+            hit.ranked.candidate.kind == ChunkKind::Symbol && hit.ranked.candidate.signals.symbol.is_some()
+        };
+        let mut first: Vec<FoundChunk> =
+            near.found.into_iter().filter(defines).take(MOST_NEAR_DEFINITIONS).collect();
+        let Some(lowest) = first.iter().map(|hit| hit.ranked.score).reduce(f64::min) else { return };
+        let best =
+            self.found.iter().map(|hit| hit.ranked.score).chain(memories.iter().copied()).fold(0.0, f64::max);
+        let factor = raising_factor(lowest, best);
+        first.iter_mut().for_each(|hit| apply_correction(&mut hit.ranked, factor));
+        let known: HashSet<ChunkId> = first.iter().map(|hit| hit.ranked.candidate.key).collect();
+        self.found.retain(|hit| !known.contains(&hit.ranked.candidate.key));
+        self.found.splice(0..0, first);
     }
 }
 

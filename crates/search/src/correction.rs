@@ -1,5 +1,6 @@
 //! Corrects the unknown words of a query with the words of the index.
 
+pub mod similar_names;
 mod typo;
 
 use memod_base::types::Phrase;
@@ -88,6 +89,11 @@ pub fn find_unknown_name(query: &Query, known: &[&dyn Vocabulary]) -> Result<Opt
     let words = WordCorrector { known, terms: None, n_left: 0 };
     let tokens = split_tokens(name, TokenForm::Whole);
     Ok((!tokens.is_empty() && !words.are_all_known(&tokens)?).then(|| name.to_owned()))
+}
+
+/// Returns a query of one name with another name in its place; filters stay.
+pub fn replace_name(query: &Query, name: &str) -> Option<Query> {
+    query.with_replaced_words(&mut |_| Some(name.to_owned()))
 }
 
 /// Corrects words with the words of some vocabularies.

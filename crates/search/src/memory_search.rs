@@ -28,7 +28,7 @@ use super::query::{Query, QueryRestriction, QueryWord};
 use crate::candidates::arm_signals::{COSINE_FLOOR, TextRank};
 use crate::candidates::ranked::RankedCandidate;
 use crate::candidates::{MOST_CANDIDATES, VECTORS_PER_REQUESTED, list_limit};
-use crate::ranking::correction_factor::lower_corrected;
+use crate::ranking::correction_factor::apply_correction;
 use crate::text_scores::maxsim::MaxSim;
 
 /// Most words of a query that are compared with the words of the candidates.
@@ -127,7 +127,7 @@ impl FoundMemories {
         self.retain_exact();
         for mut hit in corrected.found {
             if !self.found.iter().any(|known| known.record.id == hit.record.id) {
-                lower_corrected(&mut hit.ranked, factor);
+                apply_correction(&mut hit.ranked, factor);
                 self.found.push(hit);
             }
         }

@@ -188,6 +188,16 @@ impl Query {
         self.is_symbol
     }
 
+    /// Returns the only word of the query as typed, with its qualifiers if it is a name; `None` if there are several.
+    pub fn single_name(&self) -> Option<&str> {
+        match self.any.wanted_items()[..] {
+            [item] if !matches!(item, QueryItem::Prefix(_)) => {
+                item.text().filter(|text| !text.trim().contains(char::is_whitespace))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether the query is one word or name.
     pub fn is_one_word(&self) -> bool {
         self.words.iter().filter(|word| word.weight >= 1.0).count() == 1

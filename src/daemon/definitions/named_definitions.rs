@@ -14,6 +14,7 @@ use memod_engine::errors::RpcResult;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, code};
 
+use super::similar_targets::{find_similar_definitions, join_suggestions};
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::path_spec::{find_definitions_named, list_defined_names};
 use crate::daemon::request::request_errors::bad_params_error;
@@ -93,15 +94,24 @@ fn is_in_module(
     Ok(structure.is_some_and(|structure| last_part(&structure.package) == *only))
 }
 
-/// Returns the error for a target that is neither a path nor a name.
-pub(in crate::daemon) fn unknown_target_error(caveats: &NotedCaveats, target: &str) -> RpcError {
+/// Returns the error for a target that is neither a path nor a name. `similar` is the hint of [`suggest_similar_targets`], if any
+/// name or path is similar.
+///
+/// [`suggest_similar_targets`]: super::similar_targets::suggest_similar_targets
+pub(in crate::daemon) fn unknown_target_error(
+    caveats: &NotedCaveats,
+    target: &str,
+    similar: Option<String>,
+) -> RpcError {
     if let Some((message, hint)) = explain_wrong_lines(target) {
         return bad_params_error(message).with_hint(hint);
     }
     let message = format!("{target}: no indexed file, and no definition of that name");
-    let error = RpcError::new(code::NOT_FOUND, message).with_hint(
-        "give PATH, PATH:LINE, PATH#SYMBOL or a name; `memo search` finds code whose name you do not know",
-    );
+    let hint = similar.unwrap_or_else(|| {
+        "give PATH, PATH:LINE, PATH#SYMBOL or a name; `memo search` finds code whose name you do not know"
+            .to_owned()
+    });
+    let error = RpcError::new(code::NOT_FOUND, message).with_hint(hint);
     caveats.add_unknown_parts(error)
 }
 
@@ -112,7 +122,9 @@ pub(in crate::daemon) fn undefined_name_error(
     name: &str,
     definitions: &[Definition],
 ) -> RpcError {
-    let hint = list_defined_names(definitions).unwrap_or_else(|| {
+    let similar = find_similar_definitions(definitions, name);
+    let similar: Vec<String> = similar.iter().map(|title| format!("{path}#{title}")).collect();
+    let hint = join_suggestions(&similar).or_else(|| list_defined_names(definitions)).unwrap_or_else(|| {
         "no definition is indexed there; name a line (PATH:10) or the whole file".to_owned()
     });
     let error = RpcError::new(code::NOT_FOUND, format!("{path}: defines no {name}")).with_hint(hint);

@@ -17,9 +17,9 @@ use memod_scan::{Content, FileSnapshot, ReadError};
 use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
 };
+use crate::daemon::definitions::similar_targets::suggest_similar_targets;
 use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
-use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::{CommitHistory, group_into_spans, parse_source_key};
 use crate::daemon::request::fresh_snapshot::{question_deadline, request_deadline, wait_until_fresh};
 use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
@@ -96,7 +96,7 @@ fn build_why_result(
     let Some((key, part)) = found else {
         return match find_only_definition(&request.shared, at, &params.target, &dir)? {
             Some((key, found)) => question(key, dir).answer_lines(&found.1, Some(&found.0)),
-            None => answer_past_path(&request.caveats, &history, params, at, head, limit, until),
+            None => answer_past_path(request, &history, params, at, head, limit, until),
         };
     };
     let question = question(key, dir);
@@ -147,7 +147,7 @@ fn find_only_definition(
 
 /// Answers for a path that exists neither in the worktree nor in `HEAD`, but may have existed.
 fn answer_past_path(
-    caveats: &NotedCaveats,
+    request: &RequestContext,
     history: &CommitHistory,
     params: &WhyParams,
     at: &Freshness,
@@ -159,12 +159,17 @@ fn answer_past_path(
     if let Some(key) = parse_source_key(target, &params.cwd, &at.layout) {
         let log = history.objects.list_path_commits(head, key.as_str(), limit, until)?;
         if !log.touches.is_empty() {
-            caveats.note_needed_files(|_| false);
+            request.caveats.note_needed_files(|_| false);
             return build_log_result(history, log, &key);
         }
     }
-    CallerDir::new(&at.layout, Path::new(&params.cwd)).resolve_path(target)?;
-    let error = unknown_target_error(caveats, target);
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    dir.resolve_path(target)?;
+    let shared = &request.shared;
+    let similar = shared
+        .engine
+        .with_reader(|reader| suggest_similar_targets((shared, reader), at.worktree, target, &dir))?;
+    let error = unknown_target_error(&request.caveats, target, similar);
     if error.code != code::NOT_FOUND {
         return Err(error);
     }

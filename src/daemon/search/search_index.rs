@@ -8,13 +8,16 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{Hit, Parsed, Pending, SearchMode, SearchResult};
-use memod_search::correction::{MIN_EXACT_HITS, WorktreeVocabulary, correct_query, find_unknown_name};
+use memod_search::correction::{
+    MIN_EXACT_HITS, WorktreeVocabulary, correct_query, find_unknown_name, replace_name,
+};
 use memod_search::filter::SearchFilter;
 use memod_search::query::Query;
 use memod_search::ranking::rare_word::{WordlessFactors, factors_for_merged_hits};
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 
+use crate::daemon::definitions::similar_targets::{find_similar_names, is_unknown_member};
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::request::request_context::RequestContext;
@@ -42,6 +45,10 @@ struct IndexAnswer {
     is_whole: bool,
     /// The name that the query consists of, if it occurs nowhere.
     unknown_name: Option<String>,
+    /// The names of definitions that are nearest to the unknown name, the nearest first.
+    similar_names: Vec<String>,
+    /// The answer for the nearest name.
+    near: Option<SearchAnswer>,
     notes: Vec<String>,
 }
 
@@ -74,6 +81,10 @@ fn search_snapshot(
     let words = WorktreeVocabulary { postings: reader.read_postings()?, chunks: &chunks };
     let unknown_name = find_unknown_name(&scope.query, &[&words, &request.memories()])?
         .filter(|name| at.fresh && !chunks.has_path_with(name));
+    let similar_names = suggest_names(shared, reader, (at, &scope.query), unknown_name.as_deref())?;
+    let near = similar_names.first().filter(|_| params.mode != SearchMode::Vector);
+    let near = near.and_then(|name| replace_name(&scope.query, name));
+    let near = near.map(|query| search::run_search(reader, &search::SearchRequest { query: &query, ..ask }));
     let may_correct =
         params.mode != SearchMode::Vector && answer.exact_scores().count() + n_exact < MIN_EXACT_HITS;
     let corrected = if may_correct { correct_words(request, reader, &ask)? } else { None };
@@ -88,6 +99,8 @@ fn search_snapshot(
         clock: format_clock(reader, at)?,
         is_whole: reader.find_worktree(at.worktree)?.is_some_and(|row| row.complete),
         unknown_name,
+        similar_names,
+        near: near.transpose()?,
         notes: list_notes(shared, scope, &chunks, at),
     })
 }
@@ -117,9 +130,15 @@ pub(super) fn search_index(
         clock,
         is_whole,
         unknown_name,
+        similar_names,
+        near,
         notes,
     } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
+    if let Some(near) = near {
+        let of_memories: Vec<f64> = memories.found.found.iter().map(|memory| memory.ranked.score).collect();
+        answer.put_definitions_first(near, &of_memories);
+    }
     let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
     let VerifiedHits { hits, texts, mut stale } =
         verify_hits(&answer, at, *limit, text, question.hit_options());
@@ -153,6 +172,7 @@ pub(super) fn search_index(
         degraded,
         corrected,
         unknown_name,
+        similar_names,
         clock,
         fresh: at.fresh && is_whole,
         reason,
@@ -160,6 +180,23 @@ pub(super) fn search_index(
         ..SearchResult::default()
     };
     Ok(((result, unread), stale))
+}
+
+/// Returns the names of definitions that are nearest to the name that a query consists of, if nothing has this name, or its type
+/// has no such member.
+fn suggest_names(
+    shared: &Shared,
+    reader: &IndexReader,
+    (at, query): (&Freshness, &Query),
+    unknown_name: Option<&str>,
+) -> Result<Vec<String>, DatabaseError> {
+    let typed = unknown_name.or_else(|| query.single_name().filter(|_| at.fresh));
+    match typed {
+        Some(name) if unknown_name.is_some() || is_unknown_member(shared, reader, at.worktree, name)? => {
+            find_similar_names(shared, reader, at.worktree, name)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Adds the reasons why files are missing from the index, and why commits are if the filter allows commits.

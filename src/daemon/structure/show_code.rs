@@ -17,6 +17,7 @@ use memod_text::secrets::find_secret_spans;
 use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error as no_such,
 };
+use crate::daemon::definitions::similar_targets::suggest_similar_targets;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::parse_source_key;
 use crate::daemon::request::fresh_snapshot::{SnapshotRequest, question_deadline, run_on_snapshot};
@@ -109,7 +110,9 @@ pub(in crate::daemon) fn find_spans(
     }
     let found = find_spans_by_name(&request.shared, reader, target, at)?;
     if found.is_empty() {
-        return Err(target_not_found_error(&request.caveats, (target, cwd), at));
+        let dir = CallerDir::new(&at.layout, Path::new(cwd));
+        let similar = suggest_similar_targets((&request.shared, reader), at.worktree, target, &dir)?;
+        return Err(target_not_found_error(&request.caveats, (target, cwd), at, similar));
     }
     Ok(found)
 }
@@ -223,7 +226,12 @@ fn not_found_error(target: &str, why: &str) -> RpcError {
     RpcError::new(code::NOT_FOUND, format!("{target}: {why}"))
 }
 
-fn target_not_found_error(caveats: &NotedCaveats, (target, cwd): (&str, &str), at: &Freshness) -> RpcError {
+fn target_not_found_error(
+    caveats: &NotedCaveats,
+    (target, cwd): (&str, &str),
+    at: &Freshness,
+    similar: Option<String>,
+) -> RpcError {
     if let Err(outside) = CallerDir::new(&at.layout, Path::new(cwd)).resolve_path(target) {
         return outside.into();
     }
@@ -238,6 +246,6 @@ fn target_not_found_error(caveats: &NotedCaveats, (target, cwd): (&str, &str), a
         Some(_) if !at.fresh => caveats.add_missing_changes(not_found_error(target, "not indexed yet")),
         Some(_) => not_found_error(target, "not indexed: git or .memoignore leaves it out")
             .with_hint("`git check-ignore -v PATH` names the rule of git"),
-        None => no_such(caveats, target),
+        None => no_such(caveats, target, similar),
     }
 }

@@ -324,6 +324,7 @@ class SearchResult(Record):
     """The corrected query that was also searched, if the query as typed found little or nothing."""
     unknown_name: Optional[str]
     """The name that the query consists of, if no indexed file, commit or memory contains it; the hits are only near it."""
+    similar_names: list[str]
     expanded: list[str]
     """Other words from a language model that were also searched."""
     parsed: Parsed

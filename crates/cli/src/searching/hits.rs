@@ -17,6 +17,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 use super::asked_uses::{describe_direct_question, find_asked_uses, list_use_locations, print_asked_uses};
 use super::fit_to_budget::fit_hits_to_budget;
 use super::last_search::{self, HitLocation};
+use super::leading_note::{leading_note, suggest_similar};
 use crate::args::SearchArgs;
 use crate::args::build_params;
 use crate::llm;
@@ -273,24 +274,6 @@ pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns a note, printed before the hits, that they are not what was asked for: no definition has the name that was typed, or
-/// nothing uses it.
-pub(crate) fn leading_note(result: &SearchResult) -> Option<String> {
-    if let Some(asked) = result.uses.as_ref().filter(|asked| asked.uses.is_empty()) {
-        let but = if result.hits.is_empty() { "" } else { "; these hits only have its words" };
-        return Some(format!("`{}` finds nothing{but}", asked.ask));
-    }
-    let shows_near = !result.hits.is_empty() && result.corrected.is_none() && result.uses.is_none();
-    if let Some(name) = result.unknown_name.as_ref().filter(|_| shows_near) {
-        let name = escape_for_display(name);
-        return Some(format!("no indexed file, commit or memory has {name}; these hits are only near it"));
-    }
-    let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
-    let has_word = result.hits.iter().any(|hit| hit.arms.has_query_word());
-    (result.mode == SearchMode::Hybrid && are_near && !has_word && result.uses.is_none())
-        .then(|| format!("no word of {} was found; these hits are near in meaning", shorten_query(result)))
-}
-
 /// Returns a note on a result that is empty, out of date or incomplete.
 pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
     let mut parts: Vec<String> = result.found_uses().into_iter().map(describe_direct_question).collect();
@@ -312,6 +295,9 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
             "little or nothing found as typed; also searched: {}",
             escape_for_display(corrected)
         ));
+        let is_said = result.similar_names.iter().any(|name| name.eq_ignore_ascii_case(corrected));
+        parts
+            .extend(suggest_similar(result).filter(|_| !is_said).map(|similar| escape_for_display(&similar)));
     }
     if !result.expanded.is_empty() {
         parts.push(format!(
@@ -346,14 +332,14 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
 }
 
 /// Returns the query, shortened to fit into a note.
-fn shorten_query(result: &SearchResult) -> String {
+pub(super) fn shorten_query(result: &SearchResult) -> String {
     let query = &result.query;
     let cut = query.char_indices().nth(MOST_QUOTED_CHARS).map(|(at, _)| format!("{}…", &query[..at]));
     escape_for_display(cut.as_ref().unwrap_or(query))
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use memod_base::types::ChunkKind;
     use memod_proto::{Arms, Pending};
 
@@ -395,7 +381,8 @@ mod tests {
         assert_eq!(result_note(&result), Some(format!("no match for {}…", "é".repeat(MOST_QUOTED_CHARS))));
     }
 
-    fn hit(arms: Arms) -> Hit {
+    /// Returns a hit without text that these arms found.
+    pub(in crate::searching) fn hit(arms: Arms) -> Hit {
         Hit {
             kind: ChunkKind::Text,
             classes: Vec::new(),
@@ -437,22 +424,6 @@ mod tests {
         check(near, SearchMode::Hybrid, Some("no word of q was found; these hits are near in meaning"));
         check(near, SearchMode::Vector, None);
         check(Arms { path: Some(1), ..near }, SearchMode::Hybrid, None);
-    }
-
-    #[test]
-    fn a_name_that_exists_nowhere_is_said_first() {
-        let parts = Arms { bm25: Some(1), ..Arms::default() };
-        let result = SearchResult {
-            hits: vec![hit(parts)],
-            fresh: true,
-            unknown_name: Some("getUserFoo".to_owned()),
-            ..SearchResult::default()
-        };
-        let said = "no indexed file, commit or memory has getUserFoo; these hits are only near it";
-        assert_eq!(leading_note(&result).as_deref(), Some(said));
-        let corrected = SearchResult { corrected: Some("getUserFood".to_owned()), ..result.clone() };
-        assert_eq!(leading_note(&corrected), None); // the note on the correction says it
-        assert_eq!(leading_note(&SearchResult { hits: Vec::new(), ..result }), None);
     }
 
     #[test]

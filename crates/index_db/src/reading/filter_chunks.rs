@@ -32,6 +32,22 @@ impl IndexReader {
         })
     }
 
+    /// Calls `visit` with each name of a definition in any worktree. A name comes several times if several chunks define it; these
+    /// are one after another.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_defined_name(&self, mut visit: impl FnMut(&str)) -> Result<(), DatabaseError> {
+        self.run_query(|conn| {
+            let mut statement = conn.prepare_cached("SELECT name FROM symbol ORDER BY name")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(row.get_ref(0)?.as_str().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+
     /// Calls `visit` with the chunk of each commit of a worktree and the first line of its text: id, date and author.
     ///
     /// # Errors

@@ -119,6 +119,10 @@ pub struct SearchResult {
     /// The name that the query consists of, if no indexed file, commit or memory contains it; the hits are only near it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_name: Option<String>,
+    /// The names of definitions that are nearest to the name that the query consists of, the nearest first, if nothing has that name
+    /// or its type has no such member. Hits that define the first one come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub similar_names: Vec<String>,
     /// Other words from a language model that were also searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expanded: Vec<String>,

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use memod_base::paths::{self, CallerDir};
-use memod_base::types::{
-    Definition, PathPart, ReadRefusal, SourceKey, explain_wrong_lines, file_name, last_part, parse_target,
-};
+use memod_base::types::{Definition, PathPart, ReadRefusal, SourceKey, explain_wrong_lines, parse_target};
 use memod_engine::errors::RpcResult;
 use memod_memory::anchor::MOST_LINES;
 use memod_proto::anchor::Anchor;
@@ -15,14 +13,10 @@ use super::{AnchorChecker, AnchorLocation};
 use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
 };
+use crate::daemon::definitions::similar_targets::suggest_similar_targets;
 use crate::daemon::request::commit_history::{parse_source_key, parse_source_key_in};
 use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
 use crate::daemon::request::request_errors::bad_params_error;
-
-/// Number of suggestions for a path or name that does not exist.
-const MOST_SUGGESTIONS: usize = 5;
-/// Minimum similarity of a suggestion, 0 to 1. Jaro-Winkler favours a common beginning.
-const MIN_SIMILARITY: f64 = 0.9;
 
 /// Returns an anchor for the present code of a target.
 ///
@@ -212,15 +206,7 @@ fn locate_symbol(
     let path = dir.display_path(key.as_str());
     let all = checker.reader.list_definitions(checker.at.worktree, &key)?;
     match find_definitions_named(&all, name).as_slice() {
-        [] => {
-            let near = find_similar_names(name, all.iter().map(|found| found.title.as_str()));
-            let hint = suggest_names(&near.iter().map(|title| format!("{path}#{title}")).collect::<Vec<_>>());
-            let error = prefix_about_param(undefined_name_error(&checker.request.caveats, &path, name, &all));
-            Err(match hint {
-                Some(hint) => error.with_hint(hint),
-                None => error,
-            })
-        }
+        [] => Err(prefix_about_param(undefined_name_error(&checker.request.caveats, &path, name, &all))),
         [found] => Ok(AnchorLocation::from_definition(key, found)),
         found => {
             let found: Vec<_> = found.iter().map(|found| (key.clone(), (*found).clone())).collect();
@@ -266,16 +252,12 @@ fn missing_target_error(checker: &AnchorChecker<'_>, target: &str, dir: &CallerD
     if let Some(other) = find_enclosing_repository(checker, &key) {
         return not_indexed_error(&dir.display_path(other.as_str()), ReadRefusal::NestedRepository);
     }
-    let paths = checker.reader.list_paths(checker.at.worktree).unwrap_or_default();
-    let paths = paths.iter().filter(|(_, refusal)| refusal.is_none()).map(|(path, _)| path.as_str());
-    let behind = target.strip_prefix(path).unwrap_or_default();
-    let near = find_similar_names(key.as_str(), paths);
-    let near: Vec<_> = near.iter().map(|path| format!("{}{behind}", dir.display_path(path))).collect();
-    let hint = suggest_names(&near);
-    let hint = hint.unwrap_or_else(|| {
+    let index = (&*checker.request.shared, checker.reader);
+    let similar = suggest_similar_targets(index, checker.at.worktree, target, dir).ok().flatten();
+    let hint = similar.unwrap_or_else(|| {
         "paths start at the current directory; `memo status --files` lists the indexed files".to_owned()
     });
-    let mut error = prefix_about_param(unknown_target_error(&checker.request.caveats, target));
+    let mut error = prefix_about_param(unknown_target_error(&checker.request.caveats, target, None));
     if !checker.at.fresh {
         error.message += "; or the file is not indexed yet: `memo sync` waits until it is";
     }
@@ -302,50 +284,9 @@ fn not_indexed_error(path: &str, refusal: ReadRefusal) -> RpcError {
     target_error(&message, "name a file that is indexed: `memo status --files` lists them")
 }
 
-/// Returns similar names, the most similar first, comparing whole names and their last parts.
-fn find_similar_names<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut similar: Vec<(f64, &str)> = names
-        .map(|name| (name_similarity(wanted, name), name))
-        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
-        .collect();
-    similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    similar.into_iter().take(MOST_SUGGESTIONS).map(|(_, name)| name).collect()
-}
-
-/// Returns the similarity of two names or of their last parts, whichever is higher, 0 to 1.
-fn name_similarity(wanted: &str, name: &str) -> f64 {
-    let whole = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
-    let is_path = wanted.contains('/') || name.contains('/') || wanted.contains('.');
-    let last_part = if is_path { file_name } else { last_part };
-    let part = strsim::jaro_winkler(&last_part(wanted).to_lowercase(), &last_part(name).to_lowercase());
-    whole.max(part)
-}
-
-fn suggest_names(near: &[String]) -> Option<String> {
-    match near {
-        [] => None,
-        [one] => Some(format!("did you mean {one}?")),
-        several => Some(format!("did you mean one of {}?", several.join(", "))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_near() {
-        let paths = ["src/auth.rs", "src/auth/login.rs", "docs/auth.md", "web/renew.ts"];
-        let check = |wanted: &str, names: &[&str], expected: &[&str]| {
-            assert_eq!(find_similar_names(wanted, names.iter().copied()), expected, "{wanted}");
-        };
-        check("src/auht.rs", &paths, &["src/auth.rs", "src/auth/login.rs"]);
-        check("auth.rs", &paths, &["src/auth.rs"]);
-        check("zzz", &paths, &[]);
-        let names = ["Session::login", "Session::verify", "mac"];
-        check("logn", &names, &["Session::login"]);
-        check("Session::verfy", &names, &["Session::verify"]);
-    }
 
     #[test]
     fn an_anchor_by_what_was_typed() {

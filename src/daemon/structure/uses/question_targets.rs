@@ -1,7 +1,9 @@
 //! Finds the definitions that a question about uses names.
 
 use std::collections::HashSet;
+use std::path::Path;
 
+use memod_base::paths::CallerDir;
 use memod_base::types::{
     DeclaredItem, DeclaredRole, Definition, PathPart, SourceKey, file_name, has_lines, parse_target,
     qualifier,
@@ -18,6 +20,7 @@ use super::worktree_structures::WorktreeStructures;
 use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error,
 };
+use crate::daemon::definitions::similar_targets::suggest_similar_targets;
 use crate::daemon::request::commit_history::parse_source_key;
 use crate::daemon::request::path_spec::{choose_part, find_definitions_named};
 use crate::daemon::request::request_context::RequestContext;
@@ -110,7 +113,7 @@ impl QuestionTargets {
     }
 
     /// Returns the definitions as an answer shows them.
-    pub(super) fn list_definitions(&self, dir: &memod_base::paths::CallerDir) -> Vec<RefDefinition> {
+    pub(super) fn list_definitions(&self, dir: &CallerDir) -> Vec<RefDefinition> {
         let shown = self.definitions.iter().map(|(key, found)| RefDefinition {
             path: key.to_string(),
             cwd_path: dir.relative_path(key.as_str()),
@@ -194,7 +197,9 @@ pub(super) fn find_targets(
         targets.add_definitions(structures, &key, vec![found]);
     }
     if targets.definitions.is_empty() {
-        Err(unknown_target_error(&request.caveats, target))
+        let dir = CallerDir::new(&at.layout, Path::new(cwd));
+        let similar = suggest_similar_targets((&request.shared, reader), at.worktree, target, &dir)?;
+        Err(unknown_target_error(&request.caveats, target, similar))
     } else {
         Ok(targets)
     }
