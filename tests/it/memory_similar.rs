@@ -154,6 +154,96 @@ fn dedupe_proposes_and_merges_only_when_it_is_told_to() {
     assert_eq!(memo(&live, &["dedupe"]).0, 1, "by the next daemon too");
 }
 
+/// Adds the second of two texts, and returns whether `memo add` refuses it as a near-duplicate, and by what it may contradict the
+/// first. Then adds it all the same.
+fn judge_added(live: &Live, container: &str, text: &str) -> (bool, Option<String>) {
+    let (exit, added) = memo(live, &["add", "--container", container, text]);
+    if exit == 0 {
+        return (false, added["contradicted"][0]["by"].as_str().map(str::to_owned));
+    }
+    assert!(added["error"]["message"].as_str().unwrap().contains("says nearly the same"), "{added}");
+    add(live, &["--force", "--container", container, text]);
+    (true, None)
+}
+
+#[test]
+fn add_and_dedupe_agree_on_what_says_the_same() {
+    const SAME: (bool, Option<&str>) = (true, None);
+    const OTHER: (bool, Option<&str>) = (false, None);
+    let live = Live::new();
+    for (nth, (first, second, expected)) in [
+        (
+            "Deploys run on Friday from the main branch",
+            "Deployments run on Fridays from the main branch",
+            SAME,
+        ),
+        ("The auth token expires after 24 hours", "Auth tokens expire after 24h", SAME),
+        ("Use tabs for indentation", "Indentation uses tabs", SAME),
+        ("We use PostgreSQL for storage", "PostgreSQL is used for storage", SAME),
+        ("Run cargo fmt before committing", "Before committing, run cargo fmt", SAME),
+        ("Never push to main", "Do not push to main", SAME),
+        ("Login tokens expire after one hour", "Login tokens expire after 1h", SAME),
+        ("use tabs", "do not use tabs", (false, Some("negation"))),
+        ("Use tabs for indentation", "Avoid tabs for indentation", (false, Some("negation"))),
+        ("caching is enabled", "caching is disabled", (false, Some("negation"))),
+        ("timeout is 5 s", "timeout is 50 s", (false, Some("numbers"))),
+        (
+            "Login tokens expire after one hour",
+            "Login tokens expire after two hours",
+            (false, Some("numbers")),
+        ),
+        ("Ports below 1024 need root", "Ports above 1024 need root", (false, Some("opposite"))),
+        ("Deploy to staging on Friday", "The build takes four minutes", OTHER),
+        ("use spaces", "the cache is kept for a day", OTHER),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let container = format!("pair{nth}");
+        add(&live, &["--container", &container, first]);
+        let (is_same, by) = judge_added(&live, &container, second);
+        assert_eq!((is_same, by.as_deref()), expected, "add: {first} / {second}");
+        let (exit, found) = memo(&live, &["dedupe", "--container", &container]);
+        let n_merged = found["groups"].as_array().unwrap().len();
+        let by = found["differing"][0]["by"].as_str();
+        assert_eq!((n_merged == 1, by), expected, "dedupe: {first} / {second}: {found}");
+        assert_eq!(exit, i32::from(!is_same), "{found}");
+    }
+    let output = live.memo(&["dedupe", "--container", "pair7"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no two memories of a container say nearly the same"), "{said}");
+    assert!(
+        said.contains("use tabs / do not use tabs (nearly the same text, but one of them is negated)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn many_nearer_memories_hide_no_near_duplicate() {
+    let live = Live::new();
+    for hours in 24..36 {
+        add(&live, &["--force", &format!("Auth uses JWT with {hours}h expiry")]);
+    }
+    let (is_same, _) = judge_added(&live, "project", "Authentication uses JWT tokens with 24-hour expiry");
+    let groups = memo(&live, &["dedupe"]).1["groups"].clone();
+    assert!(is_same && groups.as_array().unwrap().len() == 1, "{groups}");
+    assert_eq!(groups[0]["merge"].as_array().unwrap().len(), 1, "{groups}");
+}
+
+#[test]
+fn a_decided_contradiction_is_not_listed_again() {
+    let live = Live::new();
+    let tabs = id(&add(&live, &["use tabs"]));
+    let none = id(&add(&live, &["do not use tabs"]));
+    let differing = || memo(&live, &["dedupe"]).1["differing"].clone();
+    assert_eq!(
+        (&differing()[0]["older"]["id"], &differing()[0]["newer"]["id"]),
+        (&json!(tabs), &json!(none))
+    );
+    memo(&live, &["link", &none, &tabs, "--kind", "contradicts"]);
+    assert_eq!(differing(), Value::Null);
+}
+
 #[test]
 fn what_is_linked_or_near_is_related() {
     let live = Live::new();

@@ -36,8 +36,8 @@ pub use self::share::{
     is_unconfirmed_trust,
 };
 pub use self::similar::{
-    Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
-    RelatedResult,
+    Contradicted, DedupeParams, DedupeResult, DifferingPair, Group, MergeParams, MergeResult, Related,
+    RelatedParams, RelatedResult,
 };
 pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
 use super::anchor::{Anchor, AnchorState};

@@ -325,6 +325,7 @@ class SearchResult(Record):
     unknown_name: Optional[str]
     """The name that the query consists of, if no indexed file, commit or memory contains it; the hits are only near it."""
     similar_names: list[str]
+    """The names of definitions that are nearest to the name that the query consists of, the nearest first, if nothing has that name or its type has no such member. Hits that define the first one come first."""
     expanded: list[str]
     """Other words from a language model that were also searched."""
     parsed: Parsed
@@ -1030,7 +1031,7 @@ class Contradicted(Record):
     line: str
     """Title, or the beginning of the first line, preceded by `[trust: repo]`, `[team]` and `[conflict: ours]` where they apply."""
     by: str
-    """`numbers` or `negation` if the texts are nearly the same except for these; `title` if the titles are similar."""
+    """`numbers`, `negation` or `opposite` (a word such as `before` for `after`) if the texts are nearly the same except for these; `title` if the titles are similar."""
     cosine: Optional[float]
     """Cosine of the two memories, if it is the reason."""
 
@@ -1661,9 +1662,22 @@ class Group(Record):
     """Digest that identifies exactly these memories in their present versions."""
 
 
+class DifferingPair(Record):
+    older: Brief
+    """The older memory."""
+    newer: Brief
+    """The newer memory."""
+    by: str
+    """`numbers`, `negation` or `opposite`, as in `Contradicted`."""
+    cosine: float
+    """Cosine of the two memories."""
+
+
 class DedupeResult(Record):
     groups: list[Group]
     """Groups, largest first."""
+    differing: list[DifferingPair]
+    """The first pairs that are no near-duplicates, because their texts are nearly the same but differ in what they say. Linked memories are left out."""
     threshold: float
     """The minimum cosine that applied."""
     fresh: bool

@@ -2,7 +2,8 @@
 
 use memod_base::types::memory_file_path;
 use memod_proto::memory::{
-    AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
+    AddResult, DedupeParams, DedupeResult, DifferingPair, Group, MergeParams, MergeResult, RelatedParams,
+    RelatedResult,
 };
 use memod_terminal::text::{format_count, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
@@ -27,13 +28,19 @@ pub(super) fn report_added_memory(result: &AddResult, has_about: bool, output: &
         }
     }
     for other in &result.contradicted {
-        let why = match other.by.as_str() {
-            "title" => "a similar title",
-            "numbers" => "nearly the same text with other numbers",
-            _ => "nearly the same text, but one of them is negated",
-        };
+        let why = describe_contradiction(&other.by);
         let (id, line) = (&other.memory.id, &other.memory.line);
         output.write_note(&format!("may contradict {id}: {line} ({why}); decide with `memo resolve`"));
+    }
+}
+
+/// Returns the reason why two memories may contradict each other, in words.
+fn describe_contradiction(by: &str) -> &'static str {
+    match by {
+        "title" => "a similar title",
+        "numbers" => "nearly the same text with other numbers",
+        "opposite" => "nearly the same text with an opposite word",
+        _ => "nearly the same text, but one of them is negated",
     }
 }
 
@@ -121,6 +128,13 @@ pub(crate) fn dedupe_memories(typed: DedupeArgs, context: &CommandContext, outpu
                 format_count(n_more as u64, "memory", "memories")
             ));
         }
+    }
+    for DifferingPair { older, newer, by, .. } in &result.differing {
+        let (why, verb) = (describe_contradiction(by), format!("memo resolve {} {}", newer.id, older.id));
+        output.write_note(&format!(
+            "may contradict each other: {} / {} ({why}); `{verb}`",
+            older.line, newer.line
+        ));
     }
     output.write_caveats(&result.caveats);
     Ok(if result.groups.is_empty() { EXIT_NOTHING_FOUND } else { 0 })

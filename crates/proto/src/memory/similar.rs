@@ -12,7 +12,8 @@ pub struct Contradicted {
     /// The memory.
     #[serde(flatten)]
     pub memory: Brief,
-    /// `numbers` or `negation` if the texts are nearly the same except for these; `title` if the titles are similar.
+    /// `numbers`, `negation` or `opposite` (a word such as `before` for `after`) if the texts are nearly the same except for these;
+    /// `title` if the titles are similar.
     pub by: String,
     /// Cosine of the two memories, if it is the reason.
     pub cosine: Option<f64>,
@@ -76,11 +77,29 @@ pub struct DedupeParams {
 pub struct DedupeResult {
     /// Groups, largest first.
     pub groups: Vec<Group>,
+    /// The first pairs that are no near-duplicates, because their texts are nearly the same but differ in what they say. Linked
+    /// memories are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differing: Vec<DifferingPair>,
     /// The minimum cosine that applied.
     pub threshold: f64,
     /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
+}
+
+/// Two memories of one container with nearly the same text that may contradict each other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DifferingPair {
+    /// The older memory.
+    pub older: Brief,
+    /// The newer memory.
+    pub newer: Brief,
+    /// `numbers`, `negation` or `opposite`, as in [`Contradicted`].
+    pub by: String,
+    /// Cosine of the two memories.
+    pub cosine: f64,
 }
 
 /// Near-duplicates in one container.

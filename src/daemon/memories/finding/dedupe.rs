@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use memod_base::types::MemoryRow;
 use memod_config::LEAST_NEAR_COSINE;
+use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_memory::fields;
-use memod_memory::text_difference::find_difference;
 use memod_memory_db::{MemoryFilter, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
-use memod_proto::memory::{DedupeParams, DedupeResult, Group};
+use memod_proto::memory::{DedupeParams, DedupeResult, DifferingPair, Group};
 use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 use serde_json::{Value, json};
 
-use super::near_memories::{MIN_SAME_WORDS_COSINE, are_nearly_same};
+use super::near_rule::{
+    ComparedRecord, Likeness, MIN_SAME_WORDS_COSINE, MOST_CONTRADICTIONS, MOST_NEAR, NearRule,
+};
 use crate::daemon::memories::calls::method_call::{MethodCall, read, run_on_store};
 use crate::daemon::memories::rules::memory_rules::{JobResult, digest_records, field_error, refused_error};
 use crate::daemon::memories::rules::protocol_values;
@@ -23,12 +25,6 @@ use crate::daemon::memories::rules::removal_notices::removal_notice;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 
-/// Number of neighbours that are compared with each memory.
-const MOST_NEAR: usize = 50;
-
-/// Number of neighbours of each memory that also count as near if they have the same words.
-const MAX_NEIGHBOURS_BY_WORDS: usize = 3;
-
 /// The rows of two memories, and the cosine of their vectors.
 type NearPair = (MemoryRow, MemoryRow, f64);
 
@@ -36,21 +32,18 @@ type NearPair = (MemoryRow, MemoryRow, f64);
 /// thread that owns the memories.
 pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.parse_params()?;
-    let threshold = choose_threshold(&params, call.request.shared.engine.config.memory.near_cosine)?;
+    let cosine = choose_threshold(&params, call.request.shared.engine.config.memory.near_cosine)?;
     // An explicit threshold applies without exceptions.
-    let n_by_words = if params.threshold.is_none() { MAX_NEIGHBOURS_BY_WORDS } else { 0 };
+    let rule = NearRule { cosine, compares_words: params.threshold.is_none() };
     let containers = read(call.request, move |rows| list_rows_by_container(rows, &params)).await?;
     let vectors = call.request.shared.memories.finder.with_vectors(Clone::clone);
     let pairs: Vec<NearPair> = run_blocking(call.request, move |_| {
-        let pairs =
-            containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, n_by_words));
+        let pairs = containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, rule.least_cosine()));
         Ok(pairs.collect())
     })
     .await?;
     run_on_store(call.request, move |store, now_ms| {
-        store.read(now_ms, |rows| -> JobResult<Value> {
-            Ok(json!(group_duplicates(rows, &pairs, threshold)?))
-        })
+        store.read(now_ms, |rows| -> JobResult<Value> { Ok(json!(group_duplicates(rows, &pairs, rule)?)) })
     })
     .await
 }
@@ -66,7 +59,7 @@ pub(in crate::daemon) async fn find_near_pairs(
     let containers = read(request, move |rows| list_rows_by_container(rows, &params)).await?;
     let vectors = request.shared.memories.finder.with_vectors(Clone::clone);
     let mut near: Vec<NearPair> = run_blocking(request, move |_| {
-        Ok(containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, 0)).collect())
+        Ok(containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold)).collect())
     })
     .await?;
     near.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1))));
@@ -77,12 +70,7 @@ pub(in crate::daemon) async fn find_near_pairs(
             let mut records =
                 rows.records().find_records(&rows_of_pair)?.into_iter().map(|(_, record)| record);
             let (Some(left), Some(right)) = (records.next(), records.next()) else { continue };
-            let is_linked = rows
-                .links()
-                .list_links(&left.id)?
-                .iter()
-                .any(|link| [&link.from, &link.to].contains(&&right.id));
-            if !is_linked {
+            if !are_linked(rows, &left, &right)? {
                 let is_ordered = (left.created, &left.id) <= (right.created, &right.id);
                 found.push(if is_ordered { (left, right, cosine) } else { (right, left, cosine) });
             }
@@ -110,24 +98,19 @@ fn list_rows_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobRe
         .collect::<Result<_, _>>()?)
 }
 
-/// Returns the pairs of `rows` with at least the cosine `threshold`. The nearest `n_by_words` neighbours of each row need only
-/// [`MIN_SAME_WORDS_COSINE`], because their words are compared later. Scans all vectors for each row, so the caller must hold no
-/// lock.
+/// Returns the pairs of `rows` with at least the cosine `threshold`. Scans all vectors for each row, so the caller must hold no lock.
 fn compare_pairwise(
     vectors: &MutableVectorIndex<MemoryRow>,
     rows: &[MemoryRow],
     threshold: f64,
-    n_by_words: usize,
 ) -> Vec<NearPair> {
     let own_rows: IdSet = rows.iter().copied().collect();
     let mut pairs = Vec::new();
     for row in rows {
         let Some(vector) = vectors.vector_as_query(*row) else { continue };
         let near = vectors.find_nearest(&vector, MOST_NEAR, |other| other > *row && own_rows.contains(other));
-        let near = near.into_iter().enumerate().take_while(|(nth, (_, cosine))| {
-            *cosine >= if *nth < n_by_words { threshold.min(MIN_SAME_WORDS_COSINE) } else { threshold }
-        });
-        pairs.extend(near.map(|(_, (other, cosine))| (*row, other, cosine)));
+        let near = near.into_iter().take_while(|(_, cosine)| *cosine >= threshold);
+        pairs.extend(near.map(|(other, cosine)| (*row, other, cosine)));
     }
     pairs
 }
@@ -145,23 +128,28 @@ fn choose_threshold(params: &DedupeParams, setting: f64) -> JobResult<f64> {
 }
 
 /// Groups near-duplicates. Each group keeps the memory with the highest priority, then the most used, then the newest.
-fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -> JobResult<DedupeResult> {
+fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], rule: NearRule) -> JobResult<DedupeResult> {
     let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
     ids.sort_unstable();
     ids.dedup();
     let living = rows.search().select_rows(&MemoryFilter::default(), Some(&ids))?;
     let mut records: BTreeMap<MemoryRow, MemoryRecord> =
         rows.records().find_records(&living)?.into_iter().collect();
-    let same: Vec<_> = pairs
-        .iter()
-        .filter(|(left, right, cosine)| {
-            let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
-            left.container == right.container
-                && are_nearly_same(*cosine, threshold, left, right)
-                && find_difference(&left.content, &right.content).is_none()
-        })
-        .copied()
-        .collect();
+    let texts: HashMap<MemoryRow, ComparedRecord> =
+        records.iter().map(|(row, record)| (*row, ComparedRecord::new(record))).collect();
+    let (mut same, mut differing) = (Vec::new(), Vec::new());
+    for (left, right, cosine) in pairs {
+        let [Some(one), Some(other)] = [left, right].map(|row| records.get(row)) else { continue };
+        if one.container != other.container {
+            continue;
+        }
+        match rule.judge_pair(*cosine, &texts[left], &texts[right]) {
+            Likeness::Different => {}
+            Likeness::Same => same.push((*left, *right, *cosine)),
+            Likeness::Contradicts(by) => differing.push((one, other, by, *cosine)),
+        }
+    }
+    let differing = list_differing_pairs(rows, differing)?;
     let (mut groups, mut merged) = (Vec::new(), Vec::new());
     for (members, cosine) in connect_pairs(&same) {
         let mut members: Vec<MemoryRecord> = members.iter().filter_map(|row| records.remove(row)).collect();
@@ -177,7 +165,39 @@ fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -
     }
     groups.sort_by(|a, b| b.merge.len().cmp(&a.merge.len()).then_with(|| a.keep.id.cmp(&b.keep.id)));
     let caveats = Caveats::from_notice(removal_notice(&merged, TEAM_ARCHIVED_WORDS, true));
-    Ok(DedupeResult { groups, threshold, caveats })
+    Ok(DedupeResult { groups, differing, threshold: rule.cosine, caveats })
+}
+
+/// Returns the first pairs with nearly the same text that differ in numbers or a negation, the nearest first. Leaves out linked
+/// memories, because their relation is decided.
+fn list_differing_pairs(
+    rows: &MemoryRows<'_>,
+    mut pairs: Vec<(&MemoryRecord, &MemoryRecord, &str, f64)>,
+) -> JobResult<Vec<DifferingPair>> {
+    pairs.sort_by(|a, b| b.3.total_cmp(&a.3).then_with(|| (&a.0.id, &a.1.id).cmp(&(&b.0.id, &b.1.id))));
+    let mut found = Vec::new();
+    for (left, right, by, cosine) in pairs {
+        if found.len() == MOST_CONTRADICTIONS {
+            break;
+        }
+        if !are_linked(rows, left, right)? {
+            let is_ordered = (left.created, &left.id) <= (right.created, &right.id);
+            let [older, newer] = if is_ordered { [left, right] } else { [right, left] };
+            let [older, newer] = [older, newer].map(protocol_values::to_brief);
+            found.push(DifferingPair { older, newer, by: by.to_owned(), cosine });
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether a link leads from one of two memories to the other.
+fn are_linked(
+    rows: &MemoryRows<'_>,
+    left: &MemoryRecord,
+    right: &MemoryRecord,
+) -> Result<bool, DatabaseError> {
+    let links = rows.links().list_links(&left.id)?;
+    Ok(links.iter().any(|link| [&link.from, &link.to].contains(&&right.id)))
 }
 
 /// Joins pairs that share a memory into groups. Returns the members of each group, and its lowest cosine.

@@ -8,13 +8,14 @@ use memod_database::DatabaseError;
 use memod_embed::QueryVector;
 use memod_engine::errors::RpcResult;
 use memod_memory::text;
-use memod_memory::text_difference::{find_difference, has_same_words, is_similar_title};
+use memod_memory::text_difference::is_similar_title;
 use memod_memory_db::{JobError, MemoryFilter, MemoryRecord, MemoryRows};
 use memod_proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
 use memod_proto::{Caveats, RpcError};
 use memod_search::memory_search::nearest_memories;
 use serde_json::Value;
 
+use super::near_rule::{ComparedRecord, Likeness, MOST_CONTRADICTIONS, MOST_NEAR, NearRule};
 use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::rules::memory_links;
 use crate::daemon::memories::rules::memory_rules::{JobResult, find_memory, refused_error};
@@ -22,31 +23,12 @@ use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::memory_thread::memory_finder::MemoryFinder;
 
-/// Most neighbours that are read when all near memories are wanted.
-const MOST_NEAR: usize = 50;
-/// Most contradictions that are reported.
-const MOST_CONTRADICTIONS: usize = 3;
 /// Default number of related memories.
 const DEFAULT_LIMIT: usize = 10;
 /// Maximum number of related memories.
 const MAX_LIMIT: usize = 200;
 /// Lowest cosine of "possibly related" texts, see models/builtin/README.md.
 const MIN_RELATED_COSINE: f64 = 0.5;
-
-/// Lowest cosine of texts with the same words that say nearly the same. Measured among 1,283 facts of conversations and 1,685
-/// subjects of commits: of some 3,400 pairs with a cosine between 0.6 and 0.9, none has the same words. Of 85 pairs with a cosine
-/// of at least 0.8, six say the same, so a lower `memory.near_cosine` would refuse many new memories.
-pub(super) const MIN_SAME_WORDS_COSINE: f64 = 0.6;
-
-/// Returns whether two memories with this cosine say nearly the same. A cosine of at least `bound` suffices; below that, the texts
-/// must have the same words. Words do not count for a chunk of a document, because another memory may quote the document.
-pub(super) fn are_nearly_same(cosine: f64, bound: f64, left: &MemoryRecord, right: &MemoryRecord) -> bool {
-    let are_documents = left.key.is_some() || right.key.is_some();
-    cosine >= bound
-        || (cosine >= MIN_SAME_WORDS_COSINE
-            && !are_documents
-            && has_same_words(&left.content, &right.content))
-}
 
 /// A memory, and its cosine to the memory or query that it was compared with.
 type NearRecord = (MemoryRecord, f64);
@@ -55,8 +37,7 @@ type NearRecord = (MemoryRecord, f64);
 #[derive(Clone)]
 pub(in crate::daemon::memories) struct NearFinder {
     finder: Arc<MemoryFinder>,
-    /// Lowest cosine of texts that say nearly the same.
-    cosine: f64,
+    rule: NearRule,
     /// Whether to refuse a near-duplicate.
     pub(in crate::daemon::memories) refuses_near: bool,
 }
@@ -65,12 +46,12 @@ impl NearFinder {
     pub(in crate::daemon::memories) fn from_shared(shared: &Shared) -> Self {
         let config = &shared.engine.config.memory;
         let finder = Arc::clone(&shared.memories.finder);
-        Self { finder, cosine: config.near_cosine, refuses_near: config.refuse_near }
+        let rule = NearRule { cosine: config.near_cosine, compares_words: true };
+        Self { finder, rule, refuses_near: config.refuse_near }
     }
 
-    /// Returns the living memories of the record's container that say nearly the same, apart from numbers and negations, the
-    /// nearest first.
-    fn find_near_duplicates(
+    /// Returns the living memories of the record's container that may say nearly the same, the nearest first.
+    fn find_near_records(
         &self,
         rows: &MemoryRows<'_>,
         record: &MemoryRecord,
@@ -83,10 +64,7 @@ impl NearFinder {
             .and_then(|model| QueryVector::embed_record(model.as_ref(), field).ok());
         let Some(vector) = vector.flatten() else { return Ok(Vec::new()) };
         let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-        let mut near =
-            self.find_nearest(rows, &filter, &vector, MOST_NEAR, self.cosine.min(MIN_SAME_WORDS_COSINE))?;
-        near.retain(|(other, cosine)| are_nearly_same(*cosine, self.cosine, record, other));
-        Ok(near)
+        self.find_nearest(rows, &filter, &vector, MOST_NEAR, self.rule.least_cosine())
     }
 
     /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the
@@ -115,10 +93,14 @@ impl NearFinder {
     ) -> Result<(Vec<NearRecord>, Vec<Contradicted>), DatabaseError> {
         let mut same = Vec::new();
         let mut contradicted = Vec::new();
-        for (other, cosine) in self.find_near_duplicates(rows, record)? {
-            match find_difference(&record.content, &other.content) {
-                None => same.push((other, cosine)),
-                Some(by) => contradicted.push(build_contradicted(&other, by, Some(cosine))),
+        let text = ComparedRecord::new(record);
+        for (other, cosine) in self.find_near_records(rows, record)? {
+            match self.rule.judge_pair(cosine, &text, &ComparedRecord::new(&other)) {
+                Likeness::Different => {}
+                Likeness::Same => same.push((other, cosine)),
+                Likeness::Contradicts(by) => {
+                    contradicted.push(build_contradicted(&other, by, Some(cosine)));
+                }
             }
         }
         for other in find_titled_alike(rows, record)? {
