@@ -3,6 +3,7 @@
 //! Hits of the index are verified on disk, and the search is repeated if a hit proves stale. Memories are always current and
 //! need no check. Both kinds of hits have scores on one scale and appear in one list.
 
+mod merge_hits;
 pub(super) mod query_expansion;
 pub(super) mod reranking;
 mod search_index;

@@ -10,6 +10,7 @@ mod bad_input;
 mod bad_repositories;
 #[cfg(unix)]
 mod becoming;
+mod beside_definition;
 mod brief;
 mod budget;
 #[cfg(unix)]

@@ -207,6 +207,13 @@ pub fn search_memories(
             newest.into_iter().take(list_limit(request.limit)).map(|row| (row, RecallCandidate::default())),
         );
     }
+    if let Some(name) = request.query.asked_name() {
+        rows.anchors().each_anchored_symbol(filter, |row, symbol| {
+            if name.is_end_of(symbol) {
+                pool.entry(row).or_default();
+            }
+        })?;
+    }
     if pool.is_empty() {
         return Ok(FoundMemories { is_outdated, ..FoundMemories::default() });
     }

@@ -17,6 +17,7 @@ use memod_text::scripts::is_unspaced;
 use memod_text::stems::marked_stem;
 use memod_text::words::{self as tokens, TokenForm};
 
+mod asked_name;
 mod expression;
 mod filter_term;
 mod history_question;
@@ -30,6 +31,7 @@ use expression::ExpressionWriter;
 pub(crate) use expression::WantedPhrases;
 use query_tree::{Alternatives, QueryItem};
 use symbol_names::NameShape;
+pub use symbol_names::SymbolName;
 
 pub(crate) use expression::QueryRestriction;
 pub(super) use expression::swap_plural;

@@ -7,13 +7,12 @@ use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
-use memod_proto::{Hit, Parsed, Pending, SearchMode, SearchResult};
+use memod_proto::{Parsed, Pending, SearchMode, SearchResult};
 use memod_search::correction::{
     MIN_EXACT_HITS, WorktreeVocabulary, correct_query, find_unknown_name, replace_name,
 };
 use memod_search::filter::SearchFilter;
 use memod_search::query::Query;
-use memod_search::ranking::rare_word::{WordlessFactors, factors_for_merged_hits};
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 
@@ -21,6 +20,7 @@ use crate::daemon::definitions::similar_targets::{find_similar_names, is_unknown
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::search::merge_hits::merge_hits;
 use crate::daemon::search::reranking;
 use crate::daemon::search::search_question::{SearchQuestion, SnapshotHits, has_commits, list_memory_notes};
 use crate::daemon::search::searched_memories::SearchedMemories;
@@ -135,8 +135,8 @@ pub(super) fn search_index(
         notes,
     } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
+    let of_memories: Vec<f64> = memories.found.found.iter().map(|memory| memory.ranked.score).collect();
     if let Some(near) = near {
-        let of_memories: Vec<f64> = memories.found.found.iter().map(|memory| memory.ranked.score).collect();
         answer.put_definitions_first(near, &of_memories);
     }
     let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
@@ -156,7 +156,10 @@ pub(super) fn search_index(
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
     let remembered = memories.build_hits(&at.layout, params.explain, question.snippet_extent());
     let of_files = scope.query.is_one_word().then(|| answer.scores_with_word().collect::<Vec<_>>());
-    let (mut hits, texts) = merge_hits(remembered, hits, of_files.as_deref(), *limit);
+    let asked_name = scope.query.asked_name();
+    let relations = asked_name.map(|name| memories.relations_to(&name));
+    let beside = asked_name.as_ref().zip(relations.as_deref());
+    let (mut hits, texts) = merge_hits(remembered, hits.collect(), (of_files.as_deref(), beside), *limit);
     if params.rerank {
         let reranked = match stale.is_empty() {
             true => reranking::rerank_hits(shared, scope.query.text_to_embed(), &mut hits, &texts),
@@ -238,35 +241,4 @@ fn correct_words(
 ) -> Result<Option<Query>, DatabaseError> {
     let words = WorktreeVocabulary { postings: reader.read_postings()?, chunks: ask.chunks };
     correct_query(ask.query, &[&words, &request.memories()])
-}
-
-/// Merges two sorted lists. At equal scores, memories come first. If the query is one word, `of_files` has the score of each
-/// candidate among the files and whether it has the word, and hits that contain the word come first. Returns the hits, and the text
-/// of each hit that has one.
-fn merge_hits(
-    memories: Vec<Hit>,
-    hits: impl Iterator<Item = (Hit, Option<String>)>,
-    of_files: Option<&[(f64, bool)]>,
-    limit: usize,
-) -> (Vec<Hit>, Vec<Option<String>>) {
-    // A memory without the word that is ranked before a memory with the word supersedes that memory, and keeps its place.
-    let n_meant = memories.iter().rposition(|hit| hit.arms.has_query_word()).map_or(0, |last| last + 1);
-    let scores: Vec<_> = (0..).zip(&memories).map(|(nth, hit)| (hit.score, nth < n_meant)).collect();
-    let factors =
-        of_files.map_or_else(WordlessFactors::default, |files| factors_for_merged_hits(&scores, files));
-    let memories = memories.into_iter().zip(scores).map(|(hit, (_, has_word))| {
-        let times = factors.memories.filter(|_| !has_word);
-        (hit, None, times)
-    });
-    let files = hits.map(|(hit, text)| {
-        let times = factors.files.filter(|_| !hit.arms.has_query_word());
-        (hit, text, times)
-    });
-    let mut all: Vec<_> = memories.chain(files).collect();
-    for (hit, _, times) in &mut all {
-        hit.score *= times.unwrap_or(1.0);
-    }
-    all.sort_by(|(left, ..), (right, ..)| right.score.total_cmp(&left.score)); // stable
-    all.truncate(limit);
-    all.into_iter().map(|(hit, text, _)| (hit, text)).unzip()
 }

@@ -4,10 +4,13 @@ use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
+use memod_proto::anchor::AnchorState;
 use memod_proto::{Hit, RpcError, SearchMode};
 use memod_search::SearchAnswer;
 use memod_search::hits::snippet::{SnippetCutter, SnippetExtent};
-use memod_search::memory_search::{FoundMemories, MemorySearchRequest};
+use memod_search::memory_search::{FoundMemories, FoundMemory, MemorySearchRequest};
+use memod_search::query::SymbolName;
+use memod_search::ranking::beside_definition::NameRelation;
 use memod_search::ranking::correction_factor::correction_factor;
 
 use crate::daemon::memories::anchors::check_anchors_by_memory;
@@ -96,6 +99,25 @@ impl<'a> SearchedMemories<'a> {
         self.found.add_corrected(corrected, factor, self.wanted.limit);
         answer.add_corrected(again, factor);
         Some(text)
+    }
+
+    /// Returns how each found memory relates to the name whose definition is asked for. A memory about code that has changed
+    /// or is gone may not hold any more, so it counts only if it has the name.
+    pub(in crate::daemon) fn relations_to(&self, name: &SymbolName<'_>) -> Vec<NameRelation> {
+        let relation = |found: &FoundMemory| {
+            let FoundMemory { ranked, record } = found;
+            let is_current = matches!(ranked.candidate.state, None | Some(AnchorState::Fresh));
+            let symbols = record.anchors.iter().filter_map(|anchor| anchor.symbol.as_deref());
+            let is_about = symbols.into_iter().any(|symbol| name.is_end_of(symbol));
+            let texts = [Some(record.content.as_str()), record.title.as_deref()];
+            let has_name = texts.into_iter().flatten().any(|text| name.is_in_text(text));
+            match (is_about, is_current) {
+                (true, true) => NameRelation::Attached,
+                _ if has_name => NameRelation::Named,
+                _ => NameRelation::Loose,
+            }
+        };
+        self.found.found.iter().map(relation).collect()
     }
 
     /// Returns the found memories as hits, best first.

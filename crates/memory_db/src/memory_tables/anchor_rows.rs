@@ -44,6 +44,30 @@ impl AnchorRows<'_> {
         })
     }
 
+    /// Calls `visit` with the row of each selected memory that is about a definition, and the qualified name of the definition.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_anchored_symbol(
+        &self,
+        filter: &MemoryFilter,
+        mut visit: impl FnMut(MemoryRow, &str),
+    ) -> Result<(), DatabaseError> {
+        let (sql_condition, values) = filter.sql_condition(self.access.now_ms());
+        let sql = format!(
+            "SELECT m.row, json_extract(a.anchor, '$.symbol') AS symbol FROM memory m JOIN anchor a ON a.memory = m.row
+             WHERE {sql_condition} AND symbol IS NOT NULL"
+        );
+        self.access.run(|conn| {
+            let mut statement = conn.prepare(&sql)?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                visit(MemoryRow(row.get(0)?), row.get_ref(1)?.as_str().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+
     /// Returns the memories in `rows` that have anchors, with their anchors, in no order.
     ///
     /// # Errors

@@ -1,5 +1,8 @@
 //! Finds the words of a query that may be names of symbols.
 
+use memod_base::types::{last_part, qualifier};
+use memod_text::words::{TokenForm, joined_name, write_words};
+
 /// Most names that are taken from one query.
 const MAX_NAMES: usize = 8;
 
@@ -16,7 +19,7 @@ const FILE_ENDINGS: [&str; 45] = [
 
 /// The spelling of a word, in the order of how likely it names a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NameShape {
+pub enum NameShape {
     /// Any other identifier: `config`.
     Plain,
     /// `Session`, `HTTP`: a type, or the start of a sentence.
@@ -27,13 +30,44 @@ pub(crate) enum NameShape {
 
 /// A word that may be the name of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SymbolName<'a> {
+pub struct SymbolName<'a> {
     /// The name with its qualifiers: `Session::login`.
-    pub(crate) full: &'a str,
+    pub full: &'a str,
     /// The last part: `login`.
-    pub(crate) last: &'a str,
+    pub last: &'a str,
     /// Spelling of the name.
-    pub(crate) shape: NameShape,
+    pub shape: NameShape,
+}
+
+impl SymbolName<'_> {
+    /// Returns whether a definition with this qualified name has the name, in any spelling and with the same innermost qualifier.
+    pub fn is_end_of(&self, title: &str) -> bool {
+        if joined_name(self.last) != joined_name(last_part(title)) {
+            return false;
+        }
+        let before =
+            self.full[..self.full.len() - self.last.len()].trim_end_matches(|c| !is_identifier_char(c));
+        let typed = before.rsplit(|c| !is_identifier_char(c)).next().filter(|owner| !owner.is_empty());
+        let owner = qualifier(title).map(last_part);
+        typed.is_none_or(|typed| owner.is_some_and(|owner| joined_name(owner) == joined_name(typed)))
+    }
+
+    /// Returns whether a text has the name: as one word, or if the name is a plain word, between backticks or before a bracket,
+    /// because a plain word may mean anything.
+    pub fn is_in_text(&self, text: &str) -> bool {
+        if self.shape == NameShape::Plain {
+            return text.match_indices(self.last).any(|(at, _)| {
+                let (before, after) = (&text[..at], &text[at + self.last.len()..]);
+                let is_quoted = before.ends_with(['`', '.', ':']) && after.starts_with('`');
+                let begins = !before.ends_with(is_identifier_char);
+                begins && (is_quoted || after.starts_with('('))
+            });
+        }
+        let joined = joined_name(self.last);
+        let mut words = String::new();
+        write_words(text, TokenForm::Whole, &mut words);
+        words.split_ascii_whitespace().any(|word| word == joined)
+    }
 }
 
 /// Returns the name in a word between spaces, without brackets and surrounding punctuation; `None` if the word cannot be a name.
@@ -130,6 +164,30 @@ mod tests {
         check("a..b", None);
         check("", None);
         check(&"a".repeat(1_000), None);
+    }
+
+    #[test]
+    fn names_of_definitions_and_in_texts() {
+        let check = |typed: &str, title: &str, expected: bool| {
+            assert_eq!(parse_name(typed).unwrap().is_end_of(title), expected, "{typed} {title}");
+        };
+        check("login", "auth::Session::login", true);
+        check("Session.login", "auth::Session::login", true);
+        check("Session.logIn()", "Session.log_in", true);
+        check("Key.login", "Session.login", false);
+        check("login", "Session.relogin", false);
+        check("Session.login", "login", false);
+        let check = |typed: &str, text: &str, expected: bool| {
+            assert_eq!(parse_name(typed).unwrap().is_in_text(text), expected, "{typed} {text}");
+        };
+        check("parse_config", "call parseConfig once", true);
+        check("parse_config", "parse the config", false);
+        check("Session", "the session ends", true);
+        check("load", "load it once", false);
+        check("load", "`load` is slow", true);
+        check("load", "`Config.load` is slow", true);
+        check("load", "reload() is slow, load() is not", true);
+        check("load", "`reload` it", false);
     }
 
     #[test]
