@@ -49,6 +49,7 @@ mod file_server;
 mod freshness;
 mod git_freshness;
 mod git_matrix;
+mod guide_questions;
 mod hooks;
 #[cfg(unix)]
 mod hostile;

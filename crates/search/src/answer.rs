@@ -11,6 +11,7 @@ use super::arms::ArmRunner;
 use super::query::Query;
 use super::worktree_chunks::AdmittedChunks;
 use crate::arms::definition_pieces;
+use crate::arms::guide_section::find_guide_section;
 use crate::arms::listing::list_chunks;
 use crate::candidates::arm_signals::ArmSignals;
 use crate::candidates::chunk_candidate::ChunkCandidate;
@@ -30,6 +31,10 @@ const LEAST_EXTENDED: usize = 40;
 
 /// Most definitions of the nearest name that come before the hits of a name that exists nowhere.
 const MOST_NEAR_DEFINITIONS: usize = 3;
+
+/// Last place, 1-based, of the section that answers a question of a user: it is seen at once, and two definitions come first if they
+/// match better.
+const PLACE_OF_SECTION: usize = 3;
 
 /// Most other paths of a content that a hit lists.
 const MAX_OTHER_PATHS: usize = 1_000;
@@ -70,6 +75,8 @@ pub struct SearchAnswer {
     pub degraded: Vec<String>,
     /// Whether the embedding model has changed since the snapshot, so that the search must be repeated.
     pub is_outdated: bool,
+    /// The section that answers the query, if the query is a question of a user.
+    pub section: Option<ChunkId>,
     /// Whether the query has no words, so that `found` lists everything that passes the filters.
     pub is_list: bool,
 }
@@ -124,6 +131,27 @@ impl SearchAnswer {
         self.found.retain(|hit| !known.contains(&hit.ranked.candidate.key));
         self.found.splice(0..0, first);
     }
+
+    /// Raises the section that answers the query to the last of the first places, unless a section has one of these places already.
+    /// `memories` are the scores of the memories that come into the same list.
+    pub fn raise_section(&mut self, memories: &[f64]) {
+        let place_of = |hit: &FoundChunk| Some(hit.ranked.candidate.key) == self.section;
+        let Some(place) = self.found.iter().position(place_of) else { return };
+        let is_section = |hit: &FoundChunk| hit.ranked.candidate.kind == ChunkKind::Doc;
+        let scores = self.found.iter().map(|hit| (hit.ranked.score, is_section(hit)));
+        let mut scores: Vec<_> = scores.chain(memories.iter().map(|score| (*score, false))).collect();
+        scores.sort_by(|left, right| right.0.total_cmp(&left.0));
+        scores.truncate(PLACE_OF_SECTION);
+        let Some((bar, _)) = scores.last().filter(|_| !scores.iter().any(|(_, is_section)| *is_section))
+        else {
+            return;
+        };
+        let mut section = self.found.remove(place);
+        let factor = raising_factor(section.ranked.score, *bar);
+        apply_correction(&mut section.ranked, factor);
+        let place = self.found.partition_point(|hit| hit.ranked.score >= section.ranked.score);
+        self.found.insert(place, section);
+    }
 }
 
 impl FoundChunk {
@@ -170,6 +198,10 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     } else {
         rerank::rank_chunks(query, filter.wanted_classes(), request.disabled_parts, candidates)
     };
+    let section = match query.asks_for_guide() {
+        true => find_guide_section(reader, query, &idf_of_words, &ranked)?,
+        false => None,
+    };
     let n_extended = (EXTENDED_PER_HIT * request.limit).max(LEAST_EXTENDED);
     for hit in ranked.iter_mut().take(n_extended) {
         let content = members.worktree.content_at(hit.candidate.content);
@@ -182,7 +214,7 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
         .map(|(nth, ranked)| build_found_chunk(members, ranked, nth < n_shown))
         .collect();
     read_commit_texts(reader, &mut found, request.limit)?;
-    Ok(SearchAnswer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
+    Ok(SearchAnswer { found, query: query.clone(), degraded, is_outdated, section, is_list: lists })
 }
 
 /// Reads the texts of the first `limit` commits, and of the first `limit` commits with a word of the query. No others can be shown,

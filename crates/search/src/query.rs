@@ -20,6 +20,7 @@ use memod_text::words::{self as tokens, TokenForm};
 mod asked_name;
 mod expression;
 mod filter_term;
+pub(crate) mod guide_question;
 mod history_question;
 mod lexer;
 mod pasted_text;
@@ -54,6 +55,7 @@ pub struct Query {
     /// Whether the query is a single name.
     is_symbol: bool,
     asks_for_history: bool,
+    asks_for_guide: bool,
 }
 
 /// A wanted word of a query, in the form of the index.
@@ -99,7 +101,8 @@ impl Query {
         let is_symbol = raw.len() == 1
             && symbol_names::parse_name(raw[0]).is_some_and(|name| name.shape > NameShape::Plain);
         let asks_for_history = history_question::is_history_question(&raw);
-        Self { any, filters, notes, text, words, symbols, is_symbol, asks_for_history }
+        let asks_for_guide = guide_question::is_guide_question(&raw);
+        Self { any, filters, notes, text, words, symbols, is_symbol, asks_for_history, asks_for_guide }
     }
 
     /// Returns the query with its wanted words and phrases replaced by `replace`; `None` if none is replaced.
@@ -208,6 +211,11 @@ impl Query {
     /// Returns whether the query is about history, which commits answer.
     pub(crate) fn asks_for_history(&self) -> bool {
         self.asks_for_history
+    }
+
+    /// Returns whether the query is a question of a user, which documents answer.
+    pub(crate) fn asks_for_guide(&self) -> bool {
+        self.asks_for_guide
     }
 
     /// Returns whether one of `tokens` is among the wanted words.

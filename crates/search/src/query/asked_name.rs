@@ -31,6 +31,9 @@ impl Query {
     /// Returns the name whose definition the query asks for; `None` for any other query. Beside other words, a name must be spelled
     /// like code, because `make config` is no name.
     pub fn asked_name(&self) -> Option<SymbolName<'_>> {
+        if self.asks_for_guide {
+            return None; // `what is a container` asks for an explanation
+        }
         if let Some(name) = self.single_name() {
             return parse_name(name);
         }
@@ -60,6 +63,7 @@ mod tests {
         check("definition of parseConfig", Some("parseConfig"));
         check("config function", None);
         check("make config", None);
+        check("what is a config", None);
         check("why is parse_config slow", None);
         check("parse_config load_config", None);
         check("pars*", None);
