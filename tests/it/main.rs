@@ -73,6 +73,7 @@ mod memory_search;
 mod memory_similar;
 mod misspelt;
 mod models;
+mod moved_code;
 mod named;
 mod next_steps;
 mod one_hit;

@@ -48,7 +48,7 @@ def within(n_requests):
 
 const NOTES: &str = "# Notes\n\nTokens are signed.\n\nThey expire after a day.\n";
 
-fn about(live: &Live, text: &str, targets: &[&str]) -> String {
+pub(crate) fn about(live: &Live, text: &str, targets: &[&str]) -> String {
     let abouts = targets.iter().flat_map(|target| ["--about", target]);
     let args: Vec<&str> = ["add", text, "--force"].into_iter().chain(abouts).collect();
     let (code, answer) = memo(live, &args);
@@ -63,7 +63,7 @@ fn get_in(live: &Live, dir: &Path, id: &str) -> Value {
     answer["memories"][0].clone()
 }
 
-fn get(live: &Live, id: &str) -> Value {
+pub(crate) fn get(live: &Live, id: &str) -> Value {
     get_in(live, &live.root(), id)
 }
 
@@ -74,7 +74,7 @@ fn state_in(live: &Live, dir: &Path, id: &str) -> String {
     format!("{}{now}", memory["state"].as_str().unwrap_or("unknown"))
 }
 
-fn state(live: &Live, id: &str) -> String {
+pub(crate) fn state(live: &Live, id: &str) -> String {
     state_in(live, &live.root(), id)
 }
 

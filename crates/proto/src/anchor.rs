@@ -57,7 +57,8 @@ pub struct Anchor {
     /// Present state of the anchor; null if it is unknown or was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<AnchorState>,
-    /// Present location of the same text, as one would type it, if the path or the lines differ.
+    /// Present location of the text, as one would type it, if the path or the lines differ; if the text has changed, the most likely
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
     /// A note on the state.
@@ -85,6 +86,34 @@ pub struct Seen {
     pub nth: Option<(u32, u32)>,
     /// Whether no other text in the worktree was equal, so that an equal text elsewhere means that it has moved.
     pub alone: bool,
+    /// For lines: the text around them, which distinguishes them from equal lines elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub around: Option<Surroundings>,
+    /// Hashes of up to 16 lines of the file, 8 digits each, which distinguish the edited file from another file at its path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<String>,
+}
+
+/// The text around anchored lines at the last confirmation. Each line is given by 8 digits of its hash.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Surroundings {
+    /// Qualified name of the innermost definition that had the lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
+    /// First half of the blake3 of that definition's text, if no other definition in the worktree had the same text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Number of lines of that definition above the anchored lines.
+    pub n_above: u32,
+    /// Number of lines of that definition below the anchored lines.
+    pub n_below: u32,
+    /// Up to eight lines above that are not empty, nearest first, each with its distance from the first anchored line.
+    pub above: Vec<(String, u32)>,
+    /// Up to eight lines below that are not empty, nearest first, each with its distance from the last anchored line.
+    pub below: Vec<(String, u32)>,
+    /// Which of these lines occurred once in the file: a bit for each line above, the lowest for the nearest, and the same below.
+    pub unique: (u32, u32),
 }
 
 /// Number of living memories with anchors in each state, in one worktree.

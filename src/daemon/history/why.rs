@@ -85,7 +85,7 @@ fn build_why_result(
         let former = if is_in_tree(&history, tree, &key) {
             None
         } else {
-            history.find_former_name((&request.shared, at), tree, &key, until)
+            history.find_former_name((&request.shared, at), tree, (&key, None), until)
         };
         WhyQuestion { request, at, history: &history, head, key, former_path: former, dir, limit, until }
     };

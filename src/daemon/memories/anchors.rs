@@ -4,7 +4,10 @@
 //! of each anchor with one snapshot. Every file involved is also compared with the disk, as hits are; if a file differs, the
 //! file is indexed and all anchors are checked again.
 
+mod build_anchor;
+mod compare_lines;
 mod renamed_file;
+mod replaced_file;
 mod resolve_target;
 
 use std::collections::HashMap;
@@ -20,7 +23,7 @@ use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_memory::anchor::{LineHashes, hash_text};
 use memod_memory_db::AnchoredMemory;
-use memod_proto::anchor::{Anchor, AnchorState, Seen};
+use memod_proto::anchor::{Anchor, AnchorState};
 use memod_proto::{FreshnessLevel, RpcError, code};
 
 pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_anchor_at_target, resolve_target};
@@ -131,6 +134,7 @@ pub(in crate::daemon) struct AnchorChecker<'a> {
 }
 
 /// The result of checking an anchor.
+#[derive(Clone)]
 struct AnchorFinding {
     state: Option<AnchorState>,
     /// Where the code of the anchor is now, if known.
@@ -163,6 +167,10 @@ impl AnchorLocation {
 }
 
 impl AnchorFinding {
+    fn is_fresh(&self) -> bool {
+        self.state == Some(AnchorState::Fresh)
+    }
+
     fn new_fresh(location: AnchorLocation) -> Self {
         Self { state: Some(AnchorState::Fresh), location: Some(location), note: None }
     }
@@ -205,13 +213,9 @@ impl<'a> AnchorChecker<'a> {
         });
         let is_sure = !is_stale && (self.at.fresh || state != Some(AnchorState::Orphaned));
         (anchor.state, anchor.note) = if is_sure { (state, note) } else { (None, None) };
-        // The code of a drifted anchor is shown at its own place, unless its file was renamed.
-        let is_renamed = |location: &&AnchorLocation| location.key.as_str() != anchor.path;
-        let now = location.as_ref().filter(|location| match anchor.state {
-            Some(AnchorState::Fresh) => true,
-            Some(AnchorState::Drifted) => is_renamed(location),
-            _ => false,
-        });
+        let now = location
+            .as_ref()
+            .filter(|_| matches!(anchor.state, Some(AnchorState::Fresh | AnchorState::Drifted)));
         let moved = now.filter(|location| {
             **location != AnchorLocation::from_anchor(anchor)
                 && location.render_target() != anchor.to_string()
@@ -231,42 +235,54 @@ impl<'a> AnchorChecker<'a> {
             self.unreadable_note.get_or_insert_with(|| note.clone());
             return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }
-        let Some(entry) = entry else {
-            let moved = self.find_moved_text(anchor, &key)?;
-            let renamed = match moved.state {
-                Some(AnchorState::Orphaned) => self.find_in_renamed_file(anchor, &key)?,
-                _ => None,
-            };
-            return Ok(renamed.unwrap_or(moved));
+        let Some(entry) = entry else { return self.find_gone_code(anchor, &key) };
+        let own = match (entry.hash, &anchor.symbol, anchor.lines) {
+            (Some(hash), ..) if encode_hex(&hash) == anchor.seen.blob => {
+                return Ok(AnchorFinding::new_fresh(AnchorLocation::from_anchor(anchor)));
+            }
+            (None, ..) => {
+                let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
+                let note = format!("{key} is {why} now, so its text was not compared");
+                AnchorFinding::new_drifted(None, Some(note))
+            }
+            (_, Some(title), _) => self.compare_symbol(anchor, &key, title)?,
+            (_, None, Some(lines)) => self.compare_lines(anchor, &key, lines)?,
+            (_, None, None) => self.compare_whole_file(anchor, &key)?,
         };
-        let Some(hash) = entry.hash else {
-            let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
-            return Ok(AnchorFinding::new_drifted(
-                None,
-                Some(format!("{key} is {why} now, so its text was not compared")),
-            ));
-        };
-        if encode_hex(&hash) == anchor.seen.blob {
-            return Ok(AnchorFinding::new_fresh(AnchorLocation::from_anchor(anchor)));
+        self.follow_replaced_file(anchor, (&key, &entry), own)
+    }
+
+    /// Compares an anchor for a whole file with the text of a file.
+    fn compare_whole_file(
+        &mut self,
+        anchor: &Anchor,
+        key: &SourceKey,
+    ) -> Result<AnchorFinding, DatabaseError> {
+        let Some(text) = self.read_text(key)? else { return Ok(AnchorFinding::new_drifted(None, None)) };
+        let location = AnchorLocation { key: key.clone(), symbol: None, lines: None };
+        Ok(match hash_text(&text).to_string() == anchor.seen.text {
+            true => AnchorFinding::new_fresh(location),
+            false => AnchorFinding::new_drifted(Some(location), None),
+        })
+    }
+
+    /// Finds the code of an anchor whose file is gone: the same text elsewhere, or else the renamed file.
+    fn find_gone_code(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<AnchorFinding, DatabaseError> {
+        let moved = self.find_moved_text(anchor, key)?;
+        if moved.is_fresh() {
+            return Ok(moved);
         }
-        if let Some(title) = &anchor.symbol {
-            return self.compare_symbol(anchor, &key, title);
+        let elsewhere = self.find_lines_elsewhere(anchor, key)?;
+        if let Some(found) = elsewhere.as_ref().filter(|found| found.is_fresh()) {
+            return Ok(found.clone());
         }
-        let Some(text) = self.read_text(&key)? else { return Ok(AnchorFinding::new_drifted(None, None)) };
-        let Some(lines) = anchor.lines else {
-            let is_same = hash_text(&text).to_string() == anchor.seen.text;
-            let location = AnchorLocation::from_anchor(anchor);
-            return Ok(if is_same {
-                AnchorFinding::new_fresh(location)
-            } else {
-                AnchorFinding::new_drifted(Some(location), None)
-            });
-        };
-        let found = LineHashes::new(&text).find_moved_lines(lines, &anchor.seen.text, anchor.seen.nth);
-        Ok(found.map_or_else(
-            || AnchorFinding::new_drifted(Some(AnchorLocation::from_anchor(anchor)), None),
-            |lines| AnchorFinding::new_fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
-        ))
+        let renamed = self.find_in_renamed_file(anchor, key, None)?;
+        Ok(match (renamed, elsewhere) {
+            (Some(renamed), _) if renamed.is_fresh() => renamed,
+            // The same lines in another file are more likely than the place that changed lines had.
+            (_, Some(elsewhere)) => elsewhere,
+            (renamed, None) => renamed.unwrap_or(moved),
+        })
     }
 
     /// Returns the file, or the directory that contains it, for which read permission is missing; `None` if all may be read.
@@ -318,16 +334,21 @@ impl<'a> AnchorChecker<'a> {
         anchor: &Anchor,
         key: &SourceKey,
     ) -> Result<Option<(u32, u32)>, DatabaseError> {
-        let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
+        // An equal definition that was there before may be the one that is found.
+        let (Some((first, last)), Some(run), true) = (anchor.lines, &anchor.seen.run, anchor.seen.alone)
+        else {
+            return Ok(None);
+        };
+        let Some(n_lines) = last.checked_sub(first) else { return Ok(None) };
         let text = self.read_text(key)?;
-        Ok(text.and_then(|text| LineHashes::new(&text).find_moved_lines(lines, run, None)))
+        Ok(text.and_then(|text| LineHashes::new(&text).find_only_run(n_lines + 1, run)))
     }
 
     /// Searches the worktree for the text of an anchor that is gone from its location. The text has moved if it was unique when
     /// the anchor was made, and is now in exactly one other location.
     fn find_moved_text(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<AnchorFinding, DatabaseError> {
         let mut locations = self.find_same_text(anchor)?;
-        locations.retain(|location| location.symbol == anchor.symbol);
+        locations.retain(|location| location.symbol == anchor.symbol && location.key != *key);
         let note = match locations.as_slice() {
             [location] if anchor.seen.alone => {
                 let location = location.clone();
@@ -416,44 +437,6 @@ impl<'a> AnchorChecker<'a> {
         // An unreadable file counts as stale, so the request is repeated.
         let most = self.request.shared.engine.config.index.max_file_bytes;
         self.at.disk.read_if_unchanged(&self.at.layout.root, key, most, hash)
-    }
-
-    /// Returns an anchor for the present code at a location; `None` if the code is not there, or differs from the snapshot.
-    pub(in crate::daemon) fn build_anchor(
-        &mut self,
-        location: &AnchorLocation,
-    ) -> Result<Option<Anchor>, DatabaseError> {
-        let AnchorLocation { key, symbol, lines } = location;
-        let (Some(hash), Some(text)) =
-            (self.find_entry(key)?.and_then(|entry| entry.hash), self.read_text(key)?)
-        else {
-            return Ok(None);
-        };
-        let blob = encode_hex(&hash);
-        let mut anchor =
-            Anchor { path: key.to_string(), symbol: symbol.clone(), lines: *lines, ..Anchor::default() };
-        anchor.seen = match (symbol, lines) {
-            (Some(title), _) => {
-                let Some(found) = self.reader.find_definition(self.at.worktree, key, title)? else {
-                    return Ok(None);
-                };
-                anchor.lines = Some(found.lines);
-                let run = LineHashes::new(&text).hash_lines(found.lines).map(|run| run.to_string());
-                let (text, shape) = (found.text.to_string(), Some(found.shape.to_string()));
-                Seen { blob, text, shape, run, ..Seen::default() }
-            }
-            (None, Some((first, last))) => {
-                let all = LineHashes::new(&text);
-                let Some(run) = all.hash_lines((*first, *last)) else { return Ok(None) };
-                let text = run.to_string();
-                let locations = all.find_runs(last - first + 1, &text);
-                let nth = locations.iter().take_while(|location| *location <= first).count() as u32;
-                Seen { blob, text, nth: Some((nth, locations.len() as u32)), ..Seen::default() }
-            }
-            (None, None) => Seen { blob, text: hash_text(&text).to_string(), ..Seen::default() },
-        };
-        anchor.seen.alone = self.find_same_text(&anchor)?.len() == 1;
-        Ok(Some(anchor))
     }
 }
 

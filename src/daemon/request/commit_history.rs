@@ -59,12 +59,13 @@ impl CommitHistory {
         })?)
     }
 
-    /// Returns the path that a file of the worktree has in a tree, if the file was renamed and the rename is not committed yet.
+    /// Returns the path that a file of the worktree has in a tree, if the file was renamed and the rename is not committed yet. The path
+    /// is gone from the worktree, or is `replaced`, the path of a file that another one has replaced.
     pub(in crate::daemon) fn find_former_name(
         &self,
         (shared, at): (&Shared, &Freshness),
         tree: ObjectId,
-        key: &SourceKey,
+        (key, replaced): (&SourceKey, Option<&SourceKey>),
         until: Instant,
     ) -> Option<String> {
         let root = &at.layout.root;
@@ -74,26 +75,28 @@ impl CommitHistory {
             return None;
         };
         let is_gone = |path: &str| {
-            at.disk.lstat(&root.join(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            replaced.is_some_and(|replaced| replaced.as_str() == path)
+                || at.disk.lstat(&root.join(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
         let found =
             self.objects.find_former_name_in_tree(tree, (key.as_str(), text.as_bytes()), is_gone, until);
         found.ok().flatten()
     }
 
-    /// Returns whether a file of the worktree had the name `old` before, in the worktree or in a commit.
+    /// Returns whether a file of the worktree had the name `old` before, in the worktree or in a commit. `is_replaced` is whether another
+    /// file has that name now.
     pub(in crate::daemon) fn was_renamed(
         &self,
         (shared, at): (&Shared, &Freshness),
         head: ObjectId,
-        (old, new): (&SourceKey, &SourceKey),
+        (old, new, is_replaced): (&SourceKey, &SourceKey, bool),
         until: Instant,
     ) -> RpcResult<bool> {
         let tree = self.objects.read_commit_node(head)?.tree;
         let is_committed = matches!(self.objects.find_tree_entry(tree, new.as_str()), Ok(Some(_)));
         let former = match is_committed {
             true => None,
-            false => self.find_former_name((shared, at), tree, new, until),
+            false => self.find_former_name((shared, at), tree, (new, is_replaced.then_some(old)), until),
         };
         if former.as_deref() == Some(old.as_str()) {
             return Ok(true);

@@ -9,8 +9,8 @@ use memod_git::ObjectId;
 /// Maximum number of answers; all are forgotten when there are more.
 const MOST_ANSWERS: usize = 1_000;
 
-/// The commit at `HEAD`, the old and the new name, and the hash of the file with the new name.
-type RenameQuestion = (ObjectId, SourceKey, SourceKey, [u8; 32]);
+/// The commit at `HEAD`, the old and the new name, the hash of the file with the new name, and whether another file has the old name.
+type RenameQuestion = (ObjectId, SourceKey, SourceKey, [u8; 32], bool);
 
 /// Whether files were renamed to others.
 #[derive(Default)]

@@ -113,6 +113,23 @@ class CommitInfo(Record):
     """Author, as `Name <mail>`."""
 
 
+class Surroundings(Record):
+    inside: Optional[str]
+    """Qualified name of the innermost definition that had the lines."""
+    text: Optional[str]
+    """First half of the blake3 of that definition's text, if no other definition in the worktree had the same text."""
+    n_above: int
+    """Number of lines of that definition above the anchored lines."""
+    n_below: int
+    """Number of lines of that definition below the anchored lines."""
+    above: list[tuple[str, int]]
+    """Up to eight lines above that are not empty, nearest first, each with its distance from the first anchored line."""
+    below: list[tuple[str, int]]
+    """Up to eight lines below that are not empty, nearest first, each with its distance from the last anchored line."""
+    unique: tuple[int, int]
+    """Which of these lines occurred once in the file: a bit for each line above, the lowest for the nearest, and the same below."""
+
+
 class Seen(Record):
     blob: str
     """blake3 of the file's bytes."""
@@ -126,6 +143,10 @@ class Seen(Record):
     """For lines that occur several times in the file: the number of this occurrence, from 1, and the total."""
     alone: bool
     """Whether no other text in the worktree was equal, so that an equal text elsewhere means that it has moved."""
+    around: Optional[Surroundings]
+    """For lines: the text around them, which distinguishes them from equal lines elsewhere."""
+    sample: Optional[str]
+    """Hashes of up to 16 lines of the file, 8 digits each, which distinguish the edited file from another file at its path."""
 
 
 class Anchor(Record):
@@ -140,7 +161,7 @@ class Anchor(Record):
     state: Optional[State]
     """Present state of the anchor; null if it is unknown or was not requested."""
     now: Optional[str]
-    """Present location of the same text, as one would type it, if the path or the lines differ."""
+    """Present location of the text, as one would type it, if the path or the lines differ; if the text has changed, the most likely one."""
     note: Optional[str]
     """A note on the state."""
 

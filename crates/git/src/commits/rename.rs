@@ -1,5 +1,6 @@
 //! Finds the former name of a file.
 
+use std::path::Path;
 use std::time::Instant;
 
 use gix::ObjectId;
@@ -14,6 +15,8 @@ use crate::objects::{Objects, TreeEntry};
 const MOST_CHANGES: usize = 5_000;
 /// Most removed files that are compared with an added file by content.
 const MOST_COMPARED: usize = 200;
+/// Smallest file that counts as replaced by another one, in bytes; git's `MINIMUM_BREAK_SIZE` in diffcore.h.
+const LEAST_REPLACED_BYTES: usize = 400;
 /// Largest file that is compared by content, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -98,11 +101,33 @@ impl Objects {
             compared.filter(|(share, _)| *share >= MIN_SIMILARITY_PERCENT).max_by_key(|(share, _)| *share);
         let is_cut = best.is_none() && removed.len() > MOST_COMPARED;
         let cut = is_cut.then(|| format!("{} files were removed", removed.len()));
-        FormerName { found: best.map(|(_, (path, entry))| (path.clone(), entry)), cut }
+        let found = best.map(|(_, (path, entry))| (path.clone(), entry));
+        FormerName { found: found.or_else(|| self.find_replaced_file(changes, path, &text)), cut }
     }
-}
 
-impl Objects {
+    /// Returns the changed file from which an added file was renamed, if the same commit has put another file in its place: its
+    /// former text is similar to the added one, and not to its present one. This is what `git diff -B -M` finds.
+    fn find_replaced_file(
+        &self,
+        changes: &[PathChange],
+        path: &str,
+        text: &[u8],
+    ) -> Option<(String, TreeEntry)> {
+        let ending = Path::new(path).extension();
+        let changed = changes.iter().filter(|change| Path::new(&change.path).extension() == ending);
+        let changed = changed.filter_map(|change| Some((change, change.old?, change.new?)));
+        let replaced = changed.filter(|(_, old, _)| old.is_file()).take(MOST_COMPARED);
+        let alike = replaced.filter_map(|(change, old, new)| {
+            let was = self.read_blob_at_most(old.id, MOST_BYTES).ok().flatten()?;
+            let share = similarity_percent(&was, text);
+            let is_renamed = share >= MIN_SIMILARITY_PERCENT
+                && was.len() >= LEAST_REPLACED_BYTES
+                && (!new.is_file() || self.similarity_to(new, &was) < MIN_SIMILARITY_PERCENT);
+            is_renamed.then(|| (share, (change.path.clone(), old)))
+        });
+        alike.max_by_key(|(share, _)| *share).map(|(_, found)| found)
+    }
+
     /// Returns the similarity of a file to a text, 0 to 100; 0 if the file cannot be read.
     fn similarity_to(&self, entry: TreeEntry, text: &[u8]) -> usize {
         let old = self.read_blob_at_most(entry.id, MOST_BYTES).ok().flatten();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::{SourceKey, file_name, parent_dir};
 use memod_database::DatabaseError;
-use memod_memory::anchor::LineHashes;
+use memod_memory::anchor::{KeptLines, LineHashes};
 use memod_proto::anchor::Anchor;
 
 use super::{AnchorChecker, AnchorFinding, AnchorLocation};
@@ -17,38 +17,82 @@ const MOST_CANDIDATES: usize = 8;
 const BUDGET: Duration = Duration::from_millis(200);
 
 impl AnchorChecker<'_> {
-    /// Returns the state and location of an anchor whose file is gone, if git says that exactly one file was renamed from it.
+    /// Returns the state and location of an anchor whose file is gone or was replaced, if git says that exactly one file was renamed
+    /// from it. `replaced` is how much the file that replaced it has of its text. If git does not know where a replaced file is, the
+    /// only file with nearly all of its text is the most likely place.
     pub(super) fn find_in_renamed_file(
         &mut self,
         anchor: &Anchor,
         key: &SourceKey,
+        replaced: Option<KeptLines>,
     ) -> Result<Option<AnchorFinding>, DatabaseError> {
         // Of a copy that was there before, git cannot tell whether it is the renamed file.
-        if !anchor.seen.alone || self.at.layout.git_dir.is_none() {
+        if !anchor.seen.alone || replaced.is_none() && self.at.layout.git_dir.is_none() {
             return Ok(None);
         }
-        let candidates = self.list_rename_candidates(anchor, key)?;
-        let mut renamed = Vec::new();
+        let mut candidates = self.list_rename_candidates(anchor, key)?;
+        candidates.dedup_by(|left, right| left.key == right.key);
+        let (mut renamed, mut alike) = (Vec::new(), Vec::new());
         for candidate in candidates {
             let Some(hash) = self.find_entry(&candidate.key)?.and_then(|entry| entry.hash) else { continue };
-            if self.was_renamed(key, &candidate.key, hash) {
+            // A file that was renamed before the memory was written has other text.
+            let kept = self.count_sampled_lines(anchor, &candidate.key)?;
+            let is_possible = kept.is_none_or(|kept| match replaced {
+                Some(own) => kept.has_most() && kept.n_kept > own.n_kept,
+                None => kept.has_some(),
+            });
+            if !is_possible {
+                continue;
+            }
+            // An edit may have left no line of a small file, so only a commit shows that it was replaced.
+            let is_replaced = replaced.is_some_and(|own| !own.is_small());
+            if self.was_renamed(key, (&candidate.key, hash), is_replaced) {
                 renamed.push(candidate);
+            } else if replaced.is_some() && kept.is_some_and(|kept| !kept.is_small() && kept.has_nearly_all())
+            {
+                alike.push(candidate);
             }
         }
-        let [location] = renamed.as_slice() else { return Ok(None) };
-        let Some(lines) = anchor.lines.filter(|_| anchor.symbol.is_none()) else {
-            return Ok(Some(AnchorFinding::new_drifted(Some(location.clone()), None)));
-        };
-        let text = self.read_text(&location.key)?;
-        let moved = text.and_then(|text| {
-            LineHashes::new(&text).find_moved_lines(lines, &anchor.seen.text, anchor.seen.nth)
-        });
-        Ok(Some(match moved {
-            Some(lines) => {
-                AnchorFinding::new_fresh(AnchorLocation { lines: Some(lines), ..location.clone() })
+        Ok(match (renamed.as_slice(), alike.as_slice()) {
+            ([location], _) => Some(self.compare_at(anchor, location)?),
+            ([], [location]) => {
+                let found = self.compare_at(anchor, location)?;
+                Some(AnchorFinding::new_drifted(found.location, found.note))
             }
-            None => AnchorFinding::new_drifted(Some(location.clone()), None),
-        }))
+            _ => None,
+        })
+    }
+
+    /// Returns how many lines of an anchor's former file another file has; `None` if the anchor has no sample of it.
+    fn count_sampled_lines(
+        &mut self,
+        anchor: &Anchor,
+        key: &SourceKey,
+    ) -> Result<Option<KeptLines>, DatabaseError> {
+        let Some(sample) = &anchor.seen.sample else { return Ok(None) };
+        let text = self.read_text(key)?.unwrap_or_default();
+        Ok(Some(LineHashes::new(&text).count_kept(sample)))
+    }
+
+    /// Compares an anchor with a file to which its file was renamed.
+    fn compare_at(
+        &mut self,
+        anchor: &Anchor,
+        location: &AnchorLocation,
+    ) -> Result<AnchorFinding, DatabaseError> {
+        let AnchorLocation { key, symbol, .. } = location;
+        match (symbol, anchor.lines) {
+            (Some(title), _) => {
+                let found = self.reader.find_definition(self.at.worktree, key, title)?;
+                let is_same = found.is_some_and(|found| found.text.to_string() == anchor.seen.text);
+                Ok(match is_same {
+                    true => AnchorFinding::new_fresh(location.clone()),
+                    false => AnchorFinding::new_drifted(Some(location.clone()), None),
+                })
+            }
+            (None, Some(lines)) => self.find_lines_in(anchor, key, lines),
+            (None, None) => self.compare_whole_file(anchor, key),
+        }
     }
 
     /// Returns the places where the code of an anchor may be now: definitions with the same name, or else the files whose names are
@@ -76,15 +120,22 @@ impl AnchorChecker<'_> {
         Ok(keys.map(|key| AnchorLocation { key, symbol: None, lines: anchor.lines }).collect())
     }
 
-    /// Returns whether git knows that the file `old` was renamed to `new`. The answer is cached for this `HEAD` and content of `new`.
-    fn was_renamed(&self, old: &SourceKey, new: &SourceKey, hash: [u8; 32]) -> bool {
+    /// Returns whether git knows that the file `old` was renamed to `new`, which has the content `hash`. `is_replaced` is whether
+    /// another file has the name `old` now. The answer is cached for this `HEAD` and content of `new`.
+    pub(super) fn was_renamed(
+        &self,
+        old: &SourceKey,
+        (new, hash): (&SourceKey, [u8; 32]),
+        is_replaced: bool,
+    ) -> bool {
         let Ok(history) = CommitHistory::open(self.at) else { return false };
         let Ok(Some(head)) = history.refs.resolve_ref("HEAD") else { return false };
         let shared = &self.request.shared;
-        let ask = (head, old.clone(), new.clone(), hash);
+        let ask = (head, old.clone(), new.clone(), hash, is_replaced);
         shared.renames.get_or_find(ask, || {
             let until = Instant::now() + BUDGET;
-            history.was_renamed((shared, self.at), head, (old, new), until).unwrap_or(false)
+            let names = (old, new, is_replaced);
+            history.was_renamed((shared, self.at), head, names, until).unwrap_or(false)
         })
     }
 }
