@@ -16,6 +16,13 @@
   (assignment_expression
     left: (member_expression) @name
     right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+;   what has no name but that of its export: `export default () => {}`, `module.exports = class {}`
+(export_statement "default" @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)])
+  @definition.function
+(export_statement "default" @name value: (class body: (_) @body)) @definition.class
+(export_statement "default" @name value: [(object) (call_expression)]) @definition.constant
+(expression_statement (assignment_expression left: (member_expression) right: (class name: (_) @name))) @definition.class
 ((program [
   (lexical_declaration (variable_declarator name: (identifier) @name value: (_) @value) @definition.constant)
   (variable_declaration (variable_declarator name: (identifier) @name value: (_) @value) @definition.constant)

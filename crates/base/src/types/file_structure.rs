@@ -11,6 +11,8 @@ pub struct FileStructure {
     pub package: String,
     /// Names brought in from other files, by line.
     pub imports: Vec<ImportedName>,
+    /// Names under which the file exports what has another name inside of it; in JavaScript also those that stay the same.
+    pub exports: Vec<ExportedName>,
     /// Definitions, and scopes that have methods; enclosing items before the items inside.
     pub declared: Vec<DeclaredItem>,
     /// The distinct names and receivers; other fields refer to them by index.
@@ -56,6 +58,22 @@ impl FileStructure {
         self.declared.get(id? as usize)
     }
 
+    /// Returns the imports that bind a name on a line: those of the innermost block that has any. Without a line, only imports
+    /// for the whole file count.
+    pub fn imports_binding(&self, local: &str, line: Option<u32>) -> Vec<&ImportedName> {
+        let width = |import: &ImportedName| import.scope_lines.map_or(u32::MAX, |(first, last)| last - first);
+        let is_known = |import: &&ImportedName| {
+            import.local == local
+                && import
+                    .scope_lines
+                    .is_none_or(|(first, last)| line.is_some_and(|line| first <= line && line <= last))
+        };
+        let mut found: Vec<&ImportedName> = self.imports.iter().filter(is_known).collect();
+        let narrowest = found.iter().map(|import| width(import)).min();
+        found.retain(|import| Some(width(import)) == narrowest);
+        found
+    }
+
     /// Returns the name or receiver with this index in `names`; empty if there is none.
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
@@ -73,6 +91,8 @@ pub struct ImportedName {
     pub name: String,
     /// First line of the statement, 1-based.
     pub line: u32,
+    /// First and last line of the block in which the name is known; `None` for the whole file.
+    pub scope_lines: Option<(u32, u32)>,
 }
 
 impl ImportedName {
@@ -88,6 +108,16 @@ impl ImportedName {
             (module, name) => format!("{module}.{name}"),
         }
     }
+}
+
+/// A name that a file of JavaScript exports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportedName {
+    /// The name for other files: `default`; empty for what `module.exports` is set to; `default.a` for the member `a` of an object
+    /// that is exported as `default`.
+    pub name: String,
+    /// The name in the file, of a definition or an import.
+    pub local: String,
 }
 
 /// A definition, or a scope such as an `impl` block.

@@ -9,8 +9,7 @@ use tree_sitter::Node;
 use super::languages::{ImportSyntax, TEMPLATE_PARAMETERS};
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 use super::{
-    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, offset_in,
-    value_types,
+    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, offset_in, value_types,
 };
 
 /// Most declarators around a name, such as pointers and arrays.
@@ -24,11 +23,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
     /// Records the names and types that a node declares.
     pub(super) fn add_declaration(&mut self, node: Node<'t>) {
         let kind = node.kind();
-        // `require` counts only at the top of the file, because an import holds for the whole file.
-        let is_at_top = self.path.len() == 2;
-        if self.nodes.import_syntax == ImportSyntax::JavaScript && kind == "variable_declarator" && is_at_top
-        {
-            self.found.imports.extend(imports::commonjs_imports(node, self.text));
+        if self.nodes.import_syntax == ImportSyntax::JavaScript {
+            self.add_loaded_modules(node, kind);
         }
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind_names(node, field);
@@ -150,7 +146,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "" => node.named_children(&mut cursor).collect(),
             _ => node.children_by_field_name(field, &mut cursor).collect(),
         };
-        let names = patterns.into_iter().flat_map(|pattern| self.bound_names(pattern));
+        let own = patterns.into_iter().filter(|pattern| !self.imported_patterns.contains(&pattern.id()));
+        let names = own.flat_map(|pattern| self.bound_names(pattern));
         let bound = names.map(|name| (self.text_of(name), name.start_byte()));
         // In a pattern of Rust, the name of a variant or a constant binds nothing.
         let mut bound: Vec<_> = bound

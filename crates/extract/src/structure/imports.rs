@@ -3,7 +3,9 @@
 use memod_base::types::{ImportedName, is_version};
 use tree_sitter::Node;
 
+use super::javascript_imports;
 use super::languages::ImportSyntax;
+use super::node_text::{create_import, named_children, text_of};
 
 /// Most names that are read of one import statement.
 const MAX_NAMES: usize = 1_000;
@@ -17,7 +19,7 @@ const C_HEADERS: &str = "assert complex ctype errno fenv float inttypes iso646 l
 pub(super) fn read_imports(importing: ImportSyntax, node: Node<'_>, text: &str) -> Vec<ImportedName> {
     let mut found = match importing {
         ImportSyntax::Python => python_imports(node, text),
-        ImportSyntax::JavaScript => javascript_imports(node, text),
+        ImportSyntax::JavaScript => javascript_imports::read_statement(node, text),
         ImportSyntax::Go => go_imports(text_of(node, text)),
         ImportSyntax::Rust => rust_imports(text_of(node, text)),
         ImportSyntax::Java => java_imports(text_of(node, text)),
@@ -33,22 +35,6 @@ pub(super) fn read_imports(importing: ImportSyntax, node: Node<'_>, text: &str) 
 pub(super) fn package_name(statement: &str) -> String {
     let name = statement.trim_start_matches("package").trim_matches(|c: char| c.is_whitespace() || c == ';');
     name.to_owned()
-}
-
-fn create_import(local: &str, module: &str, name: &str) -> ImportedName {
-    ImportedName { local: local.to_owned(), module: module.to_owned(), name: name.to_owned(), line: 0 }
-}
-
-fn text_of<'a>(node: Node<'_>, text: &'a str) -> &'a str {
-    text.get(node.byte_range()).unwrap_or_default()
-}
-
-fn field_text<'a>(node: Node<'_>, field: &str, text: &'a str) -> Option<&'a str> {
-    node.child_by_field_name(field).map(|node| text_of(node, text))
-}
-
-fn named_children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
-    node.named_children(&mut node.walk()).collect()
 }
 
 fn python_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
@@ -77,79 +63,6 @@ fn python_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
         }
     }
     found
-}
-
-fn javascript_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
-    let Some(source) = node.child_by_field_name("source") else { return Vec::new() };
-    let module = text_of(source, text).trim_matches(['"', '\'', '`']);
-    let mut found = Vec::new();
-    let mut open = named_children(node);
-    while let Some(child) = open.pop() {
-        match child.kind() {
-            "import_clause" | "named_imports" | "export_clause" => open.extend(named_children(child)),
-            "identifier" => found.push(create_import(text_of(child, text), module, "default")),
-            "namespace_import" | "namespace_export" => {
-                let name = named_children(child).first().copied().map(|node| text_of(node, text));
-                found.push(create_import(name.unwrap_or_default(), module, ""));
-            }
-            "import_specifier" | "export_specifier" => {
-                let name = field_text(child, "name", text).unwrap_or_default();
-                found.push(create_import(field_text(child, "alias", text).unwrap_or(name), module, name));
-            }
-            _ => {}
-        }
-    }
-    if found.is_empty() && text_of(node, text).contains('*') {
-        found.push(create_import("", module, ""));
-    }
-    found
-}
-
-/// Returns the imports of a declaration that calls `require` of CommonJS: `const a = require('./b')`, `const { a, b: c } =
-/// require('./d')`.
-pub(super) fn commonjs_imports(declarator: Node<'_>, text: &str) -> Vec<ImportedName> {
-    let value = declarator.child_by_field_name("value");
-    // `require('a').b`
-    let member = value.filter(|value| value.kind() == "member_expression");
-    let taken_name = member
-        .and_then(|member| member.child_by_field_name("property"))
-        .map_or("", |node| text_of(node, text));
-    let (Some(module), Some(name)) =
-        (required_path(value, member, text), declarator.child_by_field_name("name"))
-    else {
-        return Vec::new();
-    };
-    let mut found = match name.kind() {
-        "identifier" => vec![create_import(text_of(name, text), module, taken_name)],
-        "object_pattern" if member.is_none() => named_children(name)
-            .into_iter()
-            .filter_map(|part| match part.kind() {
-                "shorthand_property_identifier_pattern" => {
-                    Some(create_import(text_of(part, text), module, text_of(part, text)))
-                }
-                "pair_pattern" => Some(create_import(
-                    field_text(part, "value", text)?,
-                    module,
-                    field_text(part, "key", text)?,
-                )),
-                _ => None,
-            })
-            .take(MAX_NAMES)
-            .collect(),
-        _ => Vec::new(),
-    };
-    found.iter_mut().for_each(|import| import.line = declarator.start_position().row as u32 + 1);
-    found
-}
-
-/// Returns the module that a call of `require` names. The call is `value` itself, or the object of `member` if there is one.
-fn required_path<'a>(value: Option<Node<'_>>, member: Option<Node<'_>>, text: &'a str) -> Option<&'a str> {
-    let whole = member.map_or(value, |member| member.child_by_field_name("object"));
-    let call = whole.filter(|whole| whole.kind() == "call_expression")?;
-    let is_require = text_of(call.child_by_field_name("function")?, text) == "require";
-    let argument = call.child_by_field_name("arguments")?.named_child(0)?;
-    let is_named = is_require && argument.kind() == "string";
-    is_named.then(|| text_of(argument, text).trim_matches(['"', '\'', '`']))
 }
 
 fn go_imports(statement: &str) -> Vec<ImportedName> {

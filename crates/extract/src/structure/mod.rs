@@ -1,17 +1,20 @@
 //! Collects the declarations, imports and uses of a source file.
 //!
 //! [`walker`] and [`declarations`] walk once over the syntax tree of the file. [`languages`] has the kinds of nodes of each
-//! language, [`imports`] reads import statements, [`value_types`] the types of values, [`arity`] the number of arguments, and
+//! language, [`imports`] and [`javascript_imports`] read imports and exports, [`value_types`] the types of values, [`arity`] the number of arguments, and
 //! [`macros`] the arguments of a macro.
 
 mod arity;
 mod constructor_calls;
 mod declarations;
 mod imports;
+mod javascript_imports;
 mod languages;
+mod loaded_modules;
 mod locals;
 mod macros;
 mod node_marks;
+mod node_text;
 mod value_types;
 mod walker;
 
@@ -77,6 +80,7 @@ enum FoundReceiver {
 pub(super) struct FoundNames<'a> {
     package: String,
     imports: Vec<memod_base::types::ImportedName>,
+    exports: Vec<memod_base::types::ExportedName>,
     uses: Vec<FoundUse<'a>>,
     /// Bound names, parameters and variables, with their byte offsets.
     bound: Vec<(&'a str, usize)>,
@@ -117,6 +121,7 @@ impl FoundNames<'_> {
         let mut structure = FileStructure {
             package: self.package,
             imports: self.imports,
+            exports: self.exports,
             declared: declared.collect(),
             ..FileStructure::default()
         };

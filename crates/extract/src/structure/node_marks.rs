@@ -19,7 +19,7 @@ pub(super) const NAME: u8 = 1;
 pub(super) const PACKAGE: u8 = 1 << 1;
 /// Mark of a statement that imports.
 pub(super) const IMPORT: u8 = 1 << 2;
-/// Mark of a node that binds names, declares values or type parameters, is a function, or calls a constructor.
+/// Mark of a node that binds names, declares values or type parameters, is a function, or calls a constructor or the loader of a module.
 pub(super) const DECLARES: u8 = 1 << 3;
 
 /// The marks of the kinds of one grammar.
@@ -64,6 +64,7 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || nodes.callables.contains(&kind)
         || kind == TEMPLATE_PARAMETERS
         || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
+        || nodes.import_syntax == ImportSyntax::JavaScript && kind == "call_expression"
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

@@ -70,11 +70,11 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
         "parameter_list" => type_name(node.named_child(0)?, text, depth),
         "parameter_declaration" => field_type(node, "type", text, depth),
         "dynamic_type" | "abstract_type" => field_type(node, "trait", text, depth),
-        "scoped_type_identifier" | "nested_type_identifier" | "qualified_identifier" => {
+        "scoped_type_identifier" | "qualified_identifier" => {
             field_type(node, "name", text, depth).or_else(|| last_child_type(node, text, depth))
         }
-        // In Go and Python, `http.Server` may be another type than `Server`.
-        "qualified_type" | "attribute" => {
+        // In Go, Python and TypeScript, `http.Server` may be another type than `Server`.
+        "qualified_type" | "attribute" | "nested_type_identifier" => {
             let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&last_part(name)))?;
             Some(NamedType { name, is_wrapped: false })
         }

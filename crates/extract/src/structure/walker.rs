@@ -1,5 +1,7 @@
 //! Walks over the syntax tree of a file and records names and imports.
 
+use std::collections::HashSet;
+
 use memod_base::types::UseRole;
 use tree_sitter::{Node, TreeCursor};
 
@@ -7,7 +9,9 @@ use super::languages::{
     FIELD_DECLARATION, GO_LIST_TYPES, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds,
 };
 use super::node_marks::{self, FieldId, NodeKindMarks};
-use super::{FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, macros};
+use super::{
+    FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, javascript_imports, macros,
+};
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
 const MAX_BASE_DEPTH: usize = 5;
@@ -16,7 +20,7 @@ pub(super) const MAX_RECEIVER_PARTS: usize = 12;
 /// Most nodes of a pattern that are read.
 const MAX_PATTERN_NODES: usize = 1_000;
 /// Kind of the node `a` in `const { a } = b`.
-const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
+pub(super) const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
 /// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
@@ -26,8 +30,15 @@ const MAX_LITERALS: usize = 8;
 /// Walks over the syntax tree of a file, and returns the names, imports and values in it.
 pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: Node<'_>) -> FoundNames<'a> {
     let nodes = marks.node_kinds();
-    let mut walker =
-        TreeWalker { nodes, marks, text, found: FoundNames::default(), path: Vec::new(), own_receiver: None };
+    let mut walker = TreeWalker {
+        nodes,
+        marks,
+        text,
+        found: FoundNames::default(),
+        path: Vec::new(),
+        own_receiver: None,
+        imported_patterns: HashSet::new(),
+    };
     walker.visit_nodes(&mut root.walk());
     walker.found
 }
@@ -42,6 +53,8 @@ pub(super) struct TreeWalker<'a, 't> {
     pub(super) path: Vec<(Node<'t>, Option<FieldId>)>,
     /// The name of the current method's receiver, if the method names it, and the depth of the method.
     pub(super) own_receiver: Option<(&'a str, usize)>,
+    /// Patterns that bind imported names, which are no variables.
+    pub(super) imported_patterns: HashSet<usize>,
 }
 
 impl<'a, 't> TreeWalker<'a, 't> {
@@ -78,6 +91,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         if marks & node_marks::IMPORT != 0 {
             let names = imports::read_imports(self.nodes.import_syntax, node, self.text);
+            if self.nodes.import_syntax == ImportSyntax::JavaScript {
+                self.found.exports.extend(javascript_imports::read_exports(node, self.text));
+            }
             let is_import = !names.is_empty();
             self.found.imports.extend(names);
             if is_import {
@@ -274,6 +290,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
             };
             let is_call = self.nodes.calls.iter().any(|call| call.0 == kind);
             return Some(if is_call { path + "()" } else { path });
+        }
+        if self.nodes.import_syntax == ImportSyntax::JavaScript
+            && let Some(module) = javascript_imports::loaded_module(node, self.text)
+        {
+            return Some(javascript_imports::module_key(module));
         }
         if let Some((_, callee)) = self.nodes.calls.iter().find(|call| call.0 == kind) {
             return Some(format!("{}()", self.expression_path(node.child_by_field_name(callee)?, most)?));

@@ -109,6 +109,7 @@ mod tests {
                 module: "a/mem".to_owned(),
                 name: String::new(),
                 line: 1,
+                scope_lines: None,
             }],
             names,
             uses: vec![
