@@ -56,6 +56,7 @@ mod hostile;
 #[cfg(unix)]
 mod hung;
 mod indexing_progress;
+mod javascript_imports;
 mod language_model;
 mod levels;
 mod lifecycle;

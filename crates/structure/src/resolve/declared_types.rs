@@ -74,7 +74,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns whether a module of another library qualifies a type.
     pub(super) fn is_of_another_library(&self, type_name: &TypeName) -> bool {
         if type_name.module.is_none() {
-            return false;
+            return self.imports_from_another_library(type_name);
         }
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
@@ -83,6 +83,8 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     /// Returns the types that a type extends or implements according to its declarations.
     pub(super) fn base_types(&self, type_name: &TypeName) -> Vec<TypeName> {
+        let imported = self.imported_type(type_name);
+        let type_name = imported.as_ref().unwrap_or(type_name);
         self.find_type_declarations(type_name)
             .into_iter()
             .flat_map(|declared| self.declared_bases(type_name, declared))
@@ -121,7 +123,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         within: Option<u32>,
     ) -> UsePlace<'b> {
         let family = LanguageFamily::from_path(self.paths.path_of(file));
-        UsePlace { file, structure, family, written: "", within, is_call: false, steps: MOST_STEPS }
+        let (written, line, is_call) = ("", None, false);
+        UsePlace { file, structure, family, written, within, line, is_call, steps: MOST_STEPS }
     }
 }
 

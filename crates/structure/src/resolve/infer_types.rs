@@ -64,6 +64,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         if self.is_of_another_library(type_name) {
             return (true, Vec::new());
         }
+        if let Some(declared) = self.imported_type(type_name) {
+            return self.members_of(&declared, steps);
+        }
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
         let own = self.candidates.iter().filter(|(candidate, structure)| {
             let declared = candidate.declared_in(structure);
@@ -168,8 +171,9 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     /// Returns the type of a value at the top of a file, in this package or in a module.
     fn type_of_constant(&self, place: &UsePlace<'_>, module: Option<&str>, name: &str) -> Option<TypeName> {
-        let candidates = self.structures.definitions_named(name);
-        let other = self.resolver_for(name, &candidates);
+        let defined = self.defined_name(place, module, name);
+        let candidates = self.structures.definitions_named(&defined);
+        let other = self.resolver_for(&defined, &candidates);
         let place = &UsePlace { written: name, ..*place };
         let (certainty, meant) = match module {
             Some(module) => other.resolve_in_modules(place, module)?,
@@ -216,6 +220,8 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     fn type_of_own_field(&self, place: &UsePlace<'_>, type_name: &TypeName, field: &str) -> Option<TypeName> {
+        let imported = self.imported_type(type_name);
+        let type_name = imported.as_ref().unwrap_or(type_name);
         let set = format!("self.{field}");
         self.find_type_declarations(type_name).into_iter().find_map(|declared| {
             let structure = self.structures.structure_of(declared.file);
@@ -269,9 +275,10 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     fn type_of_call(&self, place: &UsePlace<'_>, called: &str) -> Option<TypeName> {
         let Some((prefix, name)) = called.rsplit_once('.') else {
-            let candidates = self.structures.definitions_named(called);
+            let defined = self.defined_name(place, None, called);
+            let candidates = self.structures.definitions_named(&defined);
             let (certainty, meant) = self
-                .resolver_for(called, &candidates)
+                .resolver_for(&defined, &candidates)
                 .resolve_without_receiver(&UsePlace { written: called, is_call: true, ..*place });
             return (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten();
         };
@@ -280,6 +287,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         let last_name = last_part(prefix);
         let type_name = TypeName { name: last_name.to_owned(), ..Self::written_type(place, last_name) };
+        let type_name = self.imported_type(&type_name).unwrap_or(type_name);
         let is_type = last_name.starts_with(char::is_uppercase) && !prefix.ends_with([')', '?']);
         if is_type && !self.find_type_declarations(&type_name).is_empty() {
             return self.type_of_method(place, &type_name, name).or_else(|| {
@@ -287,8 +295,9 @@ impl<S: StructureStore> Resolver<'_, S> {
                     .then(|| TypeName { is_written: false, ..type_name.clone() })
             });
         }
-        let candidates = self.structures.definitions_named(name);
-        let other = self.resolver_for(name, &candidates);
+        let defined = self.defined_name(place, Some(prefix), name);
+        let candidates = self.structures.definitions_named(&defined);
+        let other = self.resolver_for(&defined, &candidates);
         let (certainty, meant) = other.resolve_in_modules(&UsePlace { written: name, ..*place }, prefix)?;
         (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten()
     }

@@ -6,6 +6,10 @@
 mod certainty;
 mod declared_types;
 mod infer_types;
+mod javascript;
+mod javascript_exports;
+mod known_aliases;
+mod learn_aliases;
 mod module_files;
 mod overloads;
 mod packages;
@@ -19,10 +23,11 @@ mod use_place;
 mod visibility;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use self::certainty::Certainty;
+pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;
 use self::overloads::is_constructor;
 pub use self::packages::Packages;
@@ -31,6 +36,7 @@ use memod_base::types::{
     DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
 };
 
+use self::known_aliases::KnownAliases;
 pub(crate) use self::use_place::LanguageFamily;
 use self::use_place::UsePlace;
 
@@ -38,9 +44,6 @@ use self::use_place::UsePlace;
 pub fn reads_uses(path: &str) -> bool {
     LanguageFamily::from_path(path) != LanguageFamily::Other
 }
-
-/// Most aliases of one definition that are followed.
-const MOST_ALIASES: usize = 16;
 
 /// The structures of the files of a worktree.
 pub trait StructureStore {
@@ -77,8 +80,7 @@ pub struct Resolver<'a, S> {
     structures: &'a S,
     name: &'a str,
     candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
-    /// Other names under which files export the name.
-    aliases: Vec<String>,
+    aliases: KnownAliases,
     /// The definitions that each file imports without naming them, such as `use a::*`.
     wildcards: RefCell<HashMap<FileNumber, Vec<DefinitionCandidate>>>,
 }
@@ -95,34 +97,14 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             .iter()
             .map(|candidate| (*candidate, structures.structure_of(candidate.file)))
             .collect();
-        Self { paths, structures, name, candidates, aliases: Vec::new(), wildcards: RefCell::default() }
-    }
-
-    /// Returns the uses in a file of the name and of its local aliases.
-    pub fn find_uses<'s>(&'s self, structure: &'s FileStructure) -> impl Iterator<Item = &'s NameUse> {
-        let aliases = self.aliases_in(structure).map(|import| import.local.as_str());
-        let written: HashSet<&'s str> = aliases.chain([self.name]).collect();
-        structure.uses.iter().filter(move |used| written.contains(structure.name(used.name)))
-    }
-
-    /// Adds the aliases under which a file imports the name, so that [`Self::find_uses`] finds them in other files; returns
-    /// the new aliases.
-    pub fn learn_aliases(&mut self, structure: &FileStructure) -> Vec<String> {
-        let new = self.aliases_in(structure).map(|import| import.local.clone());
-        let mut new: Vec<String> = new.filter(|name| !name.is_empty() && !self.is_known(name)).collect();
-        new.sort_unstable();
-        new.dedup();
-        new.truncate(MOST_ALIASES.saturating_sub(self.aliases.len()));
-        self.aliases.extend(new.iter().cloned());
-        new
-    }
-
-    fn aliases_in<'s>(&'s self, structure: &'s FileStructure) -> impl Iterator<Item = &'s ImportedName> {
-        structure.imports.iter().filter(|import| self.is_known(&import.name))
-    }
-
-    fn is_known(&self, name: &str) -> bool {
-        name == self.name || self.aliases.iter().any(|alias| alias == name)
+        Self {
+            paths,
+            structures,
+            name,
+            candidates,
+            aliases: KnownAliases::default(),
+            wildcards: RefCell::default(),
+        }
     }
 
     /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means another definition.
@@ -170,6 +152,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             family,
             written,
             within: used.enclosing_id(),
+            line: Some(used.line),
             is_call: used.role == UseRole::Call,
             steps: infer_types::MOST_STEPS,
         };
@@ -199,8 +182,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         if !visible.is_empty() {
             return (Certainty::Exact, visible);
         }
-        if place.structure.imports.iter().any(|import| import.local == place.written) {
-            return (Certainty::Exact, self.resolve_imported(place, |import| import.local == place.written));
+        let imports = place.structure.imports_binding(place.written, place.line);
+        if !imports.is_empty() {
+            let is_bound = |import: &ImportedName| imports.iter().any(|bound| std::ptr::eq(*bound, import));
+            return (Certainty::Exact, self.resolve_imported(place, is_bound));
         }
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());

@@ -4,11 +4,8 @@ use memod_base::types::{ImportedName, file_name};
 
 use super::FileNumber;
 use super::path_index::PathIndex;
-use super::split_path::split_path;
+use super::split_path::{join_path, resolve_relative, split_path};
 use super::use_place::{C_SOURCE_ENDINGS, LanguageFamily};
-
-/// File endings of JavaScript and TypeScript that an import may leave out.
-const JAVASCRIPT_ENDINGS: [&str; 9] = [".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"];
 
 impl PathIndex {
     /// Returns whether an import in the file `importer` means the file `exporter`, or a name in it.
@@ -38,7 +35,7 @@ impl PathIndex {
         }
         match family {
             LanguageFamily::Python => self.python_files(module, from),
-            LanguageFamily::JavaScript => self.javascript_files(module, from),
+            LanguageFamily::JavaScript => self.find_imported_files(module, from),
             LanguageFamily::Go => self.go_files(module, from),
             LanguageFamily::Rust => self.rust_files(module, from),
             LanguageFamily::Java => self.java_files(module),
@@ -88,33 +85,25 @@ impl PathIndex {
         files.iter().zip(&n_shared).filter(|(_, n)| Some(*n) == most).map(|(file, _)| *file).collect()
     }
 
-    /// Returns the file that an import means: a relative path with or without an ending, the `index` of a directory, or a
-    /// package of the same repository.
-    fn javascript_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
-        if let Some(path) =
-            module.starts_with('.').then(|| resolve_relative(self.dir_of(from), module)).flatten()
-        {
-            let bare =
-                JAVASCRIPT_ENDINGS.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(&path);
-            let index = join_path(&path, "index");
-            let all = [path.clone()]
-                .into_iter()
-                .chain(with_javascript_endings(bare))
-                .chain(with_javascript_endings(&index));
-            return all.filter_map(|path| self.number_of(&path)).take(1).collect();
+    /// Returns the words of which an import of a file of JavaScript contains one, and the files that may import it without a
+    /// word: those near an `index`.
+    pub fn words_of_imports(&self, file: FileNumber) -> (Vec<String>, Vec<FileNumber>) {
+        let path = self.path_of(file);
+        let (dir, name) = split_path(path);
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let mut words = self.module_resolver().words_meaning(path);
+        if stem != "index" {
+            words.push(stem.to_owned());
+            return (words, Vec::new());
         }
-        if let Some(path) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
-            let found = self.files_ending_with(path);
-            return if found.is_empty() { self.files_ending_with(&format!("{path}/index")) } else { found };
-        }
-        let Some((dir, rest)) = self.packages.npm_package(module) else { return Vec::new() };
-        let entry = if rest.is_empty() { "index" } else { rest };
-        let places = [format!("src/{entry}"), entry.to_owned(), format!("src/{entry}/index")];
-        let files = places.iter().flat_map(|place| {
-            let path = join_path(dir, place);
-            with_javascript_endings(&path)
+        words.push(split_path(dir).1.to_owned());
+        let near = self.all_files().filter(|(_, other)| {
+            let own = split_path(other).0;
+            own == dir || split_path(own).0 == dir
         });
-        files.filter_map(|path| self.number_of(&path)).take(1).collect()
+        let near = near.map(|(number, _)| number).collect();
+        words.retain(|word| !word.is_empty());
+        (words, near)
     }
 
     /// Returns the files of an import path in a module of the repository, or in `vendor`. In a file outside of known modules,
@@ -269,31 +258,6 @@ impl PathIndex {
 /// Returns whether a file of C or C++ is meant to be included, by its path; see [`PathIndex::is_header`].
 pub(super) fn is_header(path: &str) -> bool {
     !C_SOURCE_ENDINGS.contains(&path.rsplit_once('.').map_or("", |(_, ending)| ending))
-}
-
-fn join_path(dir: &str, path: &str) -> String {
-    match (dir, path) {
-        ("", path) => path.to_owned(),
-        (dir, "") => dir.to_owned(),
-        (dir, path) => format!("{dir}/{path}"),
-    }
-}
-
-/// Joins a path with `.` and `..` to a directory; `None` if it leaves the worktree.
-fn resolve_relative(dir: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
-}
-
-fn with_javascript_endings(path: &str) -> [String; 9] {
-    JAVASCRIPT_ENDINGS.map(|ending| format!("{path}{ending}"))
 }
 
 fn count_shared_dirs(left: &str, right: &str) -> usize {

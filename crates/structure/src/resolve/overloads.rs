@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure};
 
+use super::known_aliases::KnownAliases;
 use super::use_place::CPP_ENDINGS;
 use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
 
@@ -77,7 +78,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             .cloned()
             .collect();
         // Aliases are not needed, because they only select the uses.
-        let (aliases, wildcards) = (Vec::new(), RefCell::default());
+        let (aliases, wildcards) = (KnownAliases::default(), RefCell::default());
         Some(Self { candidates, aliases, wildcards, ..*self })
     }
 }

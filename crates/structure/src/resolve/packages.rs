@@ -2,23 +2,25 @@
 
 use std::collections::HashMap;
 
+use super::javascript::{JavaScriptManifests, is_compiler_config};
 use super::split_path::split_path;
 
-/// File names of the manifests that are read.
+/// File names of the manifests that are read, beside the configurations of the TypeScript compiler.
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "go.mod", "package.json"];
 
-/// Directories of packages by name: crates as code spells them (`grep_matcher`), modules of Go, packages of npm.
+/// Directories of packages by name: crates as code spells them (`grep_matcher`), modules of Go; and the manifests of JavaScript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packages {
     crates: HashMap<String, String>,
     go: HashMap<String, String>,
-    npm: HashMap<String, String>,
+    javascript: JavaScriptManifests,
 }
 
 impl Packages {
     /// Returns whether a path is a manifest.
     pub fn is_manifest(path: &str) -> bool {
-        MANIFESTS.contains(&split_path(path).1)
+        let name = split_path(path).1;
+        MANIFESTS.contains(&name) || is_compiler_config(name)
     }
 
     /// Adds the packages that a manifest names; ignores a manifest that cannot be parsed or names none. Of two packages with
@@ -39,13 +41,8 @@ impl Packages {
                     self.go.entry(name.to_owned()).or_insert_with(|| dir.to_owned());
                 }
             }
-            "package.json" => {
-                let manifest: Option<serde_json::Value> = serde_json::from_str(text).ok();
-                let name = manifest.as_ref().and_then(|manifest| manifest["name"].as_str());
-                if let Some(name) = name {
-                    self.npm.entry(name.to_owned()).or_insert_with(|| dir.to_owned());
-                }
-            }
+            "package.json" => self.javascript.add_package(path, text),
+            _ if name.ends_with(".json") => self.javascript.add_config(path, text),
             _ => {}
         }
     }
@@ -68,9 +65,14 @@ impl Packages {
         longest_prefix(&self.go, path)
     }
 
-    /// Returns the directory of the npm package of an import, and the path after its name.
-    pub(super) fn npm_package<'p>(&self, path: &'p str) -> Option<(&str, &'p str)> {
-        longest_prefix(&self.npm, path)
+    /// Returns paths of further manifests, which those that were added extend or refer to; a path may not exist.
+    pub fn list_missing_manifests(&self) -> Vec<String> {
+        self.javascript.list_missing_configs()
+    }
+
+    /// Returns the manifests of JavaScript and TypeScript.
+    pub(super) fn javascript(&self) -> &JavaScriptManifests {
+        &self.javascript
     }
 }
 
@@ -103,8 +105,6 @@ mod tests {
         );
         packages.add_manifest("go.mod", "// of m\nmodule example.com/m/v2 // main\n\ngo 1.22\n");
         packages.add_manifest("sub/go.mod", "module \"example.com/m/v2/sub\"\n");
-        packages.add_manifest("packages/server/package.json", "{\"name\": \"@trpc/server\"}");
-        packages.add_manifest("broken/package.json", "{");
         packages.add_manifest("broken/Cargo.toml", "[package");
         assert_eq!(packages.crate_dir("grep_matcher"), Some("crates/matcher"));
         assert_eq!(packages.crate_dir("gm"), Some("crates/matcher"));
@@ -113,7 +113,5 @@ mod tests {
         assert_eq!(packages.go_module("example.com/m/v2/sub/c"), Some(("sub", "c")));
         assert_eq!(packages.go_module("example.com/m/v2"), Some(("", "")));
         assert_eq!(packages.go_module("example.com/m/v22"), None);
-        assert_eq!(packages.npm_package("@trpc/server/adapters"), Some(("packages/server", "adapters")));
-        assert_eq!(packages.npm_package("@trpc/client"), None);
     }
 }

@@ -1,7 +1,9 @@
 //! Finds the files of a worktree by the ends of their paths.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::javascript::ModuleResolver;
 use super::packages::Packages;
 use super::split_path::split_path;
 
@@ -12,33 +14,39 @@ pub type FileNumber = u32;
 #[derive(Default)]
 pub struct PathIndex {
     paths: Vec<String>,
-    numbers: HashMap<String, FileNumber>,
+    numbers: Arc<HashMap<String, FileNumber>>,
     /// Files by their name without the last ending.
     stems: HashMap<String, Vec<FileNumber>>,
     /// Files by the last part of their directory's path, which is empty for files at the top.
     dirs: HashMap<String, Vec<FileNumber>>,
     pub(super) packages: Packages,
+    /// Created at the first import of JavaScript.
+    modules: OnceLock<ModuleResolver>,
+    /// The files that imports of JavaScript mean, by importing file and text.
+    imported: Mutex<HashMap<FileNumber, HashMap<String, Vec<FileNumber>>>>,
 }
 
 impl PathIndex {
     /// Indexes worktree-relative paths.
     pub fn new(paths: impl IntoIterator<Item = String>) -> Self {
         let mut index = Self { paths: paths.into_iter().collect(), ..Self::default() };
+        let mut numbers = HashMap::with_capacity(index.paths.len());
         for (number, path) in index.paths.iter().enumerate() {
             let number = number as FileNumber;
             let (dir, name) = split_path(path);
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             index.stems.entry(stem.to_owned()).or_default().push(number);
             index.dirs.entry(split_path(dir).1.to_owned()).or_default().push(number);
-            index.numbers.insert(path.clone(), number);
+            numbers.insert(path.clone(), number);
         }
+        index.numbers = Arc::new(numbers);
         index
     }
 
     /// Returns the index with the packages that the repository's manifests name.
     #[must_use]
     pub fn with_packages(self, packages: Packages) -> Self {
-        Self { packages, ..self }
+        Self { packages, modules: OnceLock::new(), imported: Mutex::default(), ..self }
     }
 
     /// Returns the path of a file.
@@ -54,6 +62,25 @@ impl PathIndex {
     /// Returns the number of a path.
     pub fn number_of(&self, path: &str) -> Option<FileNumber> {
         self.numbers.get(path).copied()
+    }
+
+    /// Returns the files that an import of JavaScript means; none if it is of another library.
+    pub(super) fn find_imported_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let known = |imported: &HashMap<FileNumber, HashMap<String, Vec<FileNumber>>>| {
+            imported.get(&from)?.get(module).cloned()
+        };
+        let mut imported = self.imported.lock().unwrap_or_else(PoisonError::into_inner);
+        known(&imported).unwrap_or_else(|| {
+            let found = self.module_resolver().find_files(self.path_of(from), module);
+            let found: Vec<_> = found.iter().filter_map(|path| self.number_of(path)).collect();
+            imported.entry(from).or_default().insert(module.to_owned(), found.clone());
+            found
+        })
+    }
+
+    pub(super) fn module_resolver(&self) -> &ModuleResolver {
+        self.modules
+            .get_or_init(|| ModuleResolver::new(Arc::clone(&self.numbers), self.packages.javascript()))
     }
 
     /// Returns the directory of a file; empty for a file at the top.

@@ -18,7 +18,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         if let Some(known) = self.wildcards.borrow().get(&place.file) {
             return known.clone();
         }
-        let found = self.resolve_imported(place, |import| import.local.is_empty());
+        // `export * from` of JavaScript binds no names in its own file.
+        let binds = place.family != LanguageFamily::JavaScript;
+        let found = self.resolve_imported(place, |import| binds && import.local.is_empty());
         self.wildcards.borrow_mut().insert(place.file, found.clone());
         found
     }
@@ -29,10 +31,16 @@ impl<S: StructureStore> Resolver<'_, S> {
         place: &UsePlace<'_>,
         is_wanted: impl Fn(&ImportedName) -> bool,
     ) -> Vec<DefinitionCandidate> {
+        if place.family == LanguageFamily::JavaScript {
+            let exports = self.exports();
+            let imports = place.structure.imports.iter().filter(|import| is_wanted(import));
+            let targets = imports.flat_map(|import| exports.targets_of(place.file, import));
+            let exported = exports.follow(targets.collect());
+            return self.candidates_exported(&exported);
+        }
         let mut from: Vec<(FileNumber, String)> = Vec::new();
         for import in place.structure.imports.iter().filter(|import| is_wanted(import)) {
-            let name =
-                if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
+            let name = if import.name.is_empty() { self.name } else { &import.name };
             // In some languages, `import a.b.C` names a file.
             for module in [import.module.clone(), import.full_module()] {
                 let files = self.find_module_files(place.family, &module, place.file);
@@ -67,7 +75,11 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     /// Returns the definitions that files export under the given names: their own, and those that they import.
     pub(super) fn resolve_exported(&self, mut open: Vec<(FileNumber, String)>) -> Vec<DefinitionCandidate> {
-        let mut found: Vec<DefinitionCandidate> = Vec::new();
+        let is_javascript = |(file, _): &(FileNumber, String)| {
+            LanguageFamily::from_path(self.paths.path_of(*file)) == LanguageFamily::JavaScript
+        };
+        let of_javascript = open.extract_if(.., |named| is_javascript(named)).collect();
+        let mut found = self.candidates_exported(&self.exports().follow(of_javascript));
         // Files may import each other.
         let mut seen: HashSet<(FileNumber, String)> = HashSet::new();
         while let Some((file, name)) = open.pop() {

@@ -3,6 +3,7 @@
 use memod_base::types::{DeclaredRole, last_part};
 
 use super::infer_types::TypeName;
+use super::javascript_exports::Exported;
 use super::overloads::is_constructor;
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
@@ -91,6 +92,12 @@ impl<S: StructureStore> Resolver<'_, S> {
         if let Some(found) = self.resolve_in_modules(place, path) {
             return found;
         }
+        if place.family == LanguageFamily::JavaScript {
+            let of_import = self.resolve_member_of_import(place, path);
+            if !of_import.is_empty() {
+                return (Certainty::Exact, of_import);
+            }
+        }
         match of_type.len() {
             0 => {}
             1 => return (Certainty::Likely, of_type),
@@ -115,6 +122,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         place: &UsePlace<'_>,
         path: &str,
     ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
+        if place.family == LanguageFamily::JavaScript {
+            return self.resolve_module_member(place, path);
+        }
         let modules = self.files_of_module_path(place, path)?;
         let from = modules.iter().map(|module| (*module, self.name.to_owned()));
         let found = self.retain_visible(place, self.resolve_exported(from.collect()));
@@ -185,6 +195,14 @@ impl<S: StructureStore> Resolver<'_, S> {
         let is_type = place.family == LanguageFamily::Rust && last_part(path).starts_with(char::is_uppercase);
         if is_type || path.contains("()") {
             return None;
+        }
+        if place.family == LanguageFamily::JavaScript {
+            let modules = self.exports().modules_of_path((place.file, place.structure, place.line), path)?;
+            let files = modules.into_iter().filter_map(|module| match module {
+                Exported::Module(file) | Exported::DefaultObject(file) => Some(file),
+                Exported::Definition(..) => None,
+            });
+            return Some(files.collect());
         }
         let (first, rest) = path.split_once('.').map_or((path, ""), |(first, rest)| (first, rest));
         let whole = place.structure.imports.iter().find(|import| import.local == path);

@@ -1,6 +1,8 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
+mod javascript_names;
+mod javascript_paths;
 mod overloads;
 mod packages;
 mod visibility;
@@ -52,12 +54,12 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
     let structures = Files(structures.collect());
     let candidates = structures.definitions_named(name);
     let mut resolver = Resolver::new(&paths, &structures, name, &candidates);
-    for structure in &structures.0 {
-        resolver.learn_aliases(structure);
-    }
+    let wanted = candidates.iter().map(|candidate| candidate.file).collect();
+    let mut learn = |file: usize| resolver.learn_aliases(file as u32, &structures.0[file], &wanted);
+    while (0..files.len()).fold(false, |any, file| !learn(file).is_empty() | any) {}
     let mut shown = Vec::new();
     for (file, structure) in structures.0.iter().enumerate() {
-        for of in resolver.find_uses(structure) {
+        for of in resolver.find_uses(file as u32, structure) {
             let (certainty, found) = resolver.resolve_use(file as u32, structure, of);
             let found: Vec<String> = found
                 .iter()

@@ -27,7 +27,9 @@ impl LanguageFamily {
     pub(crate) fn from_path(path: &str) -> Self {
         match path.rsplit('.').next().unwrap_or_default() {
             "py" | "pyi" | "pyw" => Self::Python,
-            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Self::JavaScript,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" | "astro" => {
+                Self::JavaScript
+            }
             "go" => Self::Go,
             "rs" => Self::Rust,
             "java" => Self::Java,
@@ -61,6 +63,8 @@ pub(super) struct UsePlace<'a> {
     pub(super) written: &'a str,
     /// Index of the innermost definition around the use; `None` at the top of the file.
     pub(super) within: Option<u32>,
+    /// Line of the use, 1-based; `None` for a place in a definition of which no line is known.
+    pub(super) line: Option<u32>,
     /// Whether the use is a call.
     pub(super) is_call: bool,
     /// Number of values and functions that may still be followed to a type.

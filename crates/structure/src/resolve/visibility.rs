@@ -60,6 +60,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         file: FileNumber,
         type_name: &str,
     ) -> bool {
+        if place.family == LanguageFamily::JavaScript {
+            return place.file == file || self.imports_type_of(place, file, type_name);
+        }
         place.file == file
             || self.shares_package(place, file)
             || place.structure.imports.iter().any(|import| {

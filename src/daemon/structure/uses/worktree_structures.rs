@@ -3,7 +3,7 @@
 //! It finds which definition a use means, and which uses mean a definition.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -35,7 +35,7 @@ const MOST_STRUCTURES: usize = 4_000;
 /// Maximum number of steps from value to type and from type to base type for resolving one use.
 const MOST_STEPS: u32 = 2_000;
 /// Maximum number of manifests that are read, and of bytes in each.
-const MOST_MANIFESTS: usize = 500;
+const MOST_MANIFESTS: usize = 2_000;
 const MOST_MANIFEST_BYTES: u64 = 256 << 10;
 /// Why an answer lacks something while a part of the index cannot be read.
 const UNREADABLE_INDEX: &str = "a part of the index cannot be read; the log has the reason";
@@ -72,7 +72,8 @@ pub(super) struct ResolvedUse {
     pub(super) n_meant: usize,
 }
 
-/// All that determines what a use means: name, receiver, definition around it, number of arguments, and line if it is an import.
+/// All that determines what a use means: name, receiver, definition around it, number of arguments, and line if it is an import or
+/// the file has imports in blocks.
 type UseForm = (u32, UseReceiver, u32, Option<u8>, Option<u32>);
 
 /// The files of a worktree, with what each declares and uses; read when needed.
@@ -163,16 +164,45 @@ impl<'a> WorktreeStructures<'a> {
         candidates.extend(missing);
         let mut resolver = Resolver::new(&self.paths, self, name, &candidates);
         let mut files = BTreeSet::new();
-        let mut names = vec![name.to_owned()];
-        while let Some(name) = names.pop() {
-            for file in self.find_files_with_name(&name)?.into_iter().take_while(|_| !self.is_past_deadline())
-            {
-                names.extend(resolver.learn_aliases(&self.structure_of(file)));
+        let wanted_files: HashSet<FileNumber> = wanted.iter().map(|wanted| wanted.file).collect();
+        // Nearly every file has the word `default`, so importers of what has no other name are found by their modules.
+        let is_nameless = name == "default" && wanted.iter().all(|wanted| !self.is_member(*wanted));
+        let mut open = match is_nameless {
+            true => wanted_files.iter().copied().collect(),
+            false => self.find_files_with_name(name)?,
+        };
+        while !open.is_empty() {
+            let mut next = BTreeSet::new();
+            // The files of the definitions come first, because they say whether there is a default.
+            let (first, rest): (Vec<_>, Vec<_>) = open.iter().partition(|file| wanted_files.contains(file));
+            for file in first.into_iter().chain(rest).take_while(|_| !self.is_past_deadline()) {
+                let learned = resolver.learn_aliases(file, &self.structure_of(file), &wanted_files);
+                for name in &learned.names {
+                    next.extend(self.find_files_with_name(name)?);
+                }
+                for module in &learned.modules {
+                    next.extend(self.find_importers(*module)?);
+                }
                 files.insert(file);
             }
+            open = next;
         }
         let files = files.into_iter().take_while(|_| !self.is_past_deadline());
         Ok(files.flat_map(|file| self.find_uses_in(file, &resolver, wanted)).collect())
+    }
+
+    fn is_member(&self, candidate: DefinitionCandidate) -> bool {
+        candidate.declared_in(&self.structure_of(candidate.file)).role == DeclaredRole::Member
+    }
+
+    /// Returns the files that may import a file of JavaScript, by the words of its path and of its names in manifests.
+    fn find_importers(&self, module: FileNumber) -> Result<BTreeSet<FileNumber>, DatabaseError> {
+        let (words, near) = self.paths.words_of_imports(module);
+        let mut files: BTreeSet<FileNumber> = near.into_iter().collect();
+        for word in words {
+            files.extend(self.find_files_with_name(&word)?);
+        }
+        Ok(files)
     }
 
     fn find_uses_in(
@@ -182,12 +212,13 @@ impl<'a> WorktreeStructures<'a> {
         wanted: &[DefinitionCandidate],
     ) -> Vec<ResolvedUse> {
         let structure = self.structure_of(file);
-        // Uses of one form mean the same, so each form is resolved once.
+        // Uses of one form mean the same, so each form is resolved once. Imports in a block hold only there.
+        let has_blocks = structure.imports.iter().any(|import| import.scope_lines.is_some());
         let mut known: HashMap<UseForm, (Certainty, Vec<DefinitionCandidate>, usize)> = HashMap::new();
         let mut found = Vec::new();
-        for used in resolver.find_uses(&structure).take_while(|_| !self.is_past_deadline()) {
+        for used in resolver.find_uses(file, &structure).take_while(|_| !self.is_past_deadline()) {
             let is_import = used.receiver == UseReceiver::Import;
-            let line = is_import.then_some(used.line);
+            let line = (is_import || has_blocks).then_some(used.line);
             let form = (used.name, used.receiver, used.within, used.n_arguments, line);
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
                 let (certainty, all) = resolver.resolve_use(file, &structure, used);
@@ -240,12 +271,14 @@ impl<'a> WorktreeStructures<'a> {
         used: &NameUse,
     ) -> Result<(Certainty, Vec<DefinitionCandidate>), DatabaseError> {
         let written = structure.name(used.name);
+        let defined = Resolver::find_defined_name(&self.paths, self, file, structure, used);
         let renamed = structure.imports.iter().find(|import| {
             import.local == written
                 && !matches!(import.name.as_str(), "" | "default")
                 && import.name != written
         });
         let name = match used.receiver {
+            _ if defined.is_some() => defined.as_deref().unwrap_or(written),
             UseReceiver::None | UseReceiver::Import => renamed.map_or(written, |import| &import.name),
             _ => written,
         };
@@ -379,11 +412,18 @@ fn read_packages(root: &Path, paths: &[String]) -> Packages {
             class_rules::classes_by_path(path).intersects(ClassSet::from_classes(&SECONDARY_CLASSES));
         (is_aside, path.matches('/').count())
     });
-    for path in manifests.into_iter().take(MOST_MANIFESTS) {
-        let read = memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
-        if let Ok(memod_scan::Content::Text(text)) = read.map(|read| read.content) {
-            packages.add_manifest(path, &text);
+    let mut rest: Vec<String> = manifests.into_iter().take(MOST_MANIFESTS).cloned().collect();
+    let mut known: HashSet<String> = rest.iter().cloned().collect();
+    // A configuration of a compiler may extend others, which have any name.
+    while !rest.is_empty() {
+        for path in &rest {
+            let read = memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
+            if let Ok(memod_scan::Content::Text(text)) = read.map(|read| read.content) {
+                packages.add_manifest(path, &text);
+            }
         }
+        rest = packages.list_missing_manifests();
+        rest.retain(|path| paths.binary_search(path).is_ok() && known.insert(path.clone()));
     }
     packages
 }

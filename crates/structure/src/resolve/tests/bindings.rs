@@ -145,7 +145,7 @@ app.run = function () { return this.use(); };
         &[
             "lib/utils.js:2 exact lib/utils.js#exports.clean",
             "lib/app.js:1 exact lib/utils.js#exports.clean",
-            "lib/app.js:1 nothing",
+            "lib/app.js:1 exact lib/utils.js#exports.clean",
             "lib/app.js:4 exact lib/utils.js#exports.clean",
         ],
     );

@@ -66,9 +66,7 @@ serve(); other();
         &[
             "packages/client/src/a.ts:1 exact packages/server/src/index.ts#serve",
             "packages/client/src/a.ts:2 nothing",
-            "packages/client/src/a.ts:2 nothing",
             "packages/client/src/a.ts:3 exact packages/server/src/index.ts#serve",
-            "packages/client/src/a.ts:3 nothing",
         ],
     );
 }
