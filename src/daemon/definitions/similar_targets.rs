@@ -141,7 +141,7 @@ fn list_near_names(reader: &IndexReader, own: &str) -> Result<Vec<SimilarName>, 
             return;
         }
         name.clone_into(&mut last);
-        if let Some(distance) = comparer.distance(name) {
+        if let Some(distance) = comparer.measure_distance(name) {
             found.insert(SimilarName::new(distance, own, name));
         }
     })?;
@@ -166,7 +166,9 @@ fn list_near_members(
         let found = reader.find_definitions_named(&name.name)?;
         for (_, title) in found.iter().filter(|(id, _)| same.contains(id)) {
             let first = first_title(title);
-            let Some(distance) = last_owner(first).and_then(|other| owners.distance(other)) else { continue };
+            let Some(distance) = last_owner(first).and_then(|other| owners.measure_distance(other)) else {
+                continue;
+            };
             let title = format!("{}{}", &first[..first.len() - last_part(first).len()], name.name);
             members.insert(SimilarName::new(name.distance + distance, typed, &title));
         }
@@ -242,9 +244,9 @@ pub(in crate::daemon) fn find_similar_definitions(definitions: &[Definition], ty
     let mut comparer = NameComparer::new(own);
     let mut owners = owner.map(NameComparer::new);
     let near = definitions.iter().filter_map(|found| {
-        let distance = comparer.distance(last_part(&found.title))?;
+        let distance = comparer.measure_distance(last_part(&found.title))?;
         let of_owner = match &mut owners {
-            Some(owners) => owners.distance(last_owner(&found.title)?)?,
+            Some(owners) => owners.measure_distance(last_owner(&found.title)?)?,
             None => 0,
         };
         Some(SimilarName::new(distance + of_owner, typed, &found.title))

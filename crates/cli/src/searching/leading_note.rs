@@ -1,4 +1,4 @@
-//! Says before the hits that nothing has the name or the words that were typed.
+//! Warns before the hits that nothing has the typed name or words.
 
 use memod_proto::{SearchMode, SearchResult};
 use memod_terminal::text::escape_for_display;

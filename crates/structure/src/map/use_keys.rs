@@ -30,7 +30,7 @@ impl<'a> UseKeys<'a> {
         let mut declared =
             self.structure.declared.iter().filter(|own| own.own_names().any(|own| own == name));
         let own = declared.find(|own| own.role != DeclaredRole::Scope && own.lines.1 >= line);
-        self.key(name, own.is_some_and(|own| own.role == DeclaredRole::Member))
+        self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member))
     }
 
     /// Returns the keys that the file uses, each with the number of uses, in the order of the keys.
@@ -46,7 +46,7 @@ impl<'a> UseKeys<'a> {
             for is_member in
                 [(free, false), (member, true)].into_iter().filter_map(|(may, is)| may.then_some(is))
             {
-                *counts.entry(self.key(name, is_member)).or_default() += 1;
+                *counts.entry(self.form_key(name, is_member)).or_default() += 1;
             }
         }
         counts.into_iter().collect()
@@ -70,7 +70,7 @@ impl<'a> UseKeys<'a> {
         (is_imported || has_paths, !is_imported || has_paths)
     }
 
-    fn key(&self, name: &str, is_member: bool) -> String {
+    fn form_key(&self, name: &str, is_member: bool) -> String {
         let member = if is_member { "." } else { "" };
         format!("{name}{SEPARATOR}{:?}{member}", self.family)
     }

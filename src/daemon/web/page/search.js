@@ -197,13 +197,15 @@ function marks(hit) {
 /** Says why a hit is in the list: its place in each arm, and on demand all values. */
 function why(hit) {
   const { bm25, path, symbol, knn, cosine, rerank } = hit.arms;
-  const similar = hit.explain?.signals.find((signal) => signal.arm === "maxsim" && signal.value > 0);
+  const value = (arm) => hit.explain?.signals.find((signal) => signal.arm === arm)?.value ?? 0;
+  const [similar, covered] = [value("maxsim"), value("covered")];
   const reasons = [
     symbol && "its name",
     bm25 && "words, " + place(bm25),
     path && "path, " + place(path),
     knn && "meaning, " + place(knn) + (cosine ? " (" + cosine.toFixed(2) + ")" : ""),
-    !bm25 && !path && !symbol && !knn && similar && "similar words (" + similar.value.toFixed(2) + ")",
+    covered > 0 && (covered === 1 ? "all words" : Math.round(100 * covered) + " % of the words"),
+    similar > 0 && "similar words (" + similar.toFixed(2) + ")",
     rerank !== null && rerank !== undefined && "cross-encoder " + rerank.toFixed(2),
     hit.copies && "and " + number(hit.copies.count) + " like it",
   ].filter(Boolean);

@@ -47,6 +47,7 @@ function next(time, { ms, months }) {
 export async function timeline(filter, stats, to, signal) {
   if (!stats.oldest || !stats.newest) return null;
   const { unit, all } = bounds(Date.parse(stats.oldest), Date.parse(stats.newest));
+  if (all.length < 3) return null; // a single bar says nothing
   const iso = (time) => new Date(time).toISOString();
   const questions = all.slice(0, -1).map((since, i) => async () => {
     const { total } = await call("memory.list", { ...filter, since: iso(since), until: iso(all[i + 1]), limit: 1 }, { signal });

@@ -132,7 +132,7 @@ fn print_definitions(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    // What was asked about is said when a name has one or several definitions, and not for a whole file.
+    // The definitions of a name are printed first; those of a whole file would be too many.
     if result.definitions.len() <= MOST_NAMED_DEFINITIONS && !result.definitions.is_empty() {
         result.definitions.iter().try_for_each(|definition| print_definition(definition, context, output))?;
         output.write_line("")?;
