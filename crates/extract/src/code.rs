@@ -13,6 +13,7 @@ use tree_sitter::Node;
 use self::http_routes::find_routes;
 use super::lang::{self, Language};
 use super::structure;
+use crate::c_family::ReadableCode;
 use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extraction};
 use crate::chunks::cut_text::{LineIndex, cut_text, trim_blank_lines};
 use crate::chunks::plain_text::is_minified;
@@ -42,15 +43,20 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     }
     let mut found = Vec::new();
     let mut walked = None;
+    let code = ReadableCode::prepare(language.name, text);
     let tags = language.tag_query().and_then(|query| {
-        let tags = query.collect_tags(text, |root: Node<'_>| {
+        let tags = query.collect_tags(text, &code.text, |root: Node<'_>| {
             found = find_routes(language.name, path, text, &writer.lines, root);
             walked = language.node_marks().map(|marks| structure::walk_tree(marks, text, root));
         });
         tags.map_err(|e| e.to_string())
     });
+    if let Some(walked) = &mut walked {
+        walked.add_token_uses(&code, text);
+    }
     match tags {
-        Ok(tags) => {
+        Ok(mut tags) => {
+            code.complete_tags(text, &mut tags);
             extracted.routes = found;
             let outline = nest_tags(text, &tags, language.separator);
             extracted.definitions = hash_definitions(text, &outline, &writer.lines);

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::lang::{self, Language};
+use crate::c_family::ReadableCode;
 use crate::definitions::outline::{DefinitionOutline, nest_tags};
 
 #[test]
@@ -50,7 +51,9 @@ fn fixture(directory: &Path) -> PathBuf {
 
 /// Returns one line per definition, in order, and one line per used name.
 fn found(language: &'static Language, text: &str) -> String {
-    let tags = language.tag_query().unwrap().collect_tags(text, |_| {}).unwrap();
+    let code = ReadableCode::prepare(language.name, text);
+    let mut tags = language.tag_query().unwrap().collect_tags(text, &code.text, |_| {}).unwrap();
+    code.complete_tags(text, &mut tags);
     let mut lines = String::new();
     let outline = nest_tags(text, &tags, language.separator);
     for id in &outline.roots {

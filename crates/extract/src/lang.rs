@@ -9,6 +9,7 @@ use tree_sitter_language::LanguageFn;
 
 use self::text_formats::{TEXT_FORMATS, text_format_by_name};
 use super::structure::NodeKindMarks;
+use crate::c_family::headers;
 use crate::definitions::tags::TagQuery;
 
 mod text_formats;
@@ -241,10 +242,10 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
         .unwrap_or(FileFormat::Text(None))
 }
 
-/// Returns the language of `text`: C++ for a C header with a line that only C++ has, otherwise `language`.
+/// Returns the language of `text`: C++ for a header of C whose content only C++ has, otherwise `language`.
 pub(super) fn refine_language(language: &'static Language, path: &str, text: &str) -> &'static Language {
     let is_header = language.name == "c" && path.ends_with(".h");
-    if is_header && CPP_LINES.iter().any(|start| has_line_starting_with(text, start)) {
+    if is_header && headers::is_cpp_header(text) {
         language_by_name("cpp").unwrap_or(language)
     } else {
         language
@@ -280,17 +281,6 @@ pub fn suggest_format_name(word: &str) -> Option<&'static str> {
     let alike = list_format_names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
     let (likeness, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (likeness >= MIN_SIMILARITY).then_some(name)
-}
-
-/// Beginnings of lines that C++ has and C does not.
-const CPP_LINES: [&str; 7] =
-    ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
-
-fn has_line_starting_with(text: &str, start: &str) -> bool {
-    text.match_indices(start).any(|(at, _)| {
-        let before = text[..at].trim_end_matches([' ', '\t']);
-        before.is_empty() || before.ends_with(['\n', '\r'])
-    })
 }
 
 pub(super) fn language_by_name(name: &str) -> Option<&'static Language> {

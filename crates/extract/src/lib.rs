@@ -4,8 +4,10 @@
 //! `definitions::parse_budget` reads a clock.
 //!
 //! [`lang`] detects the format of a file. [`documents`] splits documents. For source code, `definitions` parses the file,
-//! `structure` collects its uses, and `code` combines the results. All of them cut text with `chunks`.
+//! `structure` collects its uses, and `code` combines the results;
+//! `c_family` prepares C and C++ for it. All of them cut text with `chunks`.
 
+mod c_family;
 mod chunks;
 mod code;
 mod content_class;

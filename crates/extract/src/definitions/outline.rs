@@ -96,6 +96,7 @@ impl<'a> OutlineBuilder<'a, '_> {
         while self.open.last().is_some_and(|id| self.items[*id].node.end <= node.start) {
             self.open.pop();
         }
+        let own_name = if tag.is_test { whole_name } else { own_name };
         let names = tag.names.iter().filter_map(|name| own_name(self.text.get(name.clone())?));
         let names: Vec<_> = names.collect();
         if names.is_empty() || self.open.len() >= MAX_NESTING || self.add_to_parent(tag, &names) {
@@ -137,6 +138,12 @@ impl<'a> OutlineBuilder<'a, '_> {
     fn build_title(&self, tag: &DefinitionTag, parent: Option<&DefinitionItem<'_>>) -> String {
         let enclosing = parent.map(|parent| parent.title.as_str());
         let owner = tag.owner.clone().and_then(|owner| self.text.get(owner));
+        if tag.is_test {
+            let name = tag.names.first().and_then(|name| whole_name(self.text.get(name.clone())?));
+            let own: Vec<_> = owner.into_iter().chain(name).collect();
+            let own = own.join(".");
+            return enclosing.into_iter().chain([own.as_str()]).collect::<Vec<_>>().join(self.separator);
+        }
         let names = tag.names.iter().take(MAX_TITLE_NAMES);
         let names: Vec<_> = names.filter_map(|name| Some(full_name(self.text.get(name.clone())?))).collect();
         let own = names.join(", ");
@@ -284,6 +291,11 @@ fn line_start(text: &str, start: usize, floor: usize) -> usize {
 fn at_line_start(text: &str, start: usize) -> bool {
     let before = text[..start].trim_end_matches([' ', '\t', '\u{feff}']);
     before.is_empty() || before.ends_with('\n')
+}
+
+/// Returns the name of a test, which may be a sentence.
+fn whole_name(name: &str) -> Option<&str> {
+    name.lines().next().map(str::trim).filter(|name| !name.is_empty())
 }
 
 /// Returns the name without its qualifiers and type parameters: `login` of `Session<T>::login`.

@@ -112,6 +112,8 @@ pub(crate) struct DefinitionTag {
     pub(crate) node: Range<usize>,
     /// Byte at which the body starts, if the grammar shows it.
     pub(crate) body: Option<usize>,
+    /// Whether a macro defines it as a test. The owner is its suite then, and the title is `Suite.name`.
+    pub(crate) is_test: bool,
     /// Index of the pattern of the query that matched.
     pattern: usize,
 }
@@ -203,18 +205,24 @@ impl TagQuery {
         Ok(Self { grammar, query, roles, body_field })
     }
 
-    /// Parses `text` and collects its tags. Calls `see` with the root of the syntax tree.
+    /// Parses `readable`, a copy of `text` in which the grammar's obstacles are blank, and collects the tags of `text`. Calls
+    /// `see` with the root of the syntax tree.
     ///
     /// # Errors
     /// When brackets are nested too deeply, the time limit is reached, or the grammar does not load. Nothing is known about
     /// the text then.
-    pub(crate) fn collect_tags(&self, text: &str, see: impl FnOnce(Node<'_>)) -> Result<FileTags, TagError> {
+    pub(crate) fn collect_tags(
+        &self,
+        text: &str,
+        readable: &str,
+        see: impl FnOnce(Node<'_>),
+    ) -> Result<FileTags, TagError> {
         if parse_budget::is_too_deep(text) {
             return Err(TagError::TooDeep);
         }
         let budget = ParseBudget::start();
         PARSER.with_borrow_mut(|(parser, cursor)| {
-            let tree = self.parse_tree(parser, text, &budget)?;
+            let tree = self.parse_tree(parser, readable, &budget)?;
             let tags = self.collect_matches(cursor, &tree, text, &budget)?;
             see(tree.root_node());
             Ok(tags)
@@ -311,6 +319,7 @@ impl<'a> TagCollector<'a> {
             owner,
             node,
             body,
+            is_test: false,
             pattern: found.pattern_index,
         });
     }

@@ -29,6 +29,8 @@ use memod_base::types::{
     Arity, DeclaredItem, DeclaredRole, FileStructure, NameUse, TypedValue, UseReceiver, UseRole,
 };
 
+use crate::c_family::ReadableCode;
+use crate::c_family::token_uses::TokenReceiver;
 use crate::chunks::cut_text::LineIndex;
 use crate::definitions::outline::{DefinitionItem, DefinitionOutline};
 use crate::definitions::tags::TagKind;
@@ -103,7 +105,38 @@ struct FoundValue<'a> {
     at: usize,
 }
 
-impl FoundNames<'_> {
+impl<'a> FoundNames<'a> {
+    /// Adds the uses of a C or C++ file that its syntax tree does not show, and drops those that only the readable text has.
+    pub(super) fn add_token_uses(&mut self, code: &ReadableCode<'_>, text: &'a str) {
+        if code.uses.is_empty() {
+            return;
+        }
+        self.uses.retain(|found| !code.is_stand_in(found.at));
+        for found in &code.uses {
+            let name = text.get(found.bytes.clone()).unwrap_or_default();
+            if name.is_empty() || name.len() > MAX_NAME_BYTES || name == "this" {
+                continue;
+            }
+            let receiver = match &found.receiver {
+                TokenReceiver::None => FoundReceiver::None,
+                TokenReceiver::Path(path) if path == "this" => FoundReceiver::Own,
+                TokenReceiver::Path(path) if path.len() <= MAX_NAME_BYTES => {
+                    FoundReceiver::Named(path.clone())
+                }
+                TokenReceiver::Path(_) | TokenReceiver::Other => FoundReceiver::Other,
+            };
+            self.uses.push(FoundUse {
+                name,
+                at: found.bytes.start,
+                receiver,
+                role: if found.is_call { UseRole::Call } else { UseRole::Mention },
+                n_arguments: None,
+                is_value: false,
+            });
+        }
+        self.uses.sort_by_key(|found| found.at);
+    }
+
     /// Returns the structure of the file, given its definitions.
     pub(super) fn into_structure(
         self,

@@ -141,8 +141,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 (receiver, is_call || is_own_call)
             }
             None => {
-                // `new List<T>()`, `new a.List()`
+                // `new List<T>()`, `new a.List()`, `largest<T>()`
                 let is_type = match parent_kind {
+                    "template_function" => field == Some("name"),
                     "generic_type" => parent.named_child(0) == Some(node),
                     "scoped_type_identifier" => node.next_named_sibling().is_none(),
                     _ => false,
