@@ -55,3 +55,18 @@ int main(int argc, char **argv) {
     return 0;
 }
 #endif
+
+#define READ_PORT(port) read_port(port, &last)
+
+THERMO_BEGIN_DECLS
+THERMO_PUBFUN int THERMO_CALL thermo_open(const char *port) THERMO_PURE;
+static int __init thermo_start(void) { return READ_PORT("a"); }
+THERMO_END_DECLS
+
+struct driver driver = { .open = thermo_open, .start = thermo_start };
+
+START_TEST(opens)
+{
+    thermo_open("a");
+}
+END_TEST

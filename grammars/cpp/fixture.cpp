@@ -61,3 +61,29 @@ void garden::Bed<T>::water() { first->drink(); }
 garden::Plant& pick(garden::Plant* plant) { return *plant; }
 
 extern "C" int garden_size(void) { return garden::kRows; }
+
+#define WATER(bed) soak((bed).first)
+
+GARDEN_BEGIN_NAMESPACE
+
+class GARDEN_API Shed final : public Thing {
+    Q_OBJECT
+    Q_PROPERTY(int size READ size)
+public:
+    GARDEN_DEPRECATED("use size") int room() const GARDEN_NOEXCEPT;
+    Q_INVOKABLE void close();
+signals:
+    void closed(int days);
+};
+
+GARDEN_END_NAMESPACE
+
+__global__ void __launch_bounds__(256) rain(int* beds) {}
+
+void pour(Shed& shed, int* beds) {
+    rain<<<blocks(beds), 256>>>(beds);
+    emit shed.closed(1);
+}
+
+TEST_F(ShedTest, closes) { WATER(beds); }
+TEST_CASE("a shed opens", "[shed]") { open(); }

@@ -264,7 +264,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
         }
         let is_known = words::is_line_macro(word) || !has_arguments && words::brackets_declarations(word);
         let is_alone = list.starts_line(at) && list.starts_line(after);
-        if is_known && is_alone || is_alone && self.begins_declaration(after) {
+        if is_alone && (is_known || self.begins_declaration(after)) {
             self.copy.blank_tokens(list, at..after);
             return Some(after);
         }
@@ -350,7 +350,10 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     /// Blanks the calling convention in `(CALLBACK_API *name)`.
     fn blank_in_parentheses(&mut self, open: usize) {
         let list = self.list;
-        if list.is_macro(open + 1) && list.is_mark(open + 2, b'*') && list.is_word(open + 3) {
+        // `(FILE *file)` is a list of parameters.
+        let is_pointer = list.is_mark(open + 2, b'*') && list.is_word(open + 3);
+        let has_parameters = list.is_mark(open + 4, b')') && list.is_mark(open + 5, b'(');
+        if list.is_macro(open + 1) && is_pointer && has_parameters {
             self.copy.blank_tokens(list, open + 1..open + 2);
         }
     }

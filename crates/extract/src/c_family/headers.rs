@@ -88,7 +88,7 @@ fn is_cpp_word(list: &TokenList<'_>, at: usize) -> bool {
         }
         "template" => list.is_mark(at + 1, b'<'),
         "constexpr" | "nullptr" | "static_cast" | "reinterpret_cast" | "decltype" | "noexcept" => {
-            !is_mark(at + 1, &[b';', b',', b')']) || list.word(at) == "nullptr"
+            !is_mark(at + 1, b";,)") || list.word(at) == "nullptr"
         }
         "using" => {
             begins()

@@ -70,6 +70,8 @@ fn macros_before_a_function_are_blank() {
     check("c", "typedef struct { int x; } PACKED point_t;", "typedef struct { int x; } point_t;");
     for text in [
         "HRESULT Open();",
+        "void dump(FILE *out);",
+        "void dump(FILE *out, CURL *handle);",
         "DWORD x;",
         "DWORD\nopen(int x) { return 1; }",
         "static const DWORD LIMIT = 3;",
