@@ -31,7 +31,7 @@ pub use self::file_structure::{
     UseReceiver, UseRole, is_version,
 };
 pub use self::id_set::IdSet;
-pub use self::noun_form::noun_form;
+pub use self::noun_form::{noun_form, suggest_names};
 pub use self::path_target::{PathPart, explain_wrong_lines, parse_target};
 pub use self::qualified_name::{
     is_same_or_inside, last_part, last_typed_part, qualifier, to_dotted_name, typed_parts,

@@ -7,14 +7,14 @@ use std::path::Path;
 use memod_base::paths::CallerDir;
 use memod_base::types::{
     Definition, ReadRefusal, SourceKey, WorktreeId, explain_wrong_lines, last_part, last_typed_part,
-    to_dotted_name, typed_parts,
+    suggest_names, to_dotted_name, typed_parts,
 };
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, code};
 
-use super::similar_targets::{find_similar_definitions, join_suggestions};
+use super::similar_targets::find_similar_definitions;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::path_spec::{find_definitions_named, list_defined_names};
 use crate::daemon::request::request_errors::bad_params_error;
@@ -124,7 +124,7 @@ pub(in crate::daemon) fn undefined_name_error(
 ) -> RpcError {
     let similar = find_similar_definitions(definitions, name);
     let similar: Vec<String> = similar.iter().map(|title| format!("{path}#{title}")).collect();
-    let hint = join_suggestions(&similar).or_else(|| list_defined_names(definitions)).unwrap_or_else(|| {
+    let hint = suggest_names(&similar).or_else(|| list_defined_names(definitions)).unwrap_or_else(|| {
         "no definition is indexed there; name a line (PATH:10) or the whole file".to_owned()
     });
     let error = RpcError::new(code::NOT_FOUND, format!("{path}: defines no {name}")).with_hint(hint);

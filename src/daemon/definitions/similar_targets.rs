@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{
-    ChunkId, Definition, SourceKey, WorktreeId, file_name, last_part, parse_target, qualifier,
+    ChunkId, Definition, SourceKey, WorktreeId, file_name, last_part, parse_target, qualifier, suggest_names,
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
@@ -55,7 +55,7 @@ pub(in crate::daemon) fn suggest_similar_targets(
 ) -> Result<Option<String>, DatabaseError> {
     let names = find_similar_names(shared, reader, view, target)?;
     if !names.is_empty() {
-        return Ok(join_suggestions(&names));
+        return Ok(suggest_names(&names));
     }
     if let Some(TypedName { own, owner: Some(owner) }) = TypedName::parse(target) {
         let members = list_members(shared, reader, view, owner)?;
@@ -65,7 +65,7 @@ pub(in crate::daemon) fn suggest_similar_targets(
         }
     }
     match target.contains(['/', '.']) {
-        true => Ok(join_suggestions(&find_similar_paths(reader, view, target, dir)?)),
+        true => Ok(suggest_names(&find_similar_paths(reader, view, target, dir)?)),
         false => Ok(None),
     }
 }
@@ -290,15 +290,6 @@ fn path_similarity(wanted: &str, path: &str) -> f64 {
     let similarity =
         |left: &str, right: &str| strsim::jaro_winkler(&left.to_lowercase(), &right.to_lowercase());
     similarity(wanted, path).max(similarity(file_name(wanted), file_name(path)))
-}
-
-/// Returns a hint with suggestions; `None` if there are none.
-pub(in crate::daemon) fn join_suggestions(near: &[String]) -> Option<String> {
-    match near {
-        [] => None,
-        [one] => Some(format!("did you mean {one}?")),
-        several => Some(format!("did you mean one of {}?", several.join(", "))),
-    }
 }
 
 #[cfg(test)]

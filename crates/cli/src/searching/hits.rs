@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
+use memod_base::types::suggest_names;
 use memod_proto::memory::build_reader_marks;
 use memod_proto::{
     CommitInfo, Hit, MemoryInfo, NO_FILE_MATCHES, Parsed, SearchMode, SearchParams, SearchResult,
@@ -17,7 +18,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 use super::asked_uses::{describe_direct_question, find_asked_uses, list_use_locations, print_asked_uses};
 use super::fit_to_budget::fit_hits_to_budget;
 use super::last_search::{self, HitLocation};
-use super::leading_note::{leading_note, suggest_similar};
+use super::leading_note::leading_note;
 use crate::args::SearchArgs;
 use crate::args::build_params;
 use crate::llm;
@@ -296,8 +297,11 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
             escape_for_display(corrected)
         ));
         let is_said = result.similar_names.iter().any(|name| name.eq_ignore_ascii_case(corrected));
-        parts
-            .extend(suggest_similar(result).filter(|_| !is_said).map(|similar| escape_for_display(&similar)));
+        parts.extend(
+            suggest_names(&result.similar_names)
+                .filter(|_| !is_said)
+                .map(|similar| escape_for_display(&similar)),
+        );
     }
     if !result.expanded.is_empty() {
         parts.push(format!(

@@ -1,5 +1,6 @@
 //! Warns before the hits that nothing has the typed name or words.
 
+use memod_base::types::suggest_names;
 use memod_proto::{SearchMode, SearchResult};
 use memod_terminal::text::escape_for_display;
 
@@ -19,7 +20,8 @@ pub(super) fn leading_note(result: &SearchResult) -> Option<String> {
             Some(name) => format!("no indexed file, commit or memory has {name}"),
             None => format!("no definition is named {}", result.query),
         };
-        let similar = suggest_similar(result).map(|similar| format!(" ({similar})")).unwrap_or_default();
+        let similar =
+            suggest_names(&result.similar_names).map(|similar| format!(" ({similar})")).unwrap_or_default();
         let about_hits = match (has_hits, has_similar) {
             (false, _) => "",
             (true, false) => "; these hits are only near it",
@@ -31,15 +33,6 @@ pub(super) fn leading_note(result: &SearchResult) -> Option<String> {
     let has_word = result.hits.iter().any(|hit| hit.arms.has_query_word());
     (result.mode == SearchMode::Hybrid && are_near && !has_word && result.uses.is_none())
         .then(|| format!("no word of {} was found; these hits are near in meaning", shorten_query(result)))
-}
-
-/// Returns the question whether one of the nearest names was meant; `None` if no name is near.
-pub(super) fn suggest_similar(result: &SearchResult) -> Option<String> {
-    match result.similar_names.as_slice() {
-        [] => None,
-        [one] => Some(format!("did you mean {one}?")),
-        several => Some(format!("did you mean one of {}?", several.join(", "))),
-    }
 }
 
 #[cfg(test)]

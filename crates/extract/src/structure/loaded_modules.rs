@@ -52,14 +52,7 @@ impl<'t> TreeWalker<'_, 't> {
             self.found.imports.extend(found);
             let names = self.names_in(pattern, |_, field| field != Some("right"));
             for name in names.into_iter().filter(|name| name.kind() == SHORTHAND_PATTERN) {
-                self.found.uses.push(FoundUse {
-                    name: self.text_of(name),
-                    at: name.start_byte(),
-                    receiver: FoundReceiver::Import,
-                    role: UseRole::Mention,
-                    n_arguments: None,
-                    is_value: false,
-                });
+                self.add_import_name(name);
             }
         }
     }

@@ -309,16 +309,20 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
     fn add_import_names(&mut self, node: Node<'t>) {
         for name in self.names_in(node, |_, _| true) {
-            let found = FoundUse {
-                name: self.text_of(name),
-                at: name.start_byte(),
-                receiver: FoundReceiver::Import,
-                role: UseRole::Mention,
-                n_arguments: None,
-                is_value: false,
-            };
-            self.found.uses.push(found);
+            self.add_import_name(name);
         }
+    }
+
+    pub(super) fn add_import_name(&mut self, name: Node<'t>) {
+        let found = FoundUse {
+            name: self.text_of(name),
+            at: name.start_byte(),
+            receiver: FoundReceiver::Import,
+            role: UseRole::Mention,
+            n_arguments: None,
+            is_value: false,
+        };
+        self.found.uses.push(found);
     }
 
     /// Returns the names inside of a node, in the order of the text. `enters` decides whether a child is read, by the child's

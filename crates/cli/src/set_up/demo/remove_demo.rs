@@ -206,9 +206,8 @@ fn find_other_git_data(root: &Path, found: &mut Vec<String>) -> Result<(), CliEr
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     // git leaves empty directories and its lists of refs behind.
     let others = names.filter(|name| {
-        !OWN_GIT_ENTRIES.contains(&&**name)
-            && !has_no_file_but(&git_dir.join(name), "refs")
-            && !(name == "hooks" && has_only_own_hooks(&git_dir.join(name)))
+        let is_own_hooks = name == "hooks" && has_only_own_hooks(&git_dir.join(name));
+        !OWN_GIT_ENTRIES.contains(&&**name) && !is_own_hooks && !has_no_file_but(&git_dir.join(name), "refs")
     });
     found.extend(others.map(|name| format!(".git/{name}")));
     let settings = run_git(root, &["config", "--local", "--list", "--name-only"])?;
