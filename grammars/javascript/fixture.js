@@ -30,6 +30,11 @@ export class Row extends Base {
   onClick = (event) => {
     this.take(event.detail);
   };
+
+  static LIMIT = 40;
+  static #rows = new Map();
+  #log = () => {};
+  static { Row.#rows.set('a', new Row('a')); }
 }
 
 export function book(row, { name, seats }) {
@@ -50,7 +55,22 @@ const Usher = class extends Person {};
 const api = {
   list: () => [...booked.keys()],
   find(name) { return booked.get(name); },
+  get size() { return booked.size; },
+  'cancel': async () => {},
+  *each() {},
+  limits: { rows: 12, names: ['a', 'b'] },
+  seats: {
+    block(seat) {},
+    open: function () {},
+    inner: { tooDeep() {}, alsoTooDeep: () => {} },
+  },
 };
+
+export const store = createStore({
+  state: () => ({ seats: [] }),
+  mutations: { setSeats(state, seats) {} },
+});
+export const frozen = Object.freeze({ thaw() {} });
 
 Row.prototype.clear = function () {
   booked.clear();

@@ -5,13 +5,27 @@
 (variable_declarator name: (identifier) @name value: (class)) @definition.class
 (function_declaration name: (identifier) @name) @definition.function
 (generator_function_declaration name: (identifier) @name) @definition.function
-(method_definition name: [(property_identifier) (private_property_identifier)] @name) @definition.method
 (variable_declarator
   name: (identifier) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
-(pair
-  key: (property_identifier) @name
-  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+;   functions of an object: more than two levels deep, they are no definitions; on the second level, the key around names them
+(pair value: (object (pair value: (object [
+  (method_definition name: (_) @name)
+  (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)])
+] @definition.skipped))))
+(pair key: (property_identifier) @owner value: (object [
+  (method_definition name: [(property_identifier) (private_property_identifier)] @name)
+  (pair key: (property_identifier) @name value: [
+    (arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)
+  ])
+] @definition.method))
+(method_definition name: [(property_identifier) (private_property_identifier)] @name) @definition.method
+(pair key: (property_identifier) @name value: [
+  (arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)
+]) @definition.method
+((pair key: (string (string_fragment) @name) value: [
+  (arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)
+]) @definition.method (#match? @name "^[A-Za-z_$][A-Za-z0-9_$]*$"))
 (expression_statement
   (assignment_expression
     left: (member_expression) @name

@@ -15,6 +15,18 @@
 (public_field_definition
   name: [(property_identifier) (private_property_identifier)] @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+(public_field_definition name: (private_property_identifier) @name) @definition.constant
+(public_field_definition "static" name: (property_identifier) @name) @definition.constant
+(pair key: (property_identifier) @owner value: [
+  (as_expression (object [
+    (method_definition name: (property_identifier) @name)
+    (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)])
+  ] @definition.method))
+  (satisfies_expression (object [
+    (method_definition name: (property_identifier) @name)
+    (pair key: (property_identifier) @name value: [(arrow_function) (function_expression)])
+  ] @definition.method))
+])
 (ambient_declaration) @wrapper
 ; The grammar parses a namespace as an expression
 (expression_statement (internal_module)) @wrapper

@@ -51,7 +51,7 @@ fn monorepo() -> Live {
 }
 
 /// Returns place and certainty of each use.
-fn uses(live: &Live, target: &str) -> Vec<String> {
+pub(crate) fn uses(live: &Live, target: &str) -> Vec<String> {
     let (exit, answer) = memo(live, &["refs", target]);
     assert!(matches!(exit, 0 | 1), "{answer}");
     let uses = answer["uses"].as_array().unwrap_or_else(|| panic!("{answer}"));

@@ -46,9 +46,9 @@ impl PathPart<'_> {
 pub fn parse_target(target: &str) -> Vec<(&str, PathPart<'_>)> {
     let mut meanings = vec![(target, PathPart::Whole)];
     let named = target.match_indices('#').map(|(at, _)| (&target[..at], &target[at + 1..]));
-    meanings.extend(
-        named.filter(|(_, symbol)| !symbol.is_empty()).map(|(path, symbol)| (path, PathPart::Symbol(symbol))),
-    );
+    // `#save` is a private name of JavaScript.
+    let named = named.filter(|(path, symbol)| !path.is_empty() && !symbol.is_empty());
+    meanings.extend(named.map(|(path, symbol)| (path, PathPart::Symbol(symbol))));
     meanings.extend(list_typed_lines(target).filter_map(|(path, text)| Some((path, parse_lines(text)?))));
     meanings
 }

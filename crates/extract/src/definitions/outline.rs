@@ -333,10 +333,11 @@ fn full_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(outside.collect())
 }
 
-/// Returns the first line of the name without quotes, reference marks and parentheses.
+/// Returns the first line of the name without quotes, reference marks and parentheses. The `#` of a private name of JavaScript is
+/// part of it, because a class may have `#clone` and `clone`.
 fn bare_name(name: &str) -> &str {
     let name = name.lines().next().unwrap_or_default();
-    let name = name.trim_matches(['"', '\'', '`', '&', '#', ' ', '(', ')']);
+    let name = name.trim_matches(['"', '\'', '`', '&', ' ', '(', ')']);
     name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name)
 }
 

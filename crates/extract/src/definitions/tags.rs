@@ -55,10 +55,12 @@ pub(crate) enum TagKind {
     Macro,
     /// No definition of its own, but its name encloses others: an `impl` block, an extension.
     Scope,
+    /// No definition, although a later pattern tags the node.
+    Skipped,
 }
 
 impl TagKind {
-    const ALL: [(Self, &'static str); 12] = [
+    const ALL: [(Self, &'static str); 13] = [
         (Self::Function, "function"),
         (Self::Method, "method"),
         (Self::Class, "class"),
@@ -71,6 +73,7 @@ impl TagKind {
         (Self::Constant, "constant"),
         (Self::Macro, "macro"),
         (Self::Scope, "scope"),
+        (Self::Skipped, "skipped"),
     ];
 
     fn parse(word: &str) -> Option<Self> {
@@ -86,7 +89,10 @@ impl TagKind {
     /// Returns whether people search for the definitions inside of it by name, because they are members and not inner
     /// workings.
     pub(crate) fn is_container(self) -> bool {
-        !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type)
+        !matches!(
+            self,
+            Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type | Self::Skipped
+        )
     }
 
     /// Returns whether a definition of this kind can be called.
@@ -332,7 +338,7 @@ impl<'a> TagCollector<'a> {
 
     fn add_use(&mut self, bytes: Range<usize>) {
         let start = bytes.start;
-        let name = self.text.get(bytes).unwrap_or_default().trim_start_matches('#');
+        let name = self.text.get(bytes).unwrap_or_default();
         if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
             self.uses.push((name, start));
         }
@@ -348,6 +354,7 @@ impl<'a> TagCollector<'a> {
         tags.wrappers.sort_by_key(|bytes| (bytes.start, Reverse(bytes.end)));
         tags.definitions.sort_by_key(|tag| (tag.node.start, Reverse(tag.node.end), tag.pattern));
         tags.definitions.dedup_by(|later, first| unite_tags(self.text, first, later));
+        tags.definitions.retain(|tag| tag.kind != TagKind::Skipped);
         self.tags
     }
 

@@ -1,6 +1,8 @@
 //! Inserts contents, chunks and paths into index.db.
 
-use memod_base::types::{BlobId, ChunkId, Definition, ReadRefusal, SourceKey, Stat, WorktreeId};
+use std::collections::HashSet;
+
+use memod_base::types::{BlobId, ChunkId, ChunkKind, Definition, ReadRefusal, SourceKey, Stat, WorktreeId};
 use memod_database::vector_from_bytes;
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -112,10 +114,39 @@ pub(super) fn find_or_add_blob<'a>(
         tx.prepare_cached("INSERT INTO structure(blob_id, data) VALUES(?1, ?2)")?
             .execute(params![id, new.structure])?;
     }
+    let inner = find_inner_names(new);
     for (ord, chunk) in new.chunks.iter().enumerate() {
-        add_chunk(tx, BlobId(id), ord, chunk, adding)?;
+        let chunk_id = add_chunk(tx, BlobId(id), ord, chunk, adding)?;
+        inner.iter().filter(|(at, _)| *at == ord).try_for_each(|(_, name)| add_symbol(tx, name, chunk_id))?;
     }
     Ok(Some(BlobId(id)))
+}
+
+/// Returns the names of definitions that no chunk has as its symbol, such as those inside of a short function, each with the
+/// position of the chunk that it is in. Without them, a name that an outline shows could not be asked for.
+fn find_inner_names(new: &NewBlob) -> Vec<(usize, &str)> {
+    let symbols = new.chunks.iter().filter_map(|chunk| chunk.symbol.as_deref());
+    let known: HashSet<&str> = symbols.flat_map(str::split_whitespace).collect();
+    let mut inner = Vec::new();
+    for definition in &new.definitions {
+        let mut names = definition.names.split_whitespace().filter(|name| !known.contains(name)).peekable();
+        if names.peek().is_none() {
+            continue; // as for almost all definitions
+        }
+        let line = definition.lines.0;
+        let is_around =
+            |chunk: &NewChunk| chunk.kind != ChunkKind::Map && chunk.lines.0 <= line && line <= chunk.lines.1;
+        if let Some(at) = new.chunks.iter().rposition(is_around) {
+            inner.extend(names.map(|name| (at, name)));
+        }
+    }
+    inner
+}
+
+fn add_symbol(tx: &Transaction<'_>, name: &str, chunk: ChunkId) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute(params![name, chunk.0])
+        .map(drop)
 }
 
 fn add_definition(tx: &Transaction<'_>, blob: BlobId, definition: &Definition) -> rusqlite::Result<()> {
@@ -134,7 +165,7 @@ fn add_chunk<'a>(
     ord: usize,
     chunk: &'a NewChunk,
     adding: &mut IndexAdditions<'a>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<ChunkId> {
     tx.prepare_cached(
         "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state, n_words)
          VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
@@ -159,8 +190,7 @@ fn add_chunk<'a>(
     tx.prepare_cached("INSERT INTO chunk_pieces(chunk_id, pieces) VALUES(?1, ?2)")?
         .execute(params![id.0, chunk.pieces.to_bytes()])?;
     for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
-        tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute(params![name, id.0])?;
+        add_symbol(tx, name, id)?;
     }
     if chunk.gets_vector {
         let known: Option<Option<Vec<u8>>> = tx
@@ -171,7 +201,7 @@ fn add_chunk<'a>(
             set_vector(tx, id, vec.as_deref(), &mut adding.vectors)?;
         }
     }
-    Ok(())
+    Ok(id)
 }
 
 /// Records whether a chunk has a vector, which is added to `added`. `None` means that the model knows no word of the text, an empty
@@ -316,4 +346,45 @@ pub(super) fn put_entry(
         racy,
     ])?;
     Ok(former)
+}
+
+#[cfg(test)]
+mod tests {
+    use memod_base::types::TextHash;
+
+    use super::*;
+    use crate::test_rows::embeddable_chunk;
+
+    #[test]
+    fn names_inside_of_a_chunk_are_symbols_of_the_innermost_chunk() {
+        let chunk = |kind, lines, symbol: Option<&str>| NewChunk {
+            kind,
+            lines,
+            symbol: symbol.map(str::to_owned),
+            ..embeddable_chunk([0; 32])
+        };
+        let definition = |names: &str, lines| Definition {
+            title: names.to_owned(),
+            names: names.to_owned(),
+            lines,
+            text: TextHash::hash_bytes(b""),
+            shape: TextHash::hash_bytes(b""),
+        };
+        let new = NewBlob {
+            chunks: vec![
+                chunk(ChunkKind::Map, (1, 9), None),
+                chunk(ChunkKind::Symbol, (1, 4), Some("outer")),
+                chunk(ChunkKind::Symbol, (5, 9), Some("a b")),
+            ],
+            definitions: vec![
+                definition("outer", (1, 4)),
+                definition("inner", (2, 3)),
+                definition("a", (5, 5)),
+                definition("c #d", (7, 7)),
+                definition("elsewhere", (12, 12)),
+            ],
+            ..NewBlob::default()
+        };
+        assert_eq!(find_inner_names(&new), [(1, "inner"), (2, "c"), (2, "#d")]);
+    }
 }

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use memod_base::types::{DeclaredRole, TypedValue, last_part};
 
-use super::use_place::UsePlace;
-use super::{Certainty, DefinitionCandidate, FileNumber, LanguageFamily, Resolver, StructureStore};
+use super::use_place::{LanguageFamily, UsePlace};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
 
 /// Most values, functions and levels of bases that are followed to find one type.
 pub(super) const MOST_STEPS: u32 = 12;

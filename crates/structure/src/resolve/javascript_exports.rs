@@ -277,7 +277,12 @@ impl<S: StructureStore> Resolver<'_, S> {
             && imports.iter().all(|import| exports.targets_of(type_name.file, import).is_empty())
     }
 
-    fn follow_in_place(&self, place: &UsePlace<'_>, module: Option<&str>, written: &str) -> Vec<Exported> {
+    pub(super) fn follow_in_place(
+        &self,
+        place: &UsePlace<'_>,
+        module: Option<&str>,
+        written: &str,
+    ) -> Vec<Exported> {
         if place.family != LanguageFamily::JavaScript {
             return Vec::new();
         }

@@ -11,6 +11,7 @@ mod javascript_exports;
 mod known_aliases;
 mod learn_aliases;
 mod module_files;
+mod object_members;
 mod overloads;
 mod packages;
 mod path_index;
@@ -157,6 +158,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             steps: infer_types::MOST_STEPS,
         };
         let (certainty, mut found) = match used.receiver {
+            _ if place.has_private_name() => (Certainty::Exact, self.resolve_private_name(&place)),
             UseReceiver::None => self.resolve_without_receiver(&place),
             UseReceiver::Own => self.resolve_own_member(&place),
             UseReceiver::Named(path) => self.resolve_with_receiver(&place, structure.name(path)),

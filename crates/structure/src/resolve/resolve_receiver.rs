@@ -74,6 +74,10 @@ impl<S: StructureStore> Resolver<'_, S> {
         if place.family == LanguageFamily::JavaScript && matches!(path, "exports" | "module.exports") {
             return self.resolve_without_receiver(place);
         }
+        let of_object = self.resolve_member_of_object(place, path);
+        if !of_object.is_empty() {
+            return (Certainty::Exact, of_object);
+        }
         if let Some(type_name) = self.infer_type(place, path) {
             return self.resolve_typed_value(place, &type_name);
         }

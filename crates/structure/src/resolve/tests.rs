@@ -3,6 +3,7 @@
 mod bindings;
 mod javascript_names;
 mod javascript_paths;
+mod object_members;
 mod overloads;
 mod packages;
 mod visibility;

@@ -72,6 +72,11 @@ pub(super) struct UsePlace<'a> {
 }
 
 impl UsePlace<'_> {
+    /// Returns whether the name is private to a class, as in `this.#token`.
+    pub(super) fn has_private_name(&self) -> bool {
+        self.family == LanguageFamily::JavaScript && self.written.starts_with('#')
+    }
+
     /// Returns the indices of the definitions around the place, innermost first.
     pub(super) fn definitions_around(&self) -> impl Iterator<Item = u32> {
         self.structure.enclosing_ids(self.within)
