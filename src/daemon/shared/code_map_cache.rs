@@ -90,8 +90,11 @@ fn read_file_symbols(reader: &IndexReader, file: &CodeFile) -> Result<FileSymbol
         for name in names.split_whitespace() {
             // A long definition has several chunks.
             if symbols.last().is_none_or(|last| last.name != name || last.qualifier != qualifier) {
-                let key =
-                    keys.as_ref().map_or_else(|| name.to_owned(), |keys| keys.definition_key(name, line));
+                // A chunk of several short definitions begins before the line of a name.
+                let (key, name_line) = keys
+                    .as_ref()
+                    .map_or_else(|| (name.to_owned(), None), |keys| keys.definition_key(name, line));
+                let line = name_line.unwrap_or(line);
                 symbols.push(MapSymbol { name: name.to_owned(), key, qualifier: qualifier.to_owned(), line });
             }
         }

@@ -55,6 +55,8 @@ pub(in crate::daemon) async fn answer_outline(
 struct OutlineEntry {
     title: String,
     lines: (u32, u32),
+    /// Line of the name, if it is known; otherwise the name is searched for from the first line on.
+    name_line: Option<u32>,
     depth: u32,
     form: EntryForm,
 }
@@ -69,7 +71,7 @@ enum EntryForm {
 
 impl OutlineEntry {
     fn new(title: String, lines: (u32, u32), form: EntryForm) -> Self {
-        Self { title, lines, depth: 0, form }
+        Self { title, lines, name_line: None, depth: 0, form }
     }
 }
 
@@ -205,7 +207,10 @@ fn read_file_outline(
     let lacks_some = structure.lacks_definitions;
     let declared = structure.declared.into_iter();
     let mut items: Vec<OutlineEntry> = declared
-        .map(|found| OutlineEntry::new(found.title, found.lines, EntryForm::from_role(found.role)))
+        .map(|found| OutlineEntry {
+            name_line: Some(found.name_at.0),
+            ..OutlineEntry::new(found.title, found.lines, EntryForm::from_role(found.role))
+        })
         .collect();
     if items.is_empty() {
         let definitions = reader.list_definitions(at.worktree, &span.key)?.into_iter();
@@ -262,10 +267,8 @@ fn list_sections(parts: Vec<(String, (u32, u32))>) -> Vec<OutlineEntry> {
             let is_known = items.iter().rev().take_while(|item| item.depth >= depth);
             if end == title.len() || !is_known.into_iter().any(|item| item.title == heading) {
                 items.push(OutlineEntry {
-                    title: heading.to_owned(),
-                    lines,
                     depth,
-                    form: EntryForm::Section,
+                    ..OutlineEntry::new(heading.to_owned(), lines, EntryForm::Section)
                 });
             }
         }
@@ -290,6 +293,7 @@ fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
         }
         EntryForm::Scope => None,
         EntryForm::Definition => {
+            let first = item.name_line.unwrap_or(first);
             lines.find_signature(last_part(&item.title), first).map(|(_, signature)| signature)
         }
     };

@@ -129,6 +129,8 @@ pub struct DeclaredItem {
     pub names: String,
     /// First and last line, 1-based, inclusive.
     pub lines: (u32, u32),
+    /// Line (1-based) and column (0-based, in bytes) of its first name; in the text, the name may occur before, too.
+    pub name_at: (u32, u32),
     /// The role of the item.
     pub role: DeclaredRole,
     /// Index of the item around this one; `None` at the top of the file.

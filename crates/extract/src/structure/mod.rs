@@ -149,7 +149,7 @@ impl<'a> FoundNames<'a> {
         let declared = items.iter().zip(&parents).map(|(item, parent)| {
             let mut names = item.names.iter().filter_map(|name| offset_in(name, text));
             let is_internal = names.any(|at| self.internal.contains(&at));
-            DeclaredItem { is_internal, ..declare_item(items, item, *parent, lines) }
+            DeclaredItem { is_internal, ..declare_item(items, item, *parent, lines, text) }
         });
         let mut structure = FileStructure {
             package: self.package,
@@ -177,11 +177,10 @@ impl<'a> FoundNames<'a> {
             }
             let receiver = found.number_receiver(&locals, &mut names);
             let name = names.number_of(found.name);
-            let line_start = text[..found.at].rfind('\n').map_or(0, |end| end + 1);
             structure.uses.push(NameUse {
                 name,
                 line: lines.line_at(found.at),
-                column: (found.at - line_start) as u32,
+                column: column_of(found.at, text),
                 within: within.map_or(0, |id| id as u32 + 1),
                 receiver,
                 role: found.role,
@@ -264,7 +263,9 @@ fn declare_item(
     item: &DefinitionItem<'_>,
     parent: Option<usize>,
     lines: &LineIndex,
+    text: &str,
 ) -> DeclaredItem {
+    let name = item.names.first().and_then(|name| offset_in(name, text)).unwrap_or(item.node.start);
     let holder = parent.map(|parent| items[parent].kind);
     let is_inside_type = holder.is_some_and(TagKind::has_methods);
     let role = match item.kind {
@@ -282,6 +283,7 @@ fn declare_item(
         title: item.title.clone(),
         names: item.joined_names(),
         lines: lines.line_span(&item.span),
+        name_at: (lines.line_at(name), column_of(name, text)),
         role,
         parent: parent.map(|parent| parent as u32),
         arity: None,
@@ -299,6 +301,12 @@ fn is_set_on_object(title: &str) -> bool {
 fn name_positions(items: &[DefinitionItem<'_>], text: &str) -> HashSet<usize> {
     let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
     defined.flat_map(|item| item.names.iter().filter_map(|name| offset_in(name, text))).collect()
+}
+
+/// Returns the column of a byte, 0-based and in bytes.
+fn column_of(at: usize, text: &str) -> u32 {
+    let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    (at - line_start) as u32
 }
 
 /// Returns the byte offset of `part` in `text`; `part` must be a slice of `text`.

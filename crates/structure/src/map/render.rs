@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use memod_base::paths::CallerDir;
 use memod_base::types::{self, CHARS_PER_TOKEN, escape_for_display, last_part};
 
-use super::signature::{NumberedLines, find_word};
+use super::signature::{NumberedLines, find_declared_name, find_word};
 use super::{CodeMap, Ranking};
 
 /// Most symbols of a file that are shown before the next file, because a map should cover many files.
@@ -128,7 +128,7 @@ impl FileEntry {
 /// Session::verify(&self)`, but `func (s *Session) Verify()`.
 fn qualify_signature(signature: &str, name: &str, qualifier: &str) -> String {
     let owner = last_part(types::qualifier(qualifier).unwrap_or_default());
-    match find_word(signature, name) {
+    match find_declared_name(signature, name) {
         Some(at) if !owner.is_empty() && find_word(&signature[..at], owner).is_none() => {
             format!("{}{qualifier}{}", &signature[..at], &signature[at..])
         }

@@ -25,12 +25,15 @@ impl<'a> UseKeys<'a> {
         (family != LanguageFamily::Other && !structure.is_empty()).then_some(Self { family, structure })
     }
 
-    /// Returns the key of a definition of the file, by its name and its first line or a line of its comment.
-    pub fn definition_key(&self, name: &str, line: u32) -> String {
+    /// Returns the key of a definition of the file, by its name and its first line or a line of its comment, and the line of the
+    /// name, if it is known.
+    pub fn definition_key(&self, name: &str, line: u32) -> (String, Option<u32>) {
         let mut declared =
             self.structure.declared.iter().filter(|own| own.own_names().any(|own| own == name));
         let own = declared.find(|own| own.role != DeclaredRole::Scope && own.lines.1 >= line);
-        self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member))
+        let first_name = own.filter(|own| own.own_names().next() == Some(name));
+        let key = self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member));
+        (key, first_name.map(|own| own.name_at.0).filter(|name_line| *name_line >= line))
     }
 
     /// Returns the keys that the file uses, each with the number of uses, in the order of the keys.
@@ -123,6 +126,7 @@ mod tests {
                 title: "trace.append".to_owned(),
                 names: "append".to_owned(),
                 lines: (3, 5),
+                name_at: (3, 4),
                 role: DeclaredRole::Member,
                 parent: None,
                 arity: None,
@@ -134,7 +138,7 @@ mod tests {
         let counts = keys.count_uses();
         let counts: Vec<_> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
         assert_eq!(counts, [("append\tGo", 1), ("append\tGo.", 1), ("copy\tGo", 1), ("copy\tGo.", 2)]);
-        assert_eq!(keys.definition_key("append", 3), "append\tGo.");
+        assert_eq!(keys.definition_key("append", 3), ("append\tGo.".to_owned(), Some(3)));
         assert_eq!(name_of_key("append\tGo."), "append");
         assert!(UseKeys::new("a.rb", &structure).is_none());
     }

@@ -68,7 +68,8 @@ impl<'a> AnswerTexts<'a> {
     }
 
     /// Adds the shown line and the path from the caller's directory to each definition; returns the files whose content on disk
-    /// differs from the snapshot. The line is that of the use or, with `with_signatures`, the signature of the definition.
+    /// differs from the snapshot. The line is that of the use or, with `with_signatures`, the signature of the definition, whose name
+    /// is on `text_line` where that is known.
     pub(super) fn add_texts(
         mut self,
         found: &mut [ReachedDefinition],
@@ -83,8 +84,9 @@ impl<'a> AnswerTexts<'a> {
                 continue;
             };
             let own = found.title.as_deref().map(memod_base::types::last_part);
+            let name_line = found.text_line.unwrap_or(found.lines.0);
             let signature =
-                own.filter(|_| with_signatures).and_then(|own| lines.find_signature(own, found.lines.0));
+                own.filter(|_| with_signatures).and_then(|own| lines.find_signature(own, name_line));
             let first = if with_signatures { found.lines.0 } else { found.line };
             let (line, text) = signature.unwrap_or_else(|| (first, lines.line_at(first).to_owned()));
             found.text_line = with_signatures.then_some(line);

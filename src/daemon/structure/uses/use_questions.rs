@@ -263,6 +263,7 @@ fn build_result(
             title: own.map(|own| own.title.clone()),
             lines: own.map_or((step.line, step.line), |own| own.lines),
             line: step.line,
+            text_line: own.map(|own| own.name_at.0),
             depth: step.depth,
             via: step.via.and_then(|via| places.get(&via).copied()),
             certainty: step.certainty.as_str().to_owned(),
