@@ -167,7 +167,9 @@ fn a_commit_is_shown_with_its_message_and_paths() {
     assert_eq!(hit["kind"], "commit");
     assert_eq!(hit["commit"]["oid"], oid.as_str());
     assert_eq!(hit["commit"]["author"], "t <t@example.org>");
-    assert_eq!(hit["commit"]["date"], live.git(&["log", "-1", "--format=%aI"]).as_str());
+    // Earlier versions of git write the offset of UTC as digits.
+    let date = live.git(&["log", "-1", "--format=%aI"]).replace("+00:00", "Z");
+    assert_eq!(hit["commit"]["date"], date.as_str());
     assert_eq!(hit["title"], "Add files for mu");
     let found = |word: &str| subjects_in(&live, &live.root(), word).len();
     assert_eq!((found("REDACTED"), found("9f86d081884c7d659a2feaa0")), (1, 0));
