@@ -43,7 +43,7 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     }
     let mut found = Vec::new();
     let mut walked = None;
-    let code = ReadableCode::prepare(language.name, text);
+    let code = ReadableCode::prepare_text(language.name, text);
     let tags = language.tag_query().and_then(|query| {
         let tags = query.collect_tags(text, &code.text, |root: Node<'_>| {
             found = find_routes(language.name, path, text, &writer.lines, root);

@@ -51,7 +51,7 @@ fn fixture(directory: &Path) -> PathBuf {
 
 /// Returns one line per definition, in order, and one line per used name.
 fn found(language: &'static Language, text: &str) -> String {
-    let code = ReadableCode::prepare(language.name, text);
+    let code = ReadableCode::prepare_text(language.name, text);
     let mut tags = language.tag_query().unwrap().collect_tags(text, &code.text, |_| {}).unwrap();
     code.complete_tags(text, &mut tags);
     let mut lines = String::new();

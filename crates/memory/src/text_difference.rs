@@ -32,7 +32,7 @@ const NEGATIONS: [&str; 15] = [
     "off",
 ];
 
-/// Words with opposite meanings, each of which may stand where the other does.
+/// Pairs of words with opposite meanings.
 const OPPOSITES: [(&str, &str); 12] = [
     ("above", "below"),
     ("after", "before"),

@@ -386,7 +386,7 @@ pub(super) mod tests {
     }
 
     /// Returns a hit without text that these arms found.
-    pub(in crate::searching) fn hit(arms: Arms) -> Hit {
+    pub(in crate::searching) fn build_hit(arms: Arms) -> Hit {
         Hit {
             kind: ChunkKind::Text,
             classes: Vec::new(),
@@ -419,7 +419,7 @@ pub(super) mod tests {
     #[test]
     fn hits_by_meaning_alone_are_called_so() {
         let check = |arms: Arms, mode: SearchMode, expected: Option<&str>| {
-            let hits = vec![hit(arms)];
+            let hits = vec![build_hit(arms)];
             let result =
                 SearchResult { hits, mode, fresh: true, query: "q".to_owned(), ..SearchResult::default() };
             assert_eq!((leading_note(&result).as_deref(), result_note(&result)), (expected, None));
@@ -438,7 +438,7 @@ pub(super) mod tests {
             signature: Some("def a(b, c):".to_owned()),
             signature_line: Some(3),
             signature_end: Some(5),
-            ..hit(Arms::default())
+            ..build_hit(Arms::default())
         };
         let check = |hit: &Hit, expected: &[(&str, &str)]| {
             let lines = hit.numbered_lines();

@@ -40,13 +40,13 @@ mod tests {
     use memod_proto::Arms;
 
     use super::*;
-    use crate::searching::hits::tests::hit;
+    use crate::searching::hits::tests::build_hit;
 
     #[test]
     fn a_name_that_exists_nowhere_is_said_first() {
         let parts = Arms { bm25: Some(1), ..Arms::default() };
         let result = SearchResult {
-            hits: vec![hit(parts)],
+            hits: vec![build_hit(parts)],
             fresh: true,
             unknown_name: Some("getUserFoo".to_owned()),
             ..SearchResult::default()

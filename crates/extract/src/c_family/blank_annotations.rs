@@ -17,7 +17,7 @@ pub(super) fn blank_annotations(text: &str, tokens: Vec<Token>, copy: &mut Reada
     let mut dropped: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < list.len() {
-        let end = match list.kind(at) {
+        let end = match list.kind_at(at) {
             Some(TokenKind::Word) => annotation_end(&list, at),
             Some(TokenKind::Mark(b'<')) if has_kernels => launch_end(&list, at),
             Some(TokenKind::Mark(b'@')) if has_objects => objective_c_end(&list, at),
@@ -53,17 +53,17 @@ pub(super) fn blank_annotations(text: &str, tokens: Vec<Token>, copy: &mut Reada
 
 /// Returns the end of the annotation or `emit` at a position.
 fn annotation_end(list: &TokenList<'_>, at: usize) -> Option<usize> {
-    let word = list.word(at);
+    let word = list.word_at(at);
     if matches!(word, "emit" | "Q_EMIT") {
         let is_after_name = at > 0 && (list.is_word(at - 1) || list.is_mark(at - 1, b'.'));
-        let calls =
-            list.is_word(at + 1) && !words::is_keyword(list.word(at + 1)) || list.word(at + 1) == "this";
+        let calls = list.is_word(at + 1) && !words::is_keyword(list.word_at(at + 1))
+            || list.word_at(at + 1) == "this";
         return (calls && !is_after_name).then_some(at + 1);
     }
     if word == "noexcept" && list.is_mark(at + 1, b'(') && at > 0 {
         let is_after_parameters = list.is_mark(at - 1, b')')
             || list.is_mark(at - 1, b'&')
-            || matches!(list.word(at - 1), "const" | "volatile" | "mutable");
+            || matches!(list.word_at(at - 1), "const" | "volatile" | "mutable");
         return is_after_parameters.then(|| list.after_brackets(at + 1));
     }
     if !words::is_annotation(word) {
@@ -83,7 +83,10 @@ fn launch_end(list: &TokenList<'_>, at: usize) -> Option<usize> {
             && list.tokens[at].start + 2 == list.tokens[at + 2].start
     };
     let follows_name = at > 0 && (list.is_word(at - 1) || list.is_mark(at - 1, b'>'));
-    if !follows_name || list.word(at - 1) == "operator" || !is_triple(at, b'<') || list.is_mark(at + 3, b'<')
+    if !follows_name
+        || list.word_at(at - 1) == "operator"
+        || !is_triple(at, b'<')
+        || list.is_mark(at + 3, b'<')
     {
         return None;
     }
@@ -108,12 +111,12 @@ fn has_objective_c(text: &str) -> bool {
 /// Returns the end of the part of Objective-C that begins with `@` at a position.
 fn objective_c_end(list: &TokenList<'_>, at: usize) -> Option<usize> {
     let semicolon = || (at..list.len()).find(|at| list.is_mark(*at, b';')).map_or(list.len(), |end| end + 1);
-    match list.word(at + 1) {
+    match list.word_at(at + 1) {
         "class" | "import" => Some(semicolon()),
         // `@protocol A, B;`
         "protocol" if list.is_mark(at + 3, b';') || list.is_mark(at + 3, b',') => Some(semicolon()),
         "interface" | "protocol" | "implementation" => {
-            let is_end = |at: &usize| list.is_mark(*at, b'@') && list.word(at + 1) == "end";
+            let is_end = |at: &usize| list.is_mark(*at, b'@') && list.word_at(at + 1) == "end";
             Some((at + 2..list.len()).find(is_end).map_or(list.len(), |end| end + 2))
         }
         _ => None,

@@ -66,7 +66,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
 
     /// Reads up to the next brace or directive of a body; returns the position after.
     fn read_body(&mut self, mut at: usize) -> usize {
-        while let Some(kind) = self.list.kind(at) {
+        while let Some(kind) = self.list.kind_at(at) {
             match kind {
                 TokenKind::Mark(b'{') => {
                     self.open_scope(Scope::Other);
@@ -80,7 +80,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
                     self.read_directive(at);
                     return at + 1;
                 }
-                TokenKind::Word if words::is_class_key(self.list.word(at)) => {
+                TokenKind::Word if words::is_class_key(self.list.word_at(at)) => {
                     self.blank_class_macros(at);
                 }
                 _ => {}
@@ -96,7 +96,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
 
     /// Keeps the scopes the same in each branch of a conditional.
     fn read_directive(&mut self, at: usize) {
-        let line = self.list.directive(at).unwrap_or_default();
+        let line = self.list.directive_at(at).unwrap_or_default();
         if line.starts_with("if") {
             self.conditionals.push(self.scopes.clone());
         } else if line.starts_with("el") {
@@ -110,7 +110,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
 
     fn class_name(&self) -> &'a str {
         match self.scopes.last() {
-            Some(Scope::Class(Some(name))) => self.list.word(*name),
+            Some(Scope::Class(Some(name))) => self.list.word_at(*name),
             _ => "",
         }
     }
@@ -119,7 +119,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     fn read_declaration(&mut self, at: usize) -> usize {
         let is_after_body = std::mem::take(&mut self.is_after_body);
         let list = self.list;
-        match list.kind(at) {
+        match list.kind_at(at) {
             Some(TokenKind::Directive) => {
                 self.read_directive(at);
                 self.is_after_body = is_after_body;
@@ -150,7 +150,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
             return after;
         }
         let head = DeclarationHead::read(list, start, self.class_name(), is_after_body);
-        for macro_tokens in head.macros(list) {
+        for macro_tokens in head.list_macros(list) {
             self.copy.blank_tokens(list, macro_tokens);
         }
         let tail = match head.class_key {
@@ -163,15 +163,15 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     /// Reads `public:`, and makes one of Qt's `signals:` and `public slots:`; returns the position after.
     fn read_access(&mut self, at: usize) -> Option<usize> {
         let list = self.list;
-        let is_slots = matches!(list.word(at + 1), "slots" | "Q_SLOTS");
-        let colon = match list.word(at) {
+        let is_slots = matches!(list.word_at(at + 1), "slots" | "Q_SLOTS");
+        let colon = match list.word_at(at) {
             word if words::is_access(word) && is_slots => {
                 self.copy.blank_tokens(list, at + 1..at + 2);
                 at + 2
             }
             word if words::is_access(word) => at + 1,
             "signals" | "Q_SIGNALS" if list.is_mark(at + 1, b':') && !list.is_scope_mark(at + 1) => {
-                self.copy.write_over(list.tokens[at].bytes(), "public");
+                self.copy.write_over(list.tokens[at].byte_range(), "public");
                 at + 1
             }
             _ => return None,
@@ -182,8 +182,8 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     /// Reads `namespace a {` and `extern "C" {`; returns the position after.
     fn read_block_start(&mut self, at: usize) -> Option<usize> {
         let list = self.list;
-        let first = if list.word(at) == "inline" { at + 1 } else { at };
-        if list.word(first) == "extern" && list.kind(first + 1) == Some(TokenKind::Literal) {
+        let first = if list.word_at(at) == "inline" { at + 1 } else { at };
+        if list.word_at(first) == "extern" && list.kind_at(first + 1) == Some(TokenKind::Literal) {
             if list.is_mark(first + 2, b'{') {
                 if !self.blank_guarded_block(first) {
                     self.open_scope(Scope::Declarations);
@@ -192,7 +192,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
             }
             return Some(first + 2);
         }
-        if list.word(first) != "namespace" {
+        if list.word_at(first) != "namespace" {
             return None;
         }
         let mut end = first + 1;
@@ -213,9 +213,9 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     fn blank_guarded_block(&mut self, at: usize) -> bool {
         let list = self.list;
         let is_guard = |at: usize| {
-            list.directive(at).is_some_and(|line| line.starts_with("if") && line.contains("__cplusplus"))
+            list.directive_at(at).is_some_and(|line| line.starts_with("if") && line.contains("__cplusplus"))
         };
-        let is_end = |at: usize| list.directive(at).is_some_and(|line| line.starts_with("endif"));
+        let is_end = |at: usize| list.directive_at(at).is_some_and(|line| line.starts_with("endif"));
         if at == 0 || !is_guard(at - 1) || !is_end(at + 3) {
             return false;
         }
@@ -239,10 +239,10 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     /// position after.
     fn read_macro_statement(&mut self, at: usize) -> Option<usize> {
         let list = self.list;
-        if !list.is_macro(at) && !test_macros::is_test_macro(list.word(at)) {
+        if !list.is_macro(at) && !test_macros::is_test_macro(list.word_at(at)) {
             return None;
         }
-        let word = list.word(at);
+        let word = list.word_at(at);
         let after = list.after_arguments(at + 1);
         let has_arguments = after > at + 1;
         if has_arguments && let Some(test) = TestMacro::read(list, at) {
@@ -274,12 +274,12 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     /// Returns whether what begins at a position needs no type before it.
     fn begins_declaration(&self, at: usize) -> bool {
         let list = self.list;
-        match list.kind(at) {
+        match list.kind_at(at) {
             None | Some(TokenKind::Directive | TokenKind::Mark(b'}')) => return true,
             Some(TokenKind::Word | TokenKind::Mark(b'~' | b'[')) => {}
             _ => return false,
         }
-        let word = list.word(at);
+        let word = list.word_at(at);
         if matches!(word, "template" | "namespace" | "using" | "signals") || words::is_access(word) {
             return true;
         }
@@ -308,13 +308,13 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     fn read_tail(&mut self, mut at: usize, class_key: Option<usize>) -> usize {
         let list = self.list;
         let mut class_key = class_key;
-        while let Some(kind) = list.kind(at) {
+        while let Some(kind) = list.kind_at(at) {
             match kind {
                 TokenKind::Mark(b';') => return at + 1,
                 TokenKind::Mark(b'}') | TokenKind::Directive => return at,
                 TokenKind::Mark(b'{') => {
                     self.open_scope(match class_key {
-                        Some(key) if list.word(key) == "enum" => Scope::Other,
+                        Some(key) if list.word_at(key) == "enum" => Scope::Other,
                         Some(key) => Scope::Class(ClassName::read(list, key, false).name),
                         None => Scope::Other,
                     });
@@ -333,7 +333,7 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
                     continue;
                 }
                 TokenKind::Mark(b'=') => class_key = None,
-                TokenKind::Word if words::is_class_key(list.word(at)) => class_key = Some(at),
+                TokenKind::Word if words::is_class_key(list.word_at(at)) => class_key = Some(at),
                 _ => {}
             }
             at += 1;
@@ -361,12 +361,12 @@ impl<'a, 'c> MacroBlanker<'a, 'c> {
     /// Blanks the macros between the parameters of a function and its body or `;`.
     fn blank_after_parameters(&mut self, mut at: usize) {
         let list = self.list;
-        while matches!(list.word(at), "const" | "override" | "final" | "noexcept" | "volatile") {
+        while matches!(list.word_at(at), "const" | "override" | "final" | "noexcept" | "volatile") {
             at = list.after_arguments(at + 1);
         }
         let end = self.after_macros(at);
-        let goes_on = matches!(list.kind(end), Some(TokenKind::Mark(b';' | b'{' | b'=' | b'-' | b':')))
-            || matches!(list.word(end), "const" | "override" | "final" | "noexcept");
+        let goes_on = matches!(list.kind_at(end), Some(TokenKind::Mark(b';' | b'{' | b'=' | b'-' | b':')))
+            || matches!(list.word_at(end), "const" | "override" | "final" | "noexcept");
         if end > at && goes_on {
             self.copy.blank_tokens(list, at..end);
             self.blank_after_parameters(end);
@@ -389,10 +389,10 @@ impl ClassName {
     fn read(list: &TokenList<'_>, key: usize, is_in_body: bool) -> Self {
         let mut words: Vec<Range<usize>> = Vec::new();
         let mut at = list.after_prefixes(key + 1);
-        if list.word(key) == "enum" && words::is_class_key(list.word(at)) {
+        if list.word_at(key) == "enum" && words::is_class_key(list.word_at(at)) {
             at = list.after_prefixes(at + 1);
         }
-        while list.is_word(at) && !words::is_keyword(list.word(at)) {
+        while list.is_word(at) && !words::is_keyword(list.word_at(at)) {
             let after = list.after_name(at);
             let is_call = list.is_macro(at) && list.is_mark(after, b'(');
             // `struct point MAKE(int x)` is a function.
@@ -404,16 +404,16 @@ impl ClassName {
             at = list.after_prefixes(past);
         }
         let is_colon = list.is_mark(at, b':') && !list.is_scope_mark(at);
-        let is_body = list.is_mark(at, b'{') || is_colon || list.word(at) == "final";
-        let is_linkage = |word: &Range<usize>| words::is_linkage_macro(list.word(word.start));
+        let is_body = list.is_mark(at, b'{') || is_colon || list.word_at(at) == "final";
+        let is_linkage = |word: &Range<usize>| words::is_linkage_macro(list.word_at(word.start));
         let is_forward = list.is_mark(at, b';') && words.first().is_some_and(is_linkage);
         let is_pointer = list.is_mark(at, b'*') || list.is_mark(at, b'&');
         let has_name = is_body && !is_in_body || is_forward || is_pointer;
         let n_names = if has_name || is_body && words.first().is_some_and(is_linkage) { 1 } else { 2 };
         let mut macros = Vec::new();
         let is_macro =
-            |word: &Range<usize>| list.is_macro(word.start) || list.word(word.start).starts_with("__");
-        let is_final = |word: &Range<usize>| list.word(word.start).ends_with("FINAL");
+            |word: &Range<usize>| list.is_macro(word.start) || list.word_at(word.start).starts_with("__");
+        let is_final = |word: &Range<usize>| list.word_at(word.start).ends_with("FINAL");
         while words.len() > n_names {
             let last = words.len() - 1;
             let taken = if is_final(&words[last]) {

@@ -49,8 +49,8 @@ impl DeclarationHead {
     /// Reads the next word; returns whether the head goes on.
     fn read_word(&mut self, list: &TokenList<'_>, class_name: &str) -> bool {
         let at = self.end;
-        let word = list.word(at);
-        match list.kind(at) {
+        let word = list.word_at(at);
+        match list.kind_at(at) {
             Some(TokenKind::Word) => {}
             Some(TokenKind::Mark(b'*' | b'&')) => {
                 self.end += 1;
@@ -80,7 +80,7 @@ impl DeclarationHead {
             return false;
         }
         if word == "operator" {
-            let after = list.word(at + 1);
+            let after = list.word_at(at + 1);
             self.is_untyped = !matches!(after, "" | "new" | "delete" | "co_await");
             self.has_name = true;
             return false;
@@ -110,24 +110,24 @@ impl DeclarationHead {
             return true;
         }
         let past = list.after_brackets(after);
-        let goes_on = list.is_word(past) && !words::is_access(list.word(past))
+        let goes_on = list.is_word(past) && !words::is_access(list.word_at(past))
             || list.is_mark(past, b'~')
             || list.is_scope_mark(past)
             || list.is_mark(past, b'[') && list.is_mark(past + 1, b'[');
-        let ends_function = matches!(list.word(past), "const" | "override" | "final" | "noexcept" | "try")
+        let ends_function = matches!(list.word_at(past), "const" | "override" | "final" | "noexcept" | "try")
             && (self.has_type || !self.words.is_empty());
         let names_function = (self.has_type || self.words.iter().any(|word| !word.is_macro))
-            && (list.is_macro(past) || words::is_keyword(list.word(past)));
+            && (list.is_macro(past) || words::is_keyword(list.word_at(past)));
         if is_macro && goes_on && !ends_function && !names_function && after == at + 1 {
             self.words.push(HeadWord { tokens: at..past, is_macro, has_arguments: true });
             self.end = past;
             return true;
         }
         self.has_name = true;
-        let name = list.word(at);
-        let last = list.word(after - 1);
+        let name = list.word_at(at);
+        let last = list.word_at(after - 1);
         self.is_untyped = name == class_name && after == at + 1
-            || after >= at + 4 && last == list.word(after - 4)
+            || after >= at + 4 && last == list.word_at(after - 4)
             || after >= at + 2 && list.is_mark(after - 2, b'~');
         false
     }
@@ -144,19 +144,19 @@ impl DeclarationHead {
 
     /// Returns whether the head has what a declaration needs, so that a word before it is no type.
     pub(super) fn is_complete(&self, list: &TokenList<'_>) -> bool {
-        let mut words = self.words.iter().map(|word| list.word(word.tokens.start));
+        let mut words = self.words.iter().map(|word| list.word_at(word.tokens.start));
         let has_word = self.has_name && words.any(|word| !words::is_linkage_macro(word));
         self.has_keyword || self.is_untyped || has_word
     }
 
     /// Returns the words that are macros. At least one word remains as the type, unless the declaration needs none.
-    pub(super) fn macros(&self, list: &TokenList<'_>) -> Vec<Range<usize>> {
+    pub(super) fn list_macros(&self, list: &TokenList<'_>) -> Vec<Range<usize>> {
         let mut macros: Vec<&HeadWord> = self.words.iter().filter(|word| word.is_macro).collect();
         let has_type = self.has_type || self.words.iter().any(|word| !word.is_macro);
         if !has_type && !self.is_untyped && self.class_key.is_none() {
             let plain = |word: &&HeadWord| !word.has_arguments;
             let is_type =
-                |word: &&HeadWord| plain(word) && !words::is_linkage_macro(list.word(word.tokens.start));
+                |word: &&HeadWord| plain(word) && !words::is_linkage_macro(list.word_at(word.tokens.start));
             let kept = macros.iter().rposition(is_type).or_else(|| macros.iter().rposition(plain));
             // `EXPORT(int) f()` has its type in the arguments.
             macros.remove(match kept {

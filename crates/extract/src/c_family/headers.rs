@@ -1,6 +1,6 @@
-//! Tells the headers of C++ from those of C by their content.
+//! Decides by its content whether a header is C or C++.
 //!
-//! What stands between `#ifdef __cplusplus` and its end is no proof: headers of C have it.
+//! Lines between `#ifdef __cplusplus` and its end do not count, because headers of C have such lines too.
 
 use super::lexer::{Token, TokenKind, split_tokens};
 use super::token_list::TokenList;
@@ -44,8 +44,8 @@ fn split_by_guard(text: &str, tokens: Vec<Token>) -> (Vec<Token>, Vec<Token>) {
 }
 
 fn has_cpp(list: &TokenList<'_>) -> bool {
-    (0..list.len()).any(|at| match list.kind(at) {
-        Some(TokenKind::Directive) => includes_cpp(list.directive(at).unwrap_or_default()),
+    (0..list.len()).any(|at| match list.kind_at(at) {
+        Some(TokenKind::Directive) => includes_cpp(list.directive_at(at).unwrap_or_default()),
         Some(TokenKind::Word) => {
             is_cpp_word(list, at) || declares_method(list, at) || has_reference(list, at)
         }
@@ -70,7 +70,7 @@ fn includes_cpp(line: &str) -> bool {
 /// Returns whether a statement begins at a position.
 fn begins_statement(list: &TokenList<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
-    match list.kind(before) {
+    match list.kind_at(before) {
         Some(TokenKind::Directive | TokenKind::Mark(b';' | b'{' | b'}' | b'>' | b')' | b':')) => true,
         Some(TokenKind::Word) => list.starts_line(at) && list.is_macro(before),
         _ => false,
@@ -80,23 +80,23 @@ fn begins_statement(list: &TokenList<'_>, at: usize) -> bool {
 fn is_cpp_word(list: &TokenList<'_>, at: usize) -> bool {
     let begins = || begins_statement(list, at);
     let is_mark = |at: usize, marks: &[u8]| marks.iter().any(|mark| list.is_mark(at, *mark));
-    let before = || at.checked_sub(1).map_or("", |before| list.word(before));
-    match list.word(at) {
+    let before = || at.checked_sub(1).map_or("", |before| list.word_at(before));
+    match list.word_at(at) {
         "class" => list.is_word(at + 1) && (begins() || matches!(before(), "enum" | "friend" | "typedef")),
         "namespace" => {
             (list.is_word(at + 1) || list.is_mark(at + 1, b'{')) && (begins() || before() == "inline")
         }
         "template" => list.is_mark(at + 1, b'<'),
         "constexpr" | "nullptr" | "static_cast" | "reinterpret_cast" | "decltype" | "noexcept" => {
-            !is_mark(at + 1, b";,)") || list.word(at) == "nullptr"
+            !is_mark(at + 1, b";,)") || list.word_at(at) == "nullptr"
         }
         "using" => {
             begins()
                 && list.is_word(at + 1)
-                && (list.word(at + 1) == "namespace" || list.is_mark(at + 2, b'='))
+                && (list.word_at(at + 1) == "namespace" || list.is_mark(at + 2, b'='))
         }
         "public" | "private" | "protected" => {
-            let is_slots = matches!(list.word(at + 1), "slots" | "Q_SLOTS");
+            let is_slots = matches!(list.word_at(at + 1), "slots" | "Q_SLOTS");
             begins() && list.is_mark(if is_slots { at + 2 } else { at + 1 }, b':')
         }
         "signals" | "Q_SIGNALS" => begins() && list.is_mark(at + 1, b':'),
@@ -112,7 +112,7 @@ fn is_cpp_word(list: &TokenList<'_>, at: usize) -> bool {
         "struct" => {
             let after = list.after_name(at + 1);
             let is_named = list.is_word(at + 1) && begins();
-            let base = if list.word(after) == "final" { after + 1 } else { after };
+            let base = if list.word_at(after) == "final" { after + 1 } else { after };
             let has_base = list.is_mark(base, b':') && !list.is_scope_mark(base) && list.is_word(base + 1);
             is_named && (has_base || base > after && list.is_mark(base, b'{'))
         }
@@ -122,32 +122,32 @@ fn is_cpp_word(list: &TokenList<'_>, at: usize) -> bool {
 
 /// Returns whether a method of a `struct` is declared at a position: a type, a name and parameters directly inside.
 fn declares_method(list: &TokenList<'_>, key: usize) -> bool {
-    if list.word(key) != "struct" || !list.is_mark(key + 2, b'{') {
+    if list.word_at(key) != "struct" || !list.is_mark(key + 2, b'{') {
         return false;
     }
     let end = list.after_brackets(key + 2);
     let mut at = key + 3;
     while at < end {
         let is_name = list.is_mark(at + 1, b'(') && list.is_word(at) && list.is_word(at - 1);
-        let name = list.word(at);
+        let name = list.word_at(at);
         let is_plain =
             |word: &str| !words::is_macro_name(word) && !word.starts_with("__") && !words::is_keyword(word);
         if is_name
             && is_plain(name)
-            && !words::is_macro_name(list.word(at - 1))
+            && !words::is_macro_name(list.word_at(at - 1))
             && !list.is_mark(at + 2, b'*')
         {
             let after = list.after_brackets(at + 1);
-            let word = list.word(after);
+            let word = list.word_at(after);
             let is_body = list.is_mark(after, b'{') || matches!(word, "const" | "override" | "noexcept");
             // `int x attribute(y);` is an annotation: a type and two names.
             let is_declared = list.is_mark(after, b';')
-                && (words::is_primitive(list.word(at - 1)) || !list.is_word(at.saturating_sub(2)));
+                && (words::is_primitive(list.word_at(at - 1)) || !list.is_word(at.saturating_sub(2)));
             if is_body || is_declared {
                 return true;
             }
         }
-        let opens = matches!(list.kind(at), Some(TokenKind::Mark(b'(' | b'[' | b'{')));
+        let opens = matches!(list.kind_at(at), Some(TokenKind::Mark(b'(' | b'[' | b'{')));
         at = if opens { list.after_brackets(at) } else { at + 1 };
     }
     false
@@ -158,15 +158,15 @@ fn has_reference(list: &TokenList<'_>, at: usize) -> bool {
     let is_function = list.is_mark(at + 1, b'(')
         && at > 0
         && (list.is_word(at - 1) || list.is_mark(at - 1, b'*') || list.is_mark(at - 1, b'&'))
-        && !words::is_keyword(list.word(at))
+        && !words::is_keyword(list.word_at(at))
         && !list.is_macro(at)
-        && !matches!(list.word(at - 1), "return" | "else" | "case" | "goto");
+        && !matches!(list.word_at(at - 1), "return" | "else" | "case" | "goto");
     if !is_function {
         return false;
     }
     let end = list.after_brackets(at + 1);
     (at + 2..end).any(|at| {
-        let first = if list.word(at) == "const" { at + 1 } else { at };
+        let first = if list.word_at(at) == "const" { at + 1 } else { at };
         let begins = list.is_mark(at - 1, b'(') || list.is_mark(at - 1, b',');
         let after = if list.is_word(first) { list.after_name(first) } else { return false };
         let name = after + 1;
@@ -174,7 +174,7 @@ fn has_reference(list: &TokenList<'_>, at: usize) -> bool {
             && list.is_mark(after, b'&')
             && list.is_word(name)
             && (list.is_mark(name + 1, b',') || name + 2 == end)
-            && (first > at || words::is_primitive(list.word(first)) || is_declaration(list, end))
+            && (first > at || words::is_primitive(list.word_at(first)) || is_declaration(list, end))
     })
 }
 

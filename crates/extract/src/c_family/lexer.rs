@@ -27,12 +27,12 @@ pub(super) struct Token {
 }
 
 impl Token {
-    pub(super) fn bytes(&self) -> std::ops::Range<usize> {
+    pub(super) fn byte_range(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 
     pub(super) fn text<'a>(&self, text: &'a str) -> &'a str {
-        text.get(self.bytes()).unwrap_or_default()
+        text.get(self.byte_range()).unwrap_or_default()
     }
 
     pub(super) fn is_word(&self) -> bool {
@@ -96,13 +96,13 @@ impl Lexer<'_> {
         }
     }
 
-    fn peek(&self, n: usize) -> u8 {
+    fn peek_byte(&self, n: usize) -> u8 {
         self.bytes.get(self.at + n).copied().unwrap_or_default()
     }
 
     /// Skips a comment; returns whether there is one.
     fn skip_comment(&mut self) -> bool {
-        match self.peek(1) {
+        match self.peek_byte(1) {
             b'/' => {
                 self.skip_line();
                 true
@@ -131,7 +131,7 @@ impl Lexer<'_> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b'\n' if !self.is_continued() => return,
-                b'/' if self.peek(1) == b'/' => return self.skip_line(),
+                b'/' if self.peek_byte(1) == b'/' => return self.skip_line(),
                 b'/' if self.skip_comment() => {}
                 _ => self.at += 1,
             }
@@ -166,7 +166,7 @@ impl Lexer<'_> {
         while let Some(&byte) = self.bytes.get(self.at) {
             let is_part = is_word_byte(byte)
                 || byte == b'.'
-                || byte == b'\'' && is_word_byte(self.peek(1))
+                || byte == b'\'' && is_word_byte(self.peek_byte(1))
                 || matches!(byte, b'+' | b'-')
                     && matches!(self.bytes[self.at - 1], b'e' | b'E' | b'p' | b'P');
             if !is_part {
@@ -176,13 +176,13 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads a word, or the literal of which it is the prefix: `L"text"`, `R"(text)"`.
+    /// Reads a word. If a literal follows at once, as in `L"text"` or `R"(text)"`, reads both as one literal.
     fn read_word(&mut self) -> TokenKind {
         let start = self.at;
         while self.bytes.get(self.at).is_some_and(|byte| is_word_byte(*byte)) {
             self.at += 1;
         }
-        let quote = self.peek(0);
+        let quote = self.peek_byte(0);
         if !matches!(quote, b'"' | b'\'') {
             return TokenKind::Word;
         }

@@ -37,14 +37,14 @@ pub(crate) struct ReadableCode<'a> {
 
 impl<'a> ReadableCode<'a> {
     /// Returns the code of a text that the grammar reads as it is.
-    pub(crate) fn unchanged(text: &'a str) -> Self {
+    pub(crate) fn from_readable_text(text: &'a str) -> Self {
         Self { text: Cow::Borrowed(text), uses: Vec::new(), tests: Vec::new() }
     }
 
     /// Prepares `text` if `language` is C or C++.
-    pub(crate) fn prepare(language: &str, text: &'a str) -> Self {
+    pub(crate) fn prepare_text(language: &str, text: &'a str) -> Self {
         if !matches!(language, "c" | "cpp") {
-            return Self::unchanged(text);
+            return Self::from_readable_text(text);
         }
         let mut copy = ReadableCopy::new(text);
         let tokens = lexer::split_tokens(text);

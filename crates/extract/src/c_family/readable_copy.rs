@@ -22,7 +22,7 @@ impl<'a> ReadableCopy<'a> {
     }
 
     /// Blanks the bytes of a span, except line ends.
-    pub(super) fn blank(&mut self, span: Range<usize>) {
+    pub(super) fn blank_span(&mut self, span: Range<usize>) {
         let bytes = self.bytes.get_or_insert_with(|| self.text.as_bytes().to_vec());
         let span = bytes.get_mut(span).into_iter().flatten();
         span.filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
@@ -33,12 +33,12 @@ impl<'a> ReadableCopy<'a> {
         let tokens = list.tokens.get(positions).unwrap_or_default();
         let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return };
         self.uses.extend(read_uses(self.text, tokens, &HashSet::new()));
-        self.blank(first.start as usize..last.end as usize);
+        self.blank_span(first.start as usize..last.end as usize);
     }
 
     /// Writes a shorter or equally long word over a span, and blanks the rest.
     pub(super) fn write_over(&mut self, span: Range<usize>, word: &str) {
-        self.blank(span.clone());
+        self.blank_span(span.clone());
         let target = self.bytes.as_mut().and_then(|bytes| bytes.get_mut(span.start..span.start + word.len()));
         if let Some(target) = target.filter(|_| word.len() <= span.len()) {
             target.copy_from_slice(word.as_bytes());

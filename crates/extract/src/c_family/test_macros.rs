@@ -45,7 +45,7 @@ pub(super) fn is_test_macro(word: &str) -> bool {
 impl TestMacro {
     /// Reads the head of a test whose macro is at a position with arguments after it.
     pub(super) fn read(list: &TokenList<'_>, at: usize) -> Option<Self> {
-        let word = list.word(at);
+        let word = list.word_at(at);
         if !is_test_macro(word) {
             return None;
         }
@@ -57,17 +57,17 @@ impl TestMacro {
         let first = at + 2;
         let second = (first + 1..after).find(|at| list.is_mark(*at, b',')).map(|comma| comma + 1);
         let second = second.filter(|second| *second < after - 1);
-        let has_name_first = word.starts_with(NAME_FIRST) || list.kind(first) == Some(TokenKind::Literal);
+        let has_name_first = word.starts_with(NAME_FIRST) || list.kind_at(first) == Some(TokenKind::Literal);
         let (name, suite) = match second {
             Some(second) if !has_name_first => (second, Some(first)),
             Some(second) if list.is_word(second) && word.contains("FIXTURE") => (first, Some(second)),
             _ => (first, None),
         };
         let name = test_name(list, list.tokens.get(name).filter(|_| name < after - 1)?)?;
-        let suite = suite.filter(|at| list.is_word(*at)).map(|at| list.tokens[at].bytes());
+        let suite = suite.filter(|at| list.is_word(*at)).map(|at| list.tokens[at].byte_range());
         let test = Self {
-            head: list.tokens[at].bytes().start..list.tokens[after - 1].bytes().end,
-            word: list.tokens[at].bytes(),
+            head: list.tokens[at].byte_range().start..list.tokens[after - 1].byte_range().end,
+            word: list.tokens[at].byte_range(),
             name,
             suite,
             arguments: first..after - 1,
@@ -86,7 +86,7 @@ impl TestMacro {
         self.name.start
     }
 
-    /// Returns the head of a function that stands for the macro in the readable copy.
+    /// Returns the head of a function, which the readable copy has in place of the macro.
     pub(super) fn stand_in(&self) -> &'static str {
         if self.has_parameters { "void t" } else { "void t()" }
     }
@@ -98,7 +98,7 @@ impl TestMacro {
 }
 
 fn test_name(list: &TokenList<'_>, token: &Token) -> Option<Range<usize>> {
-    let bytes = token.bytes();
+    let bytes = token.byte_range();
     match token.kind {
         TokenKind::Word => Some(bytes),
         TokenKind::Literal => {

@@ -2,7 +2,7 @@ use super::*;
 
 /// Checks the copy that the grammar reads; runs of blanks count as one.
 fn check(language: &str, text: &str, expected: &str) {
-    let code = ReadableCode::prepare(language, text);
+    let code = ReadableCode::prepare_text(language, text);
     assert_eq!(code.text.len(), text.len(), "{text}");
     let lines = |text: &str| text.match_indices('\n').map(|(at, _)| at).collect::<Vec<_>>();
     assert_eq!(lines(&code.text), lines(text), "{text}");
@@ -189,7 +189,7 @@ fn any_text_keeps_its_length_and_lines() {
     ];
     for text in texts {
         for language in ["c", "cpp"] {
-            let code = ReadableCode::prepare(language, text);
+            let code = ReadableCode::prepare_text(language, text);
             assert_eq!(code.text.len(), text.len(), "{text}");
         }
     }

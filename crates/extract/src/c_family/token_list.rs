@@ -17,7 +17,7 @@ impl<'a> TokenList<'a> {
         self.tokens.len()
     }
 
-    pub(super) fn kind(&self, at: usize) -> Option<TokenKind> {
+    pub(super) fn kind_at(&self, at: usize) -> Option<TokenKind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
@@ -30,11 +30,11 @@ impl<'a> TokenList<'a> {
     }
 
     /// Returns the word at a position; `""` if there is another token, or none.
-    pub(super) fn word(&self, at: usize) -> &'a str {
+    pub(super) fn word_at(&self, at: usize) -> &'a str {
         self.tokens.get(at).filter(|token| token.is_word()).map_or("", |token| token.text(self.text))
     }
 
-    pub(super) fn directive(&self, at: usize) -> Option<&'a str> {
+    pub(super) fn directive_at(&self, at: usize) -> Option<&'a str> {
         let token = self.tokens.get(at).filter(|token| token.kind == TokenKind::Directive)?;
         Some(token.text(self.text).trim_start_matches(['#', ' ', '\t']))
     }
@@ -101,7 +101,7 @@ impl<'a> TokenList<'a> {
     /// Returns the position after `template <…>` and `[[…]]` at `at`.
     pub(super) fn after_prefixes(&self, mut at: usize) -> usize {
         loop {
-            if self.word(at) == "template" && self.is_mark(at + 1, b'<') {
+            if self.word_at(at) == "template" && self.is_mark(at + 1, b'<') {
                 match self.after_angles(at + 1) {
                     Some(after) => at = after,
                     None => return at + 1,
@@ -125,7 +125,7 @@ impl<'a> TokenList<'a> {
                 return at;
             }
             at += 2;
-            if self.word(at) == "template" {
+            if self.word_at(at) == "template" {
                 at += 1;
             }
             if !self.is_word(at) {
@@ -136,6 +136,6 @@ impl<'a> TokenList<'a> {
 
     /// Returns whether the word at a position is spelt as a macro, and is not qualified.
     pub(super) fn is_macro(&self, at: usize) -> bool {
-        words::is_macro_name(self.word(at)) && !self.is_scope_mark(at + 1)
+        words::is_macro_name(self.word_at(at)) && !self.is_scope_mark(at + 1)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct TokenUse {
     pub(crate) is_call: bool,
 }
 
-/// What is before a name and its separator.
+/// The receiver of a name: the text before its `.`, `->` or `::`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TokenReceiver {
     None,
@@ -46,7 +46,7 @@ pub(super) fn read_uses(text: &str, tokens: &[Token], bound: &HashSet<&str>) -> 
             None => TokenReceiver::None,
             Some(_) => receiver_before(text, tokens, at),
         };
-        uses.push(TokenUse { bytes: token.bytes(), receiver, is_call });
+        uses.push(TokenUse { bytes: token.byte_range(), receiver, is_call });
     }
     uses
 }

@@ -159,7 +159,7 @@ const STATEMENTS: [&str; 36] = [
     "while",
 ];
 
-/// Macros of Qt and Unreal that stand alone in a class, whatever follows.
+/// Macros of Qt and Unreal that are a whole line of a class.
 const LINE_MACROS: [&str; 14] = [
     "Q_OBJECT",
     "Q_GADGET",

@@ -26,11 +26,12 @@ pub(super) fn read_statement(node: Node<'_>, text: &str) -> Vec<ImportedName> {
     if let Some(clause) = children.iter().find(|child| child.kind() == "import_require_clause") {
         // `import a = require('./b')`
         let local = clause.named_child(0).map_or("", |name| text_of(name, text));
-        let module = clause.child_by_field_name("source").map_or("", |source| unquote(text_of(source, text)));
+        let module =
+            clause.child_by_field_name("source").map_or("", |source| strip_quotes(text_of(source, text)));
         return vec![create_import(local, module, "")];
     }
     let Some(source) = node.child_by_field_name("source") else { return Vec::new() };
-    let module = unquote(text_of(source, text));
+    let module = strip_quotes(text_of(source, text));
     let mut found = Vec::new();
     let mut open = children;
     while let Some(child) = open.pop() {
@@ -38,12 +39,12 @@ pub(super) fn read_statement(node: Node<'_>, text: &str) -> Vec<ImportedName> {
             "import_clause" | "named_imports" | "export_clause" => open.extend(named_children(child)),
             "identifier" => found.push(create_import(text_of(child, text), module, "default")),
             "namespace_import" | "namespace_export" => {
-                let name = named_children(child).first().map(|node| unquote(text_of(*node, text)));
+                let name = named_children(child).first().map(|node| strip_quotes(text_of(*node, text)));
                 found.push(create_import(name.unwrap_or("default"), module, ""));
             }
             "import_specifier" | "export_specifier" => {
-                let name = unquote(field_text(child, "name", text).unwrap_or_default());
-                let local = field_text(child, "alias", text).map_or(name, unquote);
+                let name = strip_quotes(field_text(child, "name", text).unwrap_or_default());
+                let local = field_text(child, "alias", text).map_or(name, strip_quotes);
                 found.push(create_import(local, module, name));
             }
             _ => {}
@@ -85,8 +86,8 @@ pub(super) fn read_exports(statement: Node<'_>, text: &str) -> Vec<ExportedName>
     let clauses = named_children(statement).into_iter().filter(|child| child.kind() == "export_clause");
     let specifiers = clauses.flat_map(named_children).filter(|child| child.kind() == "export_specifier");
     let exports = specifiers.filter_map(|specifier| {
-        let local = unquote(field_text(specifier, "name", text)?);
-        Some(create_export(field_text(specifier, "alias", text).map_or(local, unquote), local))
+        let local = strip_quotes(field_text(specifier, "name", text)?);
+        Some(create_export(field_text(specifier, "alias", text).map_or(local, strip_quotes), local))
     });
     exports.take(MAX_NAMES).collect()
 }
@@ -151,7 +152,7 @@ fn read_whole(name: &str, value: Node<'_>, text: &str) -> Vec<ExportedName> {
                     "shorthand_property_identifier" => (text_of(part, text), text_of(part, text)),
                     "method_definition" => (field_text(part, "name", text)?, field_text(part, "name", text)?),
                     "pair" => {
-                        let key = unquote(field_text(part, "key", text)?);
+                        let key = strip_quotes(field_text(part, "key", text)?);
                         let value = part.child_by_field_name("value")?;
                         (key, if value.kind() == "identifier" { text_of(value, text) } else { key })
                     }
@@ -255,7 +256,7 @@ pub(super) fn loaded_module<'a>(value: Node<'_>, text: &'a str) -> Option<&'a st
         "template_string" => named_children(argument).iter().all(|part| part.kind() == "string_fragment"),
         _ => false,
     };
-    is_plain.then(|| unquote(text_of(argument, text))).filter(|module| !module.is_empty())
+    is_plain.then(|| strip_quotes(text_of(argument, text))).filter(|module| !module.is_empty())
 }
 
 /// Returns the name by which a file refers to a module that an expression loads without binding it.
@@ -279,6 +280,6 @@ fn create_export(name: &str, local: &str) -> ExportedName {
     ExportedName { name: name.to_owned(), local: local.to_owned() }
 }
 
-fn unquote(text: &str) -> &str {
+fn strip_quotes(text: &str) -> &str {
     text.trim_matches(['"', '\'', '`'])
 }

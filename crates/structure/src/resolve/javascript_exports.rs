@@ -17,10 +17,10 @@ const MOST_EXPORTS: usize = 512;
 /// The name of an export that has no name of its own.
 pub(super) const DEFAULT: &str = "default";
 
-/// What a file exports under a name.
+/// A value that a file exports under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Exported {
-    /// What the file `.0` calls `.1`.
+    /// The definition `.1` of the file `.0`.
     Definition(FileNumber, String),
     /// The exports of a file as one value: a namespace, or what `module.exports` is.
     Module(FileNumber),
@@ -36,7 +36,7 @@ pub(super) struct Exports<'a, S> {
 
 impl<S: StructureStore> Exports<'_, S> {
     /// Returns what files export under names; an empty name means the whole module.
-    pub(super) fn follow(&self, mut open: Vec<(FileNumber, String)>) -> Vec<Exported> {
+    pub(super) fn follow_exports(&self, mut open: Vec<(FileNumber, String)>) -> Vec<Exported> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         while let Some((file, name)) = open.pop() {
@@ -127,7 +127,7 @@ impl<S: StructureStore> Exports<'_, S> {
         if targets.is_empty() {
             return Some(Vec::new());
         }
-        let mut modules = self.follow(targets);
+        let mut modules = self.follow_exports(targets);
         for part in parts {
             modules = self.members_of(&modules, part);
         }
@@ -142,7 +142,7 @@ impl<S: StructureStore> Exports<'_, S> {
             Exported::DefaultObject(file) => Some((*file, format!("default.{member}"))),
             Exported::Definition(..) => None,
         });
-        self.follow(open.collect())
+        self.follow_exports(open.collect())
     }
 }
 
@@ -164,7 +164,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         let found = match used.receiver {
             UseReceiver::None | UseReceiver::Import => {
                 let imports = structure.imports_binding(written, line);
-                exports.follow(imports.iter().flat_map(|import| exports.targets_of(file, import)).collect())
+                exports.follow_exports(
+                    imports.iter().flat_map(|import| exports.targets_of(file, import)).collect(),
+                )
             }
             UseReceiver::Named(path) => {
                 let modules = exports.modules_of_path((file, structure, line), structure.name(path))?;
@@ -178,7 +180,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         })
     }
 
-    pub(super) fn exports(&self) -> Exports<'_, S> {
+    pub(super) fn file_exports(&self) -> Exports<'_, S> {
         Exports { paths: self.paths, structures: self.structures }
     }
 
@@ -207,7 +209,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         place: &UsePlace<'_>,
         path: &str,
     ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
-        let exports = self.exports();
+        let exports = self.file_exports();
         let modules = exports.modules_of_path((place.file, place.structure, place.line), path)?;
         let members = exports.members_of(&modules, place.written);
         let found = self.candidates_exported(&members);
@@ -270,7 +272,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
         let imports = structure.imports_binding(&type_name.name, None);
-        let exports = self.exports();
+        let exports = self.file_exports();
         place.family == LanguageFamily::JavaScript
             && type_name.module.is_none()
             && !imports.is_empty()
@@ -286,14 +288,16 @@ impl<S: StructureStore> Resolver<'_, S> {
         if place.family != LanguageFamily::JavaScript {
             return Vec::new();
         }
-        let exports = self.exports();
+        let exports = self.file_exports();
         if let Some(module) = module {
             let around = (place.file, place.structure, place.line);
             let modules = exports.modules_of_path(around, module);
             return modules.map_or_else(Vec::new, |modules| exports.members_of(&modules, written));
         }
         let imports = place.structure.imports_binding(written, place.line);
-        exports.follow(imports.iter().flat_map(|import| exports.targets_of(place.file, import)).collect())
+        exports.follow_exports(
+            imports.iter().flat_map(|import| exports.targets_of(place.file, import)).collect(),
+        )
     }
 
     /// Returns whether the name of a type in a place is imported from the file that declares it.

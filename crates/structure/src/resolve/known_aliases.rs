@@ -15,7 +15,7 @@ pub(super) struct KnownAliases {
     pub(super) local: HashMap<FileNumber, Vec<String>>,
 }
 
-/// What a file adds to the known aliases, and where uses of them may be.
+/// The aliases that a file adds, and the files that may use them.
 #[derive(Default)]
 pub struct LearnedAliases {
     /// Names that other files may write.

@@ -69,7 +69,7 @@ impl<S: StructureStore> Resolver<'_, S> {
                 "" | DEFAULT => !self.aliases.default_files.is_empty(),
                 name => name == self.name || self.aliases.names.iter().any(|alias| alias == name),
             };
-            let targets = || self.exports().targets_of(file, import);
+            let targets = || self.file_exports().targets_of(file, import);
             if is_new && may_mean && self.exports_wanted(targets(), wanted) {
                 local.push(import.local.clone());
             }
@@ -106,7 +106,7 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     /// Returns whether names of files mean a definition with the resolver's name in one of the `wanted` files.
     fn exports_wanted(&self, names: Vec<(FileNumber, String)>, wanted: &HashSet<FileNumber>) -> bool {
-        let found = self.exports().follow(names);
+        let found = self.file_exports().follow_exports(names);
         found.iter().any(|found| match found {
             Exported::Definition(file, local) => local == self.name && wanted.contains(file),
             _ => false,

@@ -71,7 +71,7 @@ impl Packages {
     }
 
     /// Returns the manifests of JavaScript and TypeScript.
-    pub(super) fn javascript(&self) -> &JavaScriptManifests {
+    pub(super) fn javascript_manifests(&self) -> &JavaScriptManifests {
         &self.javascript
     }
 }

@@ -79,8 +79,9 @@ impl PathIndex {
     }
 
     pub(super) fn module_resolver(&self) -> &ModuleResolver {
-        self.modules
-            .get_or_init(|| ModuleResolver::new(Arc::clone(&self.numbers), self.packages.javascript()))
+        self.modules.get_or_init(|| {
+            ModuleResolver::new(Arc::clone(&self.numbers), self.packages.javascript_manifests())
+        })
     }
 
     /// Returns the directory of a file; empty for a file at the top.

@@ -32,10 +32,10 @@ impl<S: StructureStore> Resolver<'_, S> {
         is_wanted: impl Fn(&ImportedName) -> bool,
     ) -> Vec<DefinitionCandidate> {
         if place.family == LanguageFamily::JavaScript {
-            let exports = self.exports();
+            let exports = self.file_exports();
             let imports = place.structure.imports.iter().filter(|import| is_wanted(import));
             let targets = imports.flat_map(|import| exports.targets_of(place.file, import));
-            let exported = exports.follow(targets.collect());
+            let exported = exports.follow_exports(targets.collect());
             return self.candidates_exported(&exported);
         }
         let mut from: Vec<(FileNumber, String)> = Vec::new();
@@ -79,7 +79,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             LanguageFamily::from_path(self.paths.path_of(*file)) == LanguageFamily::JavaScript
         };
         let of_javascript = open.extract_if(.., |named| is_javascript(named)).collect();
-        let mut found = self.candidates_exported(&self.exports().follow(of_javascript));
+        let mut found = self.candidates_exported(&self.file_exports().follow_exports(of_javascript));
         // Files may import each other.
         let mut seen: HashSet<(FileNumber, String)> = HashSet::new();
         while let Some((file, name)) = open.pop() {

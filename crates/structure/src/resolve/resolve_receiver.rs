@@ -201,7 +201,8 @@ impl<S: StructureStore> Resolver<'_, S> {
             return None;
         }
         if place.family == LanguageFamily::JavaScript {
-            let modules = self.exports().modules_of_path((place.file, place.structure, place.line), path)?;
+            let modules =
+                self.file_exports().modules_of_path((place.file, place.structure, place.line), path)?;
             let files = modules.into_iter().filter_map(|module| match module {
                 Exported::Module(file) | Exported::DefaultObject(file) => Some(file),
                 Exported::Definition(..) => None,

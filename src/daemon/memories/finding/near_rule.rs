@@ -58,7 +58,7 @@ impl NearRule {
     }
 }
 
-/// What is compared of a memory.
+/// The parts of a memory that are compared.
 pub(super) struct ComparedRecord {
     text: ComparedText,
     /// Whether the memory is a chunk of a document.

@@ -298,7 +298,7 @@ fn order_impact(reached: &FollowedSteps) -> Vec<usize> {
         one.certainty.cmp(&other.certainty).then_with(|| compare_by_weight(one, other))
     });
     let mut places: HashMap<(bool, FileNumber), usize> = HashMap::new();
-    // What only names lead to comes last, also within a file.
+    // Definitions that only a name leads to come last, also within a file.
     let place_of = |step: &UseStep| (step.certainty >= Certainty::ByName, step.node.file);
     for (place, step) in best_first.iter().enumerate() {
         places.entry(place_of(&reached.steps[*step])).or_insert(place);

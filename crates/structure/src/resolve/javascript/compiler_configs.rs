@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::split_path::{join_path, resolve_relative, split_path};
 use super::config_globs::matches_pattern;
 
-/// Most configurations of which one extends the next.
+/// Longest chain of configurations in which each extends the next.
 const MOST_BASES: usize = 32;
 /// Stands for the directory of the configuration that extends the one in which it is written.
 const CONFIG_DIR: &str = "${configDir}";
@@ -15,7 +15,7 @@ const CONFIG_DIR: &str = "${configDir}";
 /// The texts of configurations by path, parsed.
 pub(super) type ParsedConfigs = HashMap<String, Map<String, Value>>;
 
-/// What a configuration says about imports, with all paths relative to the worktree.
+/// The settings of a configuration about imports. All paths start at the top of the worktree.
 #[derive(Debug, Default)]
 pub(super) struct CompilerConfig {
     /// Patterns of imports with their targets.
@@ -48,7 +48,7 @@ impl CompilerConfig {
     }
 
     /// Returns whether the configuration is one for a file.
-    pub(super) fn includes(&self, path: &str) -> bool {
+    pub(super) fn includes_file(&self, path: &str) -> bool {
         let matches = |patterns: &[String]| patterns.iter().any(|pattern| matches_pattern(pattern, path));
         self.files.iter().any(|file| file == path) || matches(&self.include) && !matches(&self.exclude)
     }

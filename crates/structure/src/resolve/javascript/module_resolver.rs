@@ -299,10 +299,12 @@ impl ModuleResolver {
                 continue;
             };
             let config = self.config_at(&own);
-            if let Some(other) = config.references.iter().find(|other| self.config_at(other).includes(path)) {
+            if let Some(other) =
+                config.references.iter().find(|other| self.config_at(other).includes_file(path))
+            {
                 return Some(other.clone());
             }
-            if config.includes(path) {
+            if config.includes_file(path) {
                 return Some(own);
             }
             nearest.get_or_insert(own);
