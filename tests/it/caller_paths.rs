@@ -57,11 +57,13 @@ fn globs_start_where_they_are_typed() {
     let live = repository();
     let absolute = format!("{}/docs/*.md", live.root().display());
     live.write("lib/src/cart.rs", "pub fn alpha_elsewhere() {}\n");
-    let cases: [(&str, &[&str], &[&str]); 12] = [
+    let cases: [(&str, &[&str], &[&str]); 14] = [
         ("", &["--path", "./src"], &["src/cart.rs", "src/deep/tax.rs"]),
         ("", &["--path", "src"], &["lib/src/cart.rs", "src/cart.rs", "src/deep/tax.rs"]),
         ("src", &["--path", "../cart.rs"], &[]),
         ("", &["--path", "./src/*.rs"], &["src/cart.rs"]),
+        ("", &["--path", "src/{cart,none}.rs"], &["src/cart.rs"]),
+        ("", &["--path", "src/[c]art.rs"], &["src/cart.rs"]),
         ("src", &["--path", "./*.rs"], &["cart.rs"]),
         ("src", &["--path", "."], &["cart.rs", "deep/tax.rs"]),
         ("src", &["--path", "../docs"], &["../docs/taxes.md"]),

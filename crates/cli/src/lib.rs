@@ -129,6 +129,7 @@ fn resolve_places(
     verb: &mut MemoVerb,
     context: impl Fn() -> Result<CommandContext, CliError>,
 ) -> Result<(), CliError> {
+    let are_globs = matches!(verb, MemoVerb::Search(_) | MemoVerb::Explain(_));
     let places = verb.worktree_paths_mut();
     let is_absolute = |path: &str| path.starts_with('/') || path.starts_with("file:");
     let is_copied = |path: &str| {
@@ -140,7 +141,10 @@ fn resolve_places(
     let context = context()?;
     let dir = context.caller_dir();
     for place in places {
-        if let Some(cleaned) = args::find_copied_place(place, Path::new(&context.cwd), &context.layout.root) {
+        if !are_globs
+            && let Some(cleaned) =
+                args::find_copied_place(place, Path::new(&context.cwd), &context.layout.root)
+        {
             *place = cleaned;
         }
         let n_marks = place.len() - place.trim_start_matches('!').len();

@@ -18,10 +18,11 @@ pub(crate) fn find_copied_place(text: &str, cwd: &Path, root: &Path) -> Option<S
     if names_file(bare, cwd) {
         return Some(bare.to_owned());
     }
-    let words = || bare.split(|c: char| c.is_whitespace() || BETWEEN_WORDS.contains(c)).map(trim_word);
-    // A path that is typed alone means just this path.
+    // A path that is typed alone means just this path, and may be a glob.
     let is_printed = bare.contains(char::is_whitespace) || bare.contains("://") && !bare.starts_with("file:");
-    let found = || words().filter_map(|word| find_place(word, is_printed, cwd, root));
+    let is_between = |c: char| is_printed && (c.is_whitespace() || BETWEEN_WORDS.contains(c));
+    let found =
+        || bare.split(is_between).filter_map(|word| find_place(trim_word(word), is_printed, cwd, root));
     found()
         .find(|place| has_line(place))
         .or_else(|| found().next())
@@ -139,9 +140,16 @@ mod tests {
             let has_place = has_line(expected) && printed.contains(' ');
             assert_eq!(is_printed_line(printed, root, root), has_place, "{printed}");
         }
-        for text in
-            ["how does it work", "--> src/gone.rs:1:1", "@@ -1 +1 @@", "https://git.example/o/r", "a.b c.d"]
-        {
+        for text in [
+            "how does it work",
+            "--> src/gone.rs:1:1",
+            "@@ -1 +1 @@",
+            "https://git.example/o/r",
+            "a.b c.d",
+            "src/{a,b}.rs",
+            "src/[ab].rs",
+            "src/b/*.{rs,md}",
+        ] {
             check(text, None);
         }
         let below = root.join("src");
