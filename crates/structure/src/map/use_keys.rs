@@ -3,9 +3,9 @@
 //! A key is a name with the languages whose files can use each other, and with whether the definition is a member. So a call of the
 //! builtin `append` of Go is no use of a method `append`, and a call in Python is none of a function in Rust.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use memod_base::types::{DeclaredRole, FileStructure, UseReceiver};
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseReceiver};
 
 use crate::resolve::LanguageFamily;
 
@@ -16,21 +16,35 @@ const SEPARATOR: char = '\t';
 pub struct UseKeys<'a> {
     family: LanguageFamily,
     structure: &'a FileStructure,
+    /// The definitions of each name, in the order of the text; without scopes.
+    declared: HashMap<&'a str, Vec<&'a DeclaredItem>>,
+    /// The original name of each imported one.
+    imported: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> UseKeys<'a> {
     /// Returns `None` for a file whose uses are not known by structure; its keys are the names themselves.
     pub fn new(path: &str, structure: &'a FileStructure) -> Option<Self> {
         let family = LanguageFamily::from_path(path);
-        (family != LanguageFamily::Other && !structure.is_empty()).then_some(Self { family, structure })
+        if family == LanguageFamily::Other || structure.is_empty() {
+            return None;
+        }
+        let mut declared: HashMap<&str, Vec<&DeclaredItem>> = HashMap::new();
+        for own in structure.declared.iter().filter(|own| own.role != DeclaredRole::Scope) {
+            own.own_names().for_each(|name| declared.entry(name).or_default().push(own));
+        }
+        let mut imported = HashMap::new();
+        for import in &structure.imports {
+            imported.entry(import.local.as_str()).or_insert(import.name.as_str());
+        }
+        Some(Self { family, structure, declared, imported })
     }
 
     /// Returns the key of a definition of the file, by its name and its first line or a line of its comment, and the line of the
     /// name, if it is known.
     pub fn definition_key(&self, name: &str, line: u32) -> (String, Option<u32>) {
-        let mut declared =
-            self.structure.declared.iter().filter(|own| own.own_names().any(|own| own == name));
-        let own = declared.find(|own| own.role != DeclaredRole::Scope && own.lines.1 >= line);
+        let named = self.declared.get(name).map(Vec::as_slice).unwrap_or_default();
+        let own = named.iter().find(|own| own.lines.1 >= line);
         let first_name = own.filter(|own| own.own_names().next() == Some(name));
         let key = self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member));
         (key, first_name.map(|own| own.name_at.0).filter(|name_line| *name_line >= line))
@@ -41,8 +55,7 @@ impl<'a> UseKeys<'a> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for used in &self.structure.uses {
             let written = self.structure.name(used.name);
-            let import = self.structure.imports.iter().find(|import| import.local == written);
-            let original = import.map(|import| import.name.as_str());
+            let original = self.imported.get(written).copied();
             let is_bare = matches!(used.receiver, UseReceiver::None | UseReceiver::Import);
             let name = original.filter(|name| is_bare && !matches!(*name, "" | "default")).unwrap_or(written);
             let (free, member) = self.possible_roles(used.receiver);
@@ -68,7 +81,7 @@ impl<'a> UseKeys<'a> {
             return (false, true); // a type
         }
         let first = path.split('.').next().unwrap_or_default();
-        let is_imported = self.structure.imports.iter().any(|import| import.local == first);
+        let is_imported = self.imported.contains_key(first);
         let has_paths = matches!(self.family, LanguageFamily::Rust | LanguageFamily::C);
         (is_imported || has_paths, !is_imported || has_paths)
     }
