@@ -246,6 +246,9 @@ fn a_repository_of_somebody_else_is_left_alone() {
     };
     let (top, us) = (live.sandbox.path(""), memod_base::paths::effective_uid());
     fs::set_permissions(&top, fs::Permissions::from_mode(0o755)).unwrap();
+    if let Err(error) = live.memo(&["--version"]).uid(THEM).output() {
+        return not_checked(&format!("repositories of other owners: another user cannot run memo: {error}"));
+    }
     give(&live.root(), THEM);
     check("root on another's repository", "work", THEM, us);
     give(&live.root(), us);

@@ -94,6 +94,11 @@ impl Sandbox {
         command
     }
 
+    /// Returns whether a program is installed.
+    pub(crate) fn has_program(&self, name: &str) -> bool {
+        self.program("sh", &["-c", &format!("command -v {name}")]).output().unwrap().status.success()
+    }
+
     /// Runs `memo` and returns status, stdout and stderr in one text, without names of this machine.
     pub(crate) fn run(&self, args: &[&str]) -> String {
         self.show(&mut self.memo(args))

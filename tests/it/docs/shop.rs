@@ -53,6 +53,6 @@ impl Shop {
     }
 
     pub(super) fn has(&self, program: &str) -> bool {
-        self.program("sh", &["-c", &format!("command -v {program}")]).output().unwrap().status.success()
+        self.0.sandbox.has_program(program)
     }
 }

@@ -323,7 +323,11 @@ fn attributes_hide_no_conflict() {
         synced(&ann);
         for _ in 0..2 {
             let (code, said) = sync(&bob, &[]);
-            assert!(code == Some(3) && said.contains("in conflict"), "{attributes}: {said}");
+            if !said.contains("in conflict") {
+                assert!(said.contains("before git 2.41 also from .gitattributes"), "{attributes}: {said}");
+                return not_checked("conflicts under .gitattributes: this git reads them for every command");
+            }
+            assert_eq!(code, Some(3), "{attributes}: {said}");
             assert_eq!(listed(&bob, &id).len(), 2, "{attributes}");
         }
     }

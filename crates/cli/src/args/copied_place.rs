@@ -103,7 +103,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
         fs::create_dir_all(root.join("src/b")).expect("directories");
-        for file in ["src/a.rs", "src/b/c.rs", "\"odd\""] {
+        for file in ["src/a.rs", "src/b/c.rs"] {
             fs::write(root.join(file), "").expect("a file");
         }
         let check = |place: &str, expected: Option<&str>| {
@@ -116,10 +116,13 @@ mod tests {
         check("a/src/a.rs", Some("src/a.rs"));
         check("b/src/a.rs#load", Some("src/a.rs#load"));
         check("\"b/src/a.rs\":", Some("src/a.rs"));
-        for place in
-            ["src/a.rs", "src/a.rs:3", "\"odd\"", "src/b/c.rs", "b/gone.rs", "parse_query", "a::", "\""]
-        {
+        for place in ["src/a.rs", "src/a.rs:3", "src/b/c.rs", "b/gone.rs", "parse_query", "a::", "\""] {
             check(place, None);
+        }
+        #[cfg(unix)] // no name of a file on Windows has quotes
+        {
+            fs::write(root.join("\"odd\""), "").expect("a file");
+            check("\"odd\"", None);
         }
         for (printed, expected) in [
             ("  --> src/a.rs:253:25", "src/a.rs:253:25"),
