@@ -101,7 +101,7 @@ pub(crate) enum ShareVerb {
     ///
     /// Keeps the files out of your branches: git ignores them, and the ref refs/memod/notes contains them. Merges the files of
     /// other worktrees and of the remote, and pushes the result, unless a file has a credential or a private part. A file that two
-    /// sides have changed stays in conflict until `memo resolve`. Files that vanish without memo come back. Needs git 2.38 or
+    /// sides have changed stays in conflict until `memo resolve`. Files that vanish without memo come back. Needs git 2.31 or
     /// later.
     Sync(SyncNotesArgs),
     /// Share memories with a team, through its PostgreSQL server

@@ -65,18 +65,15 @@ const INPUT_FILE: &str = "memod-notes-input";
 /// The index file in a worktree's git dir.
 const INDEX_FILE: &str = "memod-notes-index";
 
-/// Settings under which the files in the worktree equal those of the commits: no hook runs, no file is left out or taken for a
-/// rename, and line ends stay.
-const SETTINGS: [&str; 9] = [
+/// Settings under which the files in the worktree equal those of the commits: no hook runs, no file is left out, and line
+/// ends stay.
+const SETTINGS: [&str; 6] = [
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
     "core.fileMode=false",
     "core.sparseCheckout=false",
     "core.autocrlf=false",
     "core.safecrlf=false",
-    "merge.default=text",
-    "merge.renames=false",
-    "merge.directoryRenames=false",
 ];
 
 impl<'a> NotesGit<'a> {
@@ -89,21 +86,29 @@ impl<'a> NotesGit<'a> {
         Self { attributes: Some(empty_tree.to_owned()), ..self }
     }
 
-    /// Fails if attributes make git change texts, or merge two changes without conflict markers, which nobody would notice.
+    /// Returns this runner with another index file in the worktree's git dir.
+    pub(super) fn with_index(&self, name: &str) -> Self {
+        Self { index: self.git_dir.join(name), attributes: self.attributes.clone(), ..*self }
+    }
+
+    /// Returns the worktree's git dir.
+    pub(super) fn git_dir(&self) -> &Path {
+        self.git_dir
+    }
+
+    /// Fails if attributes make git change the texts of files.
     pub(super) fn require_safe_attributes(&self) -> Result<(), CliError> {
         let path = memory_file_path("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
-        let names = ["merge", "conflict-marker-size", "filter", "ident", "working-tree-encoding"];
+        let names = ["filter", "ident", "working-tree-encoding"];
         let output = self.run_git(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
         let fields: Vec<&str> = output.split('\0').collect();
         for attribute in fields.chunks_exact(3) {
             match attribute {
-                [_, "merge", "unspecified" | "set" | "text"] => {}
-                [_, "conflict-marker-size", "unspecified"] => {}
-                [_, "filter" | "ident" | "working-tree-encoding", "unspecified" | "unset"] => {}
+                [_, _, "unspecified" | "unset"] => {}
                 [_, name, value] => {
                     return Err(CliError::Git {
                         message: format!("git has the attribute {name}={value} for files of memories; nothing was exchanged"),
-                        hint: "files must be exchanged unchanged and with conflict markers: remove the attribute from .git/info/attributes; before git 2.41 also from .gitattributes"
+                        hint: "files must be exchanged unchanged: remove the attribute from .git/info/attributes; before git 2.41 also from .gitattributes"
                             .to_owned(),
                     });
                 }
@@ -237,15 +242,6 @@ impl<'a> NotesGit<'a> {
         Ok(())
     }
 
-    /// Like [`Self::run_git_for_output`], but runs git in the git dir, where no `.gitattributes` decides how files are merged.
-    ///
-    /// # Errors
-    /// As [`Self::run_git_for_output`].
-    pub(super) fn run_git_without_attributes(&self, args: &[&str]) -> Result<Output, CliError> {
-        let mut command = self.new_command(self.git_dir);
-        Self::run_git_command(command.arg("--git-dir=.").arg("--work-tree=.").args(args))
-    }
-
     fn new_command(&self, dir: &Path) -> Command {
         let mut command = Command::new("git");
         for name in REPOSITORY_VARIABLES {
@@ -271,8 +267,7 @@ impl<'a> NotesGit<'a> {
     /// # Errors
     /// As [`Self::run_git`].
     pub(super) fn run_git_with_user_index(&self, args: &[&str]) -> Result<String, CliError> {
-        let index = self.index.with_file_name("index");
-        Self { root: self.root, git_dir: self.git_dir, index, attributes: None }.run_git(args)
+        Self { attributes: None, ..self.with_index("index") }.run_git(args)
     }
 }
 

@@ -1,16 +1,26 @@
 //! Merges two commits of memory files.
+//!
+//! Each memory is a file, so the files are merged path by path: `git read-tree` takes what one side changed, and `git merge-file`
+//! merges the texts that both changed. `git merge-tree` would count a new memory that resembles a removed one as its new name
+//! (before git 2.43 always), and so mix the two.
 
 use std::collections::BTreeMap;
-use std::process::Output;
+use std::fs;
+use std::path::PathBuf;
 
-use memod_base::types::memory_file_path;
+use memod_base::paths::IoContext as _;
+use memod_base::types::MAX_MEMORY_FILE_BYTES;
 use memod_terminal::CliError;
 
 use super::notes_files::memory_id_from_path;
-use crate::memories::notes_git::{NotesGit, git_failed_error};
+use crate::memories::notes_git::{GitObject, NotesGit, git_failed_error};
 
-/// Exit status of a git that does not know an option.
-const EXIT_UNKNOWN_OPTION: i32 = 129;
+/// The index file in a worktree's git dir in which commits are merged.
+const MERGE_INDEX_FILE: &str = "memod-notes-merge";
+/// Most common ancestors that `git read-tree` is given. It reads at most eight trees.
+const MOST_ANCESTORS: usize = 6;
+/// Exit statuses of `git merge-file` that count conflicts; a higher status is a failure.
+const MOST_COUNTED_CONFLICTS: i32 = 127;
 
 /// The outcome of a merge.
 pub(super) enum NotesMerge {
@@ -31,7 +41,18 @@ pub(super) enum NotesMerge {
     },
 }
 
-/// Merges two commits. Ignores the attributes that the user has set for git, because a conflict must be visible in the file.
+/// The objects of a file that two commits changed differently.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct UnmergedFile<'a> {
+    ancestor: Option<&'a str>,
+    ours: Option<&'a str>,
+    theirs: Option<&'a str>,
+}
+
+/// Merges two commits.
+///
+/// # Errors
+/// When git fails, or a file is too large for a memory.
 pub(super) fn merge_commits(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<NotesMerge, CliError> {
     if is_ancestor(git, theirs, ours)? {
         return Ok(NotesMerge::FastForward(ours.to_owned()));
@@ -39,30 +60,37 @@ pub(super) fn merge_commits(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Res
     if is_ancestor(git, ours, theirs)? {
         return Ok(NotesMerge::FastForward(theirs.to_owned()));
     }
-    // A memory that resembles a removed one must not count as a rename. git 2.47 ignores `no-renames`, so the threshold is 100 %.
-    // Git before 2.43 has no `-X` here and uses the setting `merge.renames`.
-    let mut output = merge_tree(git, &["-X", "find-renames=100%", ours, theirs])?;
-    if output.status.code() == Some(EXIT_UNKNOWN_OPTION) {
-        output = merge_tree(git, &[ours, theirs])?;
+    let index = git.with_index(MERGE_INDEX_FILE);
+    index.run_git(&["read-tree", "--empty"])?;
+    let ancestors = index.run_git_or_none(&["merge-base", "--all", ours, theirs])?;
+    // Two sides that began apart have only the tree without files in common.
+    let ancestors = ancestors.unwrap_or(index.run_git(&["hash-object", "-t", "tree", "--stdin"])?);
+    let trees: Vec<&str> = ancestors.lines().take(MOST_ANCESTORS).chain([ours, theirs]).collect();
+    index.run_git(&[&["read-tree", "-i", "-m", "--aggressive"], &trees[..]].concat())?;
+
+    let listed = index.run_git(&["ls-files", "--unmerged", "-z"])?;
+    let (mut kept, mut in_conflict) = (Vec::new(), Vec::new());
+    for (path, file) in parse_unmerged_files(&listed) {
+        let object = match (file.ours, file.theirs) {
+            (Some(ours_text), Some(theirs_text)) => {
+                let texts = [Some(ours_text), file.ancestor, Some(theirs_text)];
+                let (object, has_conflict) = merge_texts(&index, texts, [ours, theirs])?;
+                in_conflict.extend(memory_id_from_path(path).filter(|_| has_conflict).map(str::to_owned));
+                object
+            }
+            (Some(object), None) | (None, Some(object)) => {
+                kept.extend(memory_id_from_path(path).map(str::to_owned));
+                object.to_owned()
+            }
+            (None, None) => continue, // `--aggressive` has removed it
+        };
+        index.run_git(&["update-index", "--cacheinfo", &format!("100644,{object},{path}")])?;
     }
-    if !matches!(output.status.code(), Some(0 | 1)) {
-        return Err(git_failed_error(&["merge-tree"], &output));
-    }
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let mut parts = stdout.split('\0').filter(|part| !part.is_empty());
-    let tree = parts.next().unwrap_or_default().to_owned();
-    // `MODE OBJECT STAGE<tab>PATH` for each side of an unmerged file; stage 1 is the common base.
-    let mut n_sides: BTreeMap<&str, usize> = BTreeMap::new();
-    for (entry, path) in parts.filter_map(|part| part.split_once('\t')) {
-        *n_sides.entry(path).or_default() += usize::from(!entry.ends_with(" 1"));
-    }
-    match ids_with_sides(&n_sides, 2) {
-        both if both.is_empty() => Ok(NotesMerge::Tree { tree, kept: ids_with_sides(&n_sides, 1) }),
-        ids => {
-            ids.iter().try_for_each(|id| require_conflict_markers(git, ours, &tree, id))?;
-            Ok(NotesMerge::Conflict { tree, ids })
-        }
-    }
+    let tree = index.run_git(&["write-tree"])?;
+    Ok(match in_conflict {
+        ids if ids.is_empty() => NotesMerge::Tree { tree, kept },
+        ids => NotesMerge::Conflict { tree, ids },
+    })
 }
 
 /// Returns whether the commit `ancestor` is contained in `commit`.
@@ -70,31 +98,78 @@ fn is_ancestor(git: &NotesGit<'_>, ancestor: &str, commit: &str) -> Result<bool,
     Ok(git.run_git_or_none(&["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
 }
 
-/// Returns the ids of the memories whose unmerged file has `wanted` sides.
-fn ids_with_sides(n_sides: &BTreeMap<&str, usize>, wanted: usize) -> Vec<String> {
-    let paths = n_sides.iter().filter(|(_, n)| **n == wanted).map(|(path, _)| path);
-    paths.filter_map(|path| memory_id_from_path(path)).map(str::to_owned).collect()
-}
-
-/// Fails if a file in conflict has no conflict markers, as when git takes the file for binary: nobody would see the conflict.
-fn require_conflict_markers(git: &NotesGit<'_>, ours: &str, tree: &str, id: &str) -> Result<(), CliError> {
-    let path = memory_file_path(id);
-    let text = read_blob(git, tree, &path)?;
-    // Compare with our text, which may have such lines without a conflict.
-    if text.lines().any(|line| line.starts_with("<<<<<<<")) && text != read_blob(git, ours, &path)? {
-        return Ok(());
+/// Parses the output of `git ls-files --unmerged -z`, which is `MODE OBJECT STAGE<tab>PATH`, NUL for each side of a file: stage 1
+/// is the common ancestor, 2 ours, 3 theirs.
+fn parse_unmerged_files(listed: &str) -> BTreeMap<&str, UnmergedFile<'_>> {
+    let mut files: BTreeMap<&str, UnmergedFile<'_>> = BTreeMap::new();
+    for (entry, path) in listed.split('\0').filter_map(|entry| entry.split_once('\t')) {
+        let fields: Vec<&str> = entry.split(' ').collect();
+        let [_, object, stage] = fields[..] else { continue };
+        let file = files.entry(path).or_default();
+        let side = match stage {
+            "1" => &mut file.ancestor,
+            "2" => &mut file.ours,
+            _ => &mut file.theirs,
+        };
+        *side = Some(object);
     }
-    Err(CliError::Git {
-        message: format!("{path}: in conflict, but git wrote no conflict markers; nothing was changed"),
-        hint: "remove the attributes that say how *.md files are merged from .git/info/attributes".to_owned(),
-    })
+    files
 }
 
-fn read_blob(git: &NotesGit<'_>, tree: &str, path: &str) -> Result<String, CliError> {
-    git.run_git(&["cat-file", "blob", &format!("{tree}:{path}")])
+/// Merges the texts of a file: ours, that of the common ancestor, and theirs. Returns the object of the merged text, and whether it
+/// has conflict markers, which name the two commits. No attribute of git decides how the texts are merged.
+fn merge_texts(
+    git: &NotesGit<'_>,
+    [ours, ancestor, theirs]: [Option<&str>; 3],
+    [our_commit, their_commit]: [&str; 2],
+) -> Result<(String, bool), CliError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (side, object) in [("ours", ours), ("ancestor", ancestor), ("theirs", theirs)] {
+        let path = git.git_dir().join(format!("{MERGE_INDEX_FILE}-{side}"));
+        fs::write(&path, read_text(git, object)?).at("write", &path)?;
+        paths.push(path);
+    }
+    let names: Vec<&str> = paths.iter().filter_map(|path| path.to_str()).collect();
+    let labels = ["-L", our_commit, "-L", "ancestor", "-L", their_commit];
+    let args = [&["merge-file", "--quiet"], &labels[..], &names[..]].concat();
+    let merged = git.run_git_for_output(&args)?;
+    let n_conflicts = merged.status.code().filter(|status| (0..=MOST_COUNTED_CONFLICTS).contains(status));
+    let n_conflicts = n_conflicts.ok_or_else(|| git_failed_error(&args, &merged))?;
+    // `merge-file` has written the merged text to the first file.
+    let object = git.run_git(&["hash-object", "-w", "--no-filters", "--", names[0]])?;
+    for path in paths {
+        let _ = fs::remove_file(path);
+    }
+    Ok((object, n_conflicts > 0))
 }
 
-fn merge_tree(git: &NotesGit<'_>, args: &[&str]) -> Result<Output, CliError> {
-    let options = ["merge-tree", "--write-tree", "--allow-unrelated-histories", "--no-messages", "-z"];
-    git.run_git_without_attributes(&[&options[..], args].concat())
+/// Returns the bytes of an object; none without an object.
+fn read_text(git: &NotesGit<'_>, object: Option<&str>) -> Result<Vec<u8>, CliError> {
+    let mut text = Vec::new();
+    git.for_each_object(object.as_slice(), MAX_MEMORY_FILE_BYTES, |id, object| match object {
+        GitObject::Bytes(bytes) => {
+            text = bytes;
+            Ok(())
+        }
+        GitObject::TooLarge => Err(CliError::Git {
+            message: format!("git object {id}: too large for a memory; nothing was changed"),
+            hint: "ask the person who pushed it to remove it".to_owned(),
+        }),
+    })?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sides_of_unmerged_files_are_read() {
+        let listed = "100644 a1 1\tx.md\0100644 a2 2\tx.md\0100644 a3 3\tx.md\0100644 b3 3\ty z.md\0";
+        let files = parse_unmerged_files(listed);
+        let x = UnmergedFile { ancestor: Some("a1"), ours: Some("a2"), theirs: Some("a3") };
+        let y = UnmergedFile { theirs: Some("b3"), ..UnmergedFile::default() };
+        assert_eq!(files, BTreeMap::from([("x.md", x), ("y z.md", y)]));
+        assert_eq!(parse_unmerged_files(""), BTreeMap::new());
+    }
 }
