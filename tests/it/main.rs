@@ -81,6 +81,7 @@ mod next_steps;
 mod one_hit;
 #[cfg(unix)]
 mod opened;
+mod other_repositories;
 mod outlines;
 mod output;
 #[cfg(target_os = "linux")]

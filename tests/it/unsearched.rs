@@ -30,8 +30,8 @@ fn files_that_may_have_uses_are_named() {
     let live = repository();
     let expected = [
         "lib/order.rb: has the name, but uses in .rb files are not read",
-        "src/big.ts: larger than index.max_file_bytes",
         "src/nested: another repository: ask there with -C",
+        "src/big.ts: larger than index.max_file_bytes",
     ];
     for verb in ["refs", "callers", "impact", "tests"] {
         let (_, answer) = memo(&live, &[verb, "parseOrder", "--wait-ms=60000"]);

@@ -12,12 +12,13 @@ mod help;
 mod llm;
 mod mcp;
 mod memories;
+mod place_worktree;
 mod searching;
 mod set_up;
 mod shell;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memod_terminal::rows::OutputShape;
@@ -154,6 +155,20 @@ fn resolve_places(
     Ok(())
 }
 
+/// Returns the root of another worktree of the repository if the places of a verb lie there.
+fn follow_places(
+    verb: &mut MemoVerb,
+    verb_name: &str,
+    global: &GlobalArgs,
+) -> Result<Option<PathBuf>, CliError> {
+    if verb.worktree_paths_mut().is_empty() {
+        return Ok(None);
+    }
+    // Without a worktree, the verb itself says so.
+    let Ok(context) = find_context(global) else { return Ok(None) };
+    place_worktree::find_other_worktree(verb, verb_name, &context)
+}
+
 fn find_context(global: &GlobalArgs) -> Result<CommandContext, CliError> {
     // A name that a person set in MEMO_AGENT takes precedence, because it is more exact than the name of the MCP client.
     let agent_of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
@@ -162,9 +177,13 @@ fn find_context(global: &GlobalArgs) -> Result<CommandContext, CliError> {
 }
 
 fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
-    let CommandLine { global, mut verb, .. } = typed;
+    let CommandLine { mut global, mut verb, verb_name, .. } = typed;
+    resolve_places(&mut verb, || find_context(&global))?;
+    if let Some(root) = follow_places(&mut verb, &verb_name, &global)? {
+        output.write_note(&format!("answered from another worktree of this repository: {}", root.display()));
+        global.dir = Some(root);
+    }
     let context = || find_context(&global);
-    resolve_places(&mut verb, context)?;
     match verb {
         MemoVerb::Init(typed) => {
             init::init_repository(&typed, &CommandContext::find_or_register(global.dir.as_deref())?, output)

@@ -54,6 +54,7 @@ pub use self::queries::outline_item::{OutlineItem, OutlineParams, OutlineResult}
 pub use self::queries::reached_definitions::{ReachParams, ReachResult, ReachedDefinition};
 pub use self::queries::references::{
     AskedUses, RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult, UnsearchedFile,
+    describe_unsearched,
 };
 pub use self::queries::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, NO_FILE_MATCHES,

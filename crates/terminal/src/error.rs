@@ -69,6 +69,14 @@ pub enum CliError {
         /// The remedy.
         hint: String,
     },
+    /// A typed path lies in another repository, as in a submodule.
+    #[error("{message}")]
+    OtherRepository {
+        /// The path and the repository.
+        message: String,
+        /// The command line that asks there.
+        hint: String,
+    },
     /// git failed, or cannot carry out the request.
     #[error("{message}")]
     Git {
@@ -123,6 +131,7 @@ impl CliError {
             ),
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, some_hint(text)),
             Self::NoHit { hint, .. } => ("not-found", EXIT_NOTHING_FOUND, Some(hint.clone())),
+            Self::OtherRepository { hint, .. } => ("other-repository", EXIT_USAGE, Some(hint.clone())),
             Self::UnknownField { known_fields: known, .. } => {
                 ("usage", EXIT_USAGE, Some(format!("there are: {known}")))
             }

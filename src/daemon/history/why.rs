@@ -22,7 +22,9 @@ use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
 use crate::daemon::request::commit_history::{CommitHistory, group_into_spans, parse_source_key};
 use crate::daemon::request::fresh_snapshot::{question_deadline, request_deadline, wait_until_fresh};
-use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
+use crate::daemon::request::path_spec::{
+    choose_part, find_definitions_named, find_other_repository, why_beyond_end,
+};
 use crate::daemon::request::reader_threads::run_reading_files;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -90,6 +92,9 @@ fn build_why_result(
         WhyQuestion { request, at, history: &history, head, key, former_path: former, dir, limit, until }
     };
     if let Some((key, _)) = &found {
+        if let Some(error) = find_other_repository(at, key) {
+            return Err(error);
+        }
         let needed = key.clone();
         request.caveats.note_needed_files(move |file| file.covers(needed.as_str()));
     }

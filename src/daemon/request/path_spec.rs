@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use memod_base::paths::{CallerDir, OutsideError};
-use memod_base::types::{Definition, PathPart, noun_form, parse_target, to_dotted_name};
+use memod_base::types::{Definition, PathPart, SourceKey, noun_form, parse_target, to_dotted_name};
+use memod_engine::freshness::Freshness;
+use memod_proto::{RpcError, code};
 
 /// Maximum number of names that a hint lists if a file does not define a symbol.
 const MOST_NAMES: usize = 8;
@@ -23,6 +25,15 @@ pub(in crate::daemon) fn resolve_existing_path(
         Some(path) => Ok(path),
         None => dir.resolve_path(typed),
     }
+}
+
+/// Returns the error for a path that lies in a repository below the worktree, as in a submodule; `None` for other paths.
+pub(in crate::daemon) fn find_other_repository(at: &Freshness, key: &SourceKey) -> Option<RpcError> {
+    let path = key.as_str();
+    let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let repository = above.find(|dir| at.disk.lstat(&at.layout.root.join(dir).join(".git")).is_ok())?;
+    let message = format!("{path}: in another repository: {repository}");
+    Some(RpcError::new(code::NOT_FOUND, message).with_hint(format!("ask there: memo -C {repository} …")))
 }
 
 /// Returns the part of a file that a target names. `L12` after `#` means a definition with that name if there is one, or else the

@@ -6,6 +6,8 @@ use memod_base::types::ChunkKind;
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
+use memod_extract::format_name;
+use memod_extract::lang::FormatGroup;
 use memod_index_db::IndexReader;
 use memod_proto::{Parsed, Pending, SearchMode, SearchResult};
 use memod_search::correction::{
@@ -17,6 +19,7 @@ use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 
 use crate::daemon::definitions::similar_targets::{find_similar_names, is_unknown_member};
+use crate::daemon::definitions::unindexed_files::{keep_named, list_unindexed_files};
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::request::request_context::RequestContext;
@@ -40,16 +43,12 @@ struct IndexAnswer {
     n_unembedded: u64,
     /// Why some chunks have no vector.
     why_not_embedded: Option<String>,
-    clock: String,
     /// Whether every file of the worktree is indexed.
     is_whole: bool,
-    /// The name that the query consists of, if it occurs nowhere.
-    unknown_name: Option<String>,
-    /// The names of definitions that are nearest to the unknown name, the nearest first.
-    similar_names: Vec<String>,
     /// The answer for the nearest name.
     near: Option<SearchAnswer>,
-    notes: Vec<String>,
+    /// The result without hits: the clock, notes on the query, and what is said of a name that nothing has.
+    result: SearchResult,
 }
 
 /// Searches a snapshot; if the exact hits there and the `n_exact` memories together are few, also searches for the corrected query.
@@ -81,6 +80,12 @@ fn search_snapshot(
     let words = WorktreeVocabulary { postings: reader.read_postings()?, chunks: &chunks };
     let unknown_name = find_unknown_name(&scope.query, &[&words, &request.memories()])?
         .filter(|name| at.fresh && !chunks.has_path_with(name));
+    let is_empty = answer.found.is_empty() && n_exact == 0;
+    let mut unsearched = if scope.index.is_some() && (is_empty || unknown_name.is_some()) {
+        list_unindexed_files(reader, at.worktree, |path| is_text(path) && filter.admits_path(path))?
+    } else {
+        Vec::new()
+    };
     let similar_names = suggest_names(shared, reader, (at, &scope.query), unknown_name.as_deref())?;
     let near = similar_names.first().filter(|_| params.mode != SearchMode::Vector);
     let near = near.and_then(|name| replace_name(&scope.query, name));
@@ -96,12 +101,17 @@ fn search_snapshot(
         again: again.transpose()?,
         n_unembedded: reader.count_pending_embeddings(at.worktree, MOST_PENDING)?,
         why_not_embedded: if has_vectors { describe_embed_failures(reader, at.worktree)? } else { None },
-        clock: format_clock(reader, at)?,
         is_whole: reader.find_worktree(at.worktree)?.is_some_and(|row| row.complete),
-        unknown_name,
-        similar_names,
         near: near.transpose()?,
-        notes: list_notes(shared, scope, &chunks, at),
+        result: SearchResult {
+            unknown_name,
+            similar_names,
+            n_more_unsearched: keep_named(&mut unsearched),
+            unsearched,
+            clock: format_clock(reader, at)?,
+            parsed: Parsed { notes: list_notes(shared, scope, &chunks, at), ..Parsed::default() },
+            ..SearchResult::default()
+        },
     })
 }
 
@@ -122,18 +132,7 @@ pub(super) fn search_index(
     if [Some(&found.answer), found.again.as_ref()].into_iter().flatten().any(|answer| answer.is_outdated) {
         found = shared.engine.with_reader(read)?; // that snapshot was taken before the switch to another model
     }
-    let IndexAnswer {
-        mut answer,
-        again,
-        n_unembedded,
-        why_not_embedded,
-        clock,
-        is_whole,
-        unknown_name,
-        similar_names,
-        near,
-        notes,
-    } = found;
+    let IndexAnswer { mut answer, again, n_unembedded, why_not_embedded, is_whole, near, result } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
     let of_memories: Vec<f64> = memories.found.found.iter().map(|memory| memory.ranked.score).collect();
     if let Some(near) = near {
@@ -175,15 +174,17 @@ pub(super) fn search_index(
         pending,
         degraded,
         corrected,
-        unknown_name,
-        similar_names,
-        clock,
         fresh: at.fresh && is_whole,
         reason,
-        parsed: Parsed { notes, ..Parsed::default() },
-        ..SearchResult::default()
+        ..result
     };
     Ok(((result, unread), stale))
+}
+
+/// Returns whether a file is code or a document by its path.
+fn is_text(path: &str) -> bool {
+    let group = FormatGroup::from_format_name(format_name(path, ""));
+    matches!(group, FormatGroup::Code | FormatGroup::Prose)
 }
 
 /// Returns the names of definitions that are nearest to the name that a query consists of, if nothing has this name, or its type

@@ -21,7 +21,9 @@ use crate::daemon::definitions::similar_targets::suggest_similar_targets;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::parse_source_key;
 use crate::daemon::request::fresh_snapshot::{SnapshotRequest, question_deadline, run_on_snapshot};
-use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
+use crate::daemon::request::path_spec::{
+    choose_part, find_definitions_named, find_other_repository, why_beyond_end,
+};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
@@ -237,9 +239,13 @@ fn target_not_found_error(
     }
     let on_disk = parse_target(target).into_iter().find_map(|(path, _)| {
         let key = parse_source_key(path, cwd, &at.layout)?;
-        at.disk.lstat(&key.path_in(&at.layout.root)).ok()
+        let stat = at.disk.lstat(&key.path_in(&at.layout.root)).ok()?;
+        Some((key, stat))
     });
-    match on_disk {
+    if let Some(error) = on_disk.as_ref().and_then(|(key, _)| find_other_repository(at, key)) {
+        return error;
+    }
+    match on_disk.map(|(_, stat)| stat) {
         Some(stat) if stat.is_dir() => not_found_error(target, "is a directory").with_hint(
             "name a file in it; `memo map DIR` shows what its files define, `memo status --files` lists all files",
         ),

@@ -296,6 +296,13 @@ class Pending(Record):
     """Number of chunks without their vector."""
 
 
+class UnsearchedFile(Record):
+    path: str
+    """Path from the worktree's top."""
+    why: str
+    """Why it was not searched."""
+
+
 class ParsedFilter(Record):
     key: str
     """`path`, `lang`, `kind`, `only`, `symbol`, `tag`, `container`, `author`, `after` or `before`."""
@@ -347,6 +354,10 @@ class SearchResult(Record):
     """The name that the query consists of, if no indexed file, commit or memory contains it; the hits are only near it."""
     similar_names: list[str]
     """The names of definitions that are nearest to the name that the query consists of, the nearest first, if nothing has that name or its type has no such member. Hits that define the first one come first."""
+    unsearched: list[UnsearchedFile]
+    """Files and other repositories that were not searched, if nothing was found or nothing has the name."""
+    n_more_unsearched: Optional[int]
+    """Number of files that `unsearched` does not name."""
     expanded: list[str]
     """Other words from a language model that were also searched."""
     parsed: Parsed
@@ -533,13 +544,6 @@ class RefCounts(Record):
     """Number of uses of a value whose type is inferred, of a name of several words with one definition, or of one of several overloads."""
     by_name: int
     """Number of uses that have only the name in common."""
-
-
-class UnsearchedFile(Record):
-    path: str
-    """Path from the worktree's top."""
-    why: str
-    """Why it was not searched."""
 
 
 class WhyMemory(Record):

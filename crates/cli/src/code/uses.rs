@@ -6,7 +6,7 @@ mod transitive_uses;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use memod_proto::{RefDefinition, UnsearchedFile, WhyCommit, WhyMemory};
+use memod_proto::{RefDefinition, UnsearchedFile, WhyCommit, WhyMemory, describe_unsearched};
 use memod_terminal::text::{escape_for_display, format_commit_line, paint};
 use memod_terminal::{CliError, CommandContext, Output};
 
@@ -69,15 +69,9 @@ fn report_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize
 
 /// Writes to stderr the files in which there may be uses though none was found.
 fn report_unsearched_files(unsearched: &[UnsearchedFile], n_more: usize, output: &Output) {
-    if unsearched.is_empty() {
-        return;
+    if let Some(named) = describe_unsearched(unsearched, n_more) {
+        output.write_note(&format!("not searched: {named}"));
     }
-    let named: Vec<String> = unsearched
-        .iter()
-        .map(|file| format!("{} ({})", escape_for_display(&file.path), escape_for_display(&file.why)))
-        .collect();
-    let more = if n_more > 0 { format!(", and {n_more} more") } else { String::new() };
-    output.write_note(&format!("not searched: {}{more}", named.join(", ")));
 }
 
 /// Prints the memories and commits that `--with` adds to the listed definitions.

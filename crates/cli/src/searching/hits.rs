@@ -8,6 +8,7 @@ use memod_base::types::suggest_names;
 use memod_proto::memory::build_reader_marks;
 use memod_proto::{
     CommitInfo, Hit, MemoryInfo, NO_FILE_MATCHES, Parsed, SearchMode, SearchParams, SearchResult,
+    describe_unsearched,
 };
 use memod_terminal::text::{
     escape_for_display, find_matches, format_commit_line, format_count, highlight_terms,
@@ -285,6 +286,8 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
         }
         parts.push(behind);
     }
+    let unsearched = describe_unsearched(&result.unsearched, result.n_more_unsearched);
+    parts.extend(unsearched.map(|named| format!("not searched: {}", escape_for_display(&named))));
     if result.pending.embeddings > 0 && result.mode != SearchMode::Keyword {
         parts.push(format!(
             "{} still without a vector",

@@ -77,6 +77,13 @@ pub struct UnsearchedFile {
     pub why: String,
 }
 
+/// Returns files in words, each with the reason, and the number of `n_more` that are not named; `None` without files.
+pub fn describe_unsearched(files: &[UnsearchedFile], n_more: usize) -> Option<String> {
+    let named: Vec<String> = files.iter().map(|file| format!("{} ({})", file.path, file.why)).collect();
+    let more = if n_more > 0 { format!(", and {n_more} more") } else { String::new() };
+    (!named.is_empty()).then(|| named.join(", ") + &more)
+}
+
 /// Numbers of uses by certainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefCounts {

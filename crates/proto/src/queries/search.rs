@@ -7,7 +7,7 @@ use super::is_zero;
 use crate::anchor::Anchor;
 use crate::memory::{MemoryScope, Traits};
 use crate::search_mode::SearchMode;
-use crate::{AskedUses, FreshnessLevel, Pending};
+use crate::{AskedUses, FreshnessLevel, Pending, UnsearchedFile};
 
 /// Params of `search`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -123,6 +123,12 @@ pub struct SearchResult {
     /// or its type has no such member. Hits that define the first one come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub similar_names: Vec<String>,
+    /// Files and other repositories that were not searched, if nothing was found or nothing has the name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsearched: Vec<UnsearchedFile>,
+    /// Number of files that `unsearched` does not name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_more_unsearched: usize,
     /// Other words from a language model that were also searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expanded: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memod_base::types::{ReadRefusal, WorktreeId, file_name};
+use memod_base::types::{WorktreeId, file_name};
 use memod_database::DatabaseError;
 use memod_extract::format_name;
 use memod_extract::lang::FormatGroup;
@@ -11,14 +11,13 @@ use memod_proto::UnsearchedFile;
 use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, reads_uses};
 
 use super::worktree_structures::WorktreeStructures;
+use crate::daemon::definitions::unindexed_files::{keep_named, list_unindexed_files};
 
-/// Maximum number of files that an answer names.
-const MOST_NAMED: usize = 5;
 /// Maximum number of names that are looked up.
 const MOST_NAMES: usize = 16;
 
 /// Returns the files that were not searched for uses of definitions, and the number of those that are not named. First come the files
-/// that have the name of a definition and whose uses are not read, then code that is not indexed, and other repositories.
+/// that have the name of a definition and whose uses are not read, then other repositories, and code that is not indexed.
 pub(super) fn find_unsearched_files(
     (reader, worktree): (&IndexReader, WorktreeId),
     structures: &WorktreeStructures<'_>,
@@ -42,33 +41,11 @@ pub(super) fn find_unsearched_files(
             found.push(UnsearchedFile { path: path.to_owned(), why });
         }
     }
-    for (path, reason) in reader.list_refused(worktree)? {
-        let is_repository = reason == ReadRefusal::NestedRepository.as_str();
-        if is_repository || is_code(&path) {
-            let why = describe_refusal(&reason).to_owned();
-            found.push(UnsearchedFile { path, why });
-        }
-    }
-    let n_more = found.len().saturating_sub(MOST_NAMED);
-    found.truncate(MOST_NAMED);
+    found.extend(list_unindexed_files(reader, worktree, is_code)?);
+    let n_more = keep_named(&mut found);
     Ok((found, n_more))
 }
 
-fn is_code(path: &str) -> bool {
+pub(super) fn is_code(path: &str) -> bool {
     FormatGroup::from_format_name(format_name(path, "")) == FormatGroup::Code
-}
-
-/// Returns why a path is not indexed, in words.
-fn describe_refusal(reason: &str) -> &str {
-    match reason {
-        "too-big" => "larger than index.max_file_bytes",
-        "secret-name" => "its name is that of a file with credentials",
-        "nested-repository" => "another repository: ask there with -C",
-        "unreadable" => "cannot be read",
-        "symlink" => "a symbolic link",
-        "binary" => "looks binary",
-        "opted-out" => "its text asks not to be indexed",
-        "parse-failed" | "parse-aborted" => "could not be parsed",
-        other => other,
-    }
 }
