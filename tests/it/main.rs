@@ -34,6 +34,7 @@ mod disk_full;
 #[cfg(unix)]
 mod docs;
 mod document_formats;
+mod encodings;
 mod equals_fresh;
 mod events;
 mod exchange;

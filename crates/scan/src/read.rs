@@ -7,10 +7,8 @@ use std::path::Path;
 use memod_base::paths::{PathError, is_transient};
 use memod_base::types::{ReadRefusal, SourceKey, Stat};
 
+use super::decode::decode_text;
 use super::stat::{FileKind, fstat, lstat};
-
-/// Number of first bytes of a file among which a NUL byte makes it binary, as in git's `buffer_is_binary`.
-const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// Number of attempts to read a file that keeps changing.
 const ATTEMPTS: usize = 3;
@@ -29,7 +27,7 @@ pub struct FileSnapshot {
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Text; invalid UTF-8 became U+FFFD.
+    /// Text, as [`decode_text`] decodes it.
     Text(String),
     /// Not indexed, because it is too big or binary.
     Refused(ReadRefusal),
@@ -144,16 +142,8 @@ fn build_snapshot(stat: Stat, bytes: Option<Vec<u8>>) -> FileSnapshot {
         return FileSnapshot { stat, hash, content: Content::Refused(ReadRefusal::TooBig) };
     };
     let hash = *blake3::hash(&bytes).as_bytes();
-    let content = if bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0) {
-        Content::Refused(ReadRefusal::Binary)
-    } else {
-        Content::Text(decode_lossy(bytes))
-    };
+    let content = decode_text(bytes).map_or(Content::Refused(ReadRefusal::Binary), Content::Text);
     FileSnapshot { stat, hash, content }
-}
-
-fn decode_lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Opens a file below `root`, directory by directory, so that no part of its path can be a link, not even one that has just

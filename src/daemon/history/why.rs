@@ -12,7 +12,7 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_git::{Attributes, Blame, GitIndex, LineMove, ObjectId, OutsideAttributes, PathLog, UserDirs};
 use memod_proto::{AnswerPart, FreshnessLevel, RpcError, WhyCommit, WhyMove, WhyParams, WhyResult, code};
-use memod_scan::{Content, FileSnapshot, ReadError};
+use memod_scan::{Content, FileSnapshot, ReadError, decode_text};
 
 use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
@@ -276,7 +276,7 @@ impl WhyQuestion<'_> {
         let bytes = self.at.disk.read_bytes(&layout.root, &self.key, most).ok().flatten();
         let stored =
             bytes.as_deref().and_then(|bytes| conversion.convert_for_storage(bytes)).map(Cow::into_owned);
-        stored.and_then(|stored| String::from_utf8(stored).ok()).ok_or_else(|| {
+        stored.and_then(decode_text).ok_or_else(|| {
             let why = "git converts the file (.gitattributes), so its lines differ from those in commits";
             self.no_lines_error(why)
         })

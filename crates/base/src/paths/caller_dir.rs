@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::file_uri::{decode_uri_path, encode_uri_path, split_file_uri};
+use super::path_spelling::accent_forms;
 use super::{FS_FOLDS_NAMES, RepoLayout, SpellingCache, canonicalize_path};
 
 /// The current directory of a caller, as the names that lead to it from the top of the worktree.
@@ -89,11 +90,12 @@ impl CallerDir {
             return Ok(if is_either {
                 format!("{{{},{typed}}}", escape_glob(typed))
             } else {
-                typed.to_owned()
+                with_accent_forms(typed.to_owned())
             });
         }
         let parts = self.resolve_parts(typed, escape_glob)?;
-        Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{}", parts.join("/")) })
+        let glob = with_accent_forms(parts.join("/"));
+        Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{glob}") })
     }
 
     /// Returns the path from the top of a file or directory that exists as typed, though its name has brackets as a glob has.
@@ -111,7 +113,8 @@ impl CallerDir {
     /// When the path leads out of the worktree.
     pub fn resolve_path(&self, typed: &str) -> Result<String, OutsideError> {
         let path = self.resolve_parts(typed, str::to_owned)?.join("/");
-        Ok(if FS_FOLDS_NAMES && !path.is_empty() { self.with_spelling(&path) } else { path })
+        let may_differ = FS_FOLDS_NAMES || accent_forms(&path).is_some();
+        Ok(if may_differ && !path.is_empty() { self.with_spelling(&path) } else { path })
     }
 
     /// Returns a path relative to the top, spelled as its directories list it. A symbol or line after the path stays.
@@ -151,6 +154,13 @@ impl CallerDir {
         }
         Ok(parts.split_off(root.len()))
     }
+}
+
+/// Returns a glob that matches the names with either form of accents.
+fn with_accent_forms(glob: String) -> String {
+    // The alternatives of another glob have commas of their own.
+    let forms = accent_forms(&glob).filter(|_| !glob.contains(['{', '}', ',']));
+    forms.map_or(glob, |[composed, decomposed]| format!("{{{composed},{decomposed}}}"))
 }
 
 /// Returns whether two names in a path are the same; on Windows the case does not matter.
@@ -315,6 +325,8 @@ mod tests {
         check("/r/w/src", "../../w/docs", Some("/docs"));
         check("/r/w/src", "/r/w/../w/./docs", Some("/docs"));
         check("/r/w/a[b]", "./x", Some("/a[[]b[]]/x"));
+        check("/r/w", "été.md", Some("{été.md,e\u{301}te\u{301}.md}"));
+        check("/r/w/src", "./é*", Some("/{src/é*,src/e\u{301}*}"));
         check("/r/w/src", "/r/w/docs/*.md", Some("/docs/*.md"));
         check("/r/w/src", "/r/w", Some("**"));
         check("/r/w/src", "/r/wide/*.md", None);

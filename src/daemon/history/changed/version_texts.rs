@@ -6,7 +6,7 @@ use memod_base::paths::PathError;
 use memod_base::types::SourceKey;
 use memod_engine::freshness::Freshness;
 use memod_git::ObjectId;
-use memod_scan::{Content, FileSnapshot, ReadError};
+use memod_scan::{Content, FileSnapshot, ReadError, decode_text};
 
 use crate::daemon::request::commit_history::CommitHistory;
 
@@ -63,8 +63,7 @@ impl<'a> VersionTextReader<'a> {
                 let _ = self.first_error.set(error.to_string()); // the first is enough
             }
         });
-        let text = String::from_utf8(bytes.ok().flatten()?);
-        text.ok().filter(|text| !text.contains('\0'))
+        decode_text(bytes.ok().flatten()?)
     }
 
     /// Returns the value of a successful read; `None` after a failed one, whose error is recorded.

@@ -1,0 +1,87 @@
+//! Decodes the bytes of a file to text.
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+/// Number of first bytes of a file among which a NUL byte makes it binary, as in git's `buffer_is_binary`.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// Of a text in Windows-1252, at most this share of bytes (1 / 4) is not ASCII. Text in another alphabet has more, and would be
+/// decoded to wrong letters.
+const MOST_FOREIGN_BYTES: usize = 4;
+
+/// Returns the text of a file, without a byte order mark; `None` if the bytes are no text.
+///
+/// Bytes are UTF-8, or UTF-16 if they begin with its byte order mark. Bytes that are not UTF-8 are taken for Windows-1252, of which
+/// Latin-1 is a part, if there are few of them, and otherwise become U+FFFD.
+pub fn decode_text(bytes: Vec<u8>) -> Option<String> {
+    let (encoding, mark) = Encoding::for_bom(&bytes).unwrap_or((UTF_8, 0));
+    if encoding != UTF_8 {
+        let text = encoding.decode_with_bom_removal(&bytes).0;
+        return (!text.contains('\0')).then(|| text.into_owned());
+    }
+    let is_binary = bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0);
+    (!is_binary).then(|| decode_utf8(if mark == 0 { bytes } else { bytes[mark..].to_vec() }))
+}
+
+/// Decodes bytes of which some may not be UTF-8.
+fn decode_utf8(bytes: Vec<u8>) -> String {
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return text,
+        Err(error) => error.into_bytes(),
+    };
+    let n_invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    if n_invalid * MOST_FOREIGN_BYTES > bytes.len() {
+        return String::from_utf8_lossy(&bytes).into_owned();
+    }
+    let mut text = String::with_capacity(bytes.len() + n_invalid);
+    for chunk in bytes.utf8_chunks() {
+        text += chunk.valid();
+        text += &WINDOWS_1252.decode_without_bom_handling(chunk.invalid()).0;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], expected: Option<&str>) {
+        assert_eq!(decode_text(bytes.to_vec()).as_deref(), expected, "{bytes:x?}");
+    }
+
+    fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    }
+
+    #[test]
+    fn the_byte_order_mark_decides_and_is_no_text() {
+        check("zwölf".as_bytes(), Some("zwölf"));
+        check("\u{feff}zwölf".as_bytes(), Some("zwölf"));
+        check("\u{feff}".as_bytes(), Some(""));
+        check(&utf16("\u{feff}zwölf 🐘\r\n", u16::to_le_bytes), Some("zwölf 🐘\r\n"));
+        check(&utf16("\u{feff}zwölf 🐘\r\n", u16::to_be_bytes), Some("zwölf 🐘\r\n"));
+        check(b"", Some(""));
+    }
+
+    #[test]
+    fn single_bytes_are_of_windows_1252() {
+        check(b"int z\xe4hler = 1;", Some("int zähler = 1;"));
+        check(b"the \x93zebra\x94 costs 3 \x80", Some("the “zebra” costs 3 €"));
+        check(b"utf-8 \xc3\xa4 and latin \xe4", Some("utf-8 ä and latin ä"));
+        check(b"cut off at the end \xc3", Some("cut off at the end Ã"));
+    }
+
+    #[test]
+    fn what_is_in_another_alphabet_is_not_guessed() {
+        check(b"\xcf\xd2\xc9\xd7\xc5\xd4 x", Some("\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd} x"));
+    }
+
+    #[test]
+    fn bytes_with_a_nul_are_no_text() {
+        check(b"a\0b", None);
+        check("\u{feff}a\0b".as_bytes(), None);
+        check(&utf16("a", u16::to_le_bytes), None); // UTF-16 without a mark
+        check(&utf16("\u{feff}a\0", u16::to_le_bytes), None);
+        check(b"\xff\xfe\0\0a\0\0\0", None); // UTF-32
+    }
+}
