@@ -39,6 +39,8 @@ fn definitions_are_found_in_each_encoding() {
         assert!(said.contains(expected), "{args:?}: {said}");
         assert!(!said.contains(['\u{feff}', '\u{fffd}']) && !said.contains("feff"), "{args:?}: {said}");
     }
+    let said = run(&live, &["why", "Latin.java:2"]);
+    assert!(said.starts_with("exit 0\n") && !said.contains("not committed"), "{said}");
     // The version in a commit is read alike, so a change of one definition is one.
     live.write("Latin.java", b"class Latin {\n  // z\xe4hlt\n  int z\xe4hler() { return 2; }\n}\n");
     let said = run(&live, &["changed", "--wait-ms=60000"]);

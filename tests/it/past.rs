@@ -206,6 +206,40 @@ fn why_a_line_is_as_git_blame_says() {
     assert_eq!(shown, "exit 0\nout: not committed yet  line 1\n");
 }
 
+/// `blame.ignoreRevsFile` names commits that only format.
+#[test]
+fn why_a_line_passes_over_the_commits_that_blame_passes_over() {
+    let live = Live::idle();
+    let commits: Vec<String> = [
+        "fn first( a:u8 ) {\n}\nfn second( b:u8 ) {\n    loop {}\n}\n",
+        "fn first( a:u8 ) {\n}\nfn second( b:u8 ) {\n    work(b)\n}\n",
+        "fn first(a: u8) {\n}\n\nfn second(b: u8) {\n\twork(b)\n}\n",
+    ]
+    .into_iter()
+    .map(|text| {
+        live.write("a.rs", text);
+        commit(&live, "x")
+    })
+    .collect();
+    live.write(".git-blame-ignore-revs", format!("# Format\n\n{} # all\n", commits[2]));
+    live.start();
+    let blamed = |line: usize| {
+        let (_, result) = memo(&live, &["why", &format!("a.rs:{line}")]);
+        oids(&result)
+    };
+    assert_eq!(blamed(1), [commits[2].clone()], "without the setting");
+    live.git(&["config", "blame.ignoreRevsFile", ".git-blame-ignore-revs"]);
+    for line in [1, 2, 4, 5, 6] {
+        let range = format!("{line},{line}");
+        let shown = git_lines(&live, &["blame", "-l", "-s", "--root", "-L", &range, "a.rs"]);
+        assert_eq!(blamed(line), [shown[0].split(' ').next().unwrap()], "line {line}: {shown:?}");
+    }
+    assert_eq!(blamed(5), [commits[1].clone()]);
+    assert_eq!(blamed(3), [commits[2].clone()], "a line that replaces none");
+    live.git(&["config", "blame.ignoreRevsFile", "no-such-file"]);
+    assert_eq!(blamed(1), [commits[2].clone()]);
+}
+
 #[test]
 fn why_says_where_a_shallow_history_ends() {
     let live = history();

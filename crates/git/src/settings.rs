@@ -76,6 +76,8 @@ pub struct Settings {
     /// Names of the filters that convert a content when git stores it, or that git requires to; git ignores all other
     /// filters.
     pub filters: BTreeSet<String>,
+    /// `blame.ignoreRevsFile` as absolute paths: files of commits that `git blame` passes over.
+    pub ignored_commits_files: Vec<PathBuf>,
     /// `core.ignoreCase`.
     pub ignore_case: bool,
     /// `core.fileMode`: whether the permission to execute counts.
@@ -104,6 +106,7 @@ impl Settings {
             excludes_file: user_file(&config, "core.excludesFile", "ignore", &layout.root, dirs),
             attributes_file: user_file(&config, "core.attributesFile", "attributes", &layout.root, dirs),
             filters: list_filters(&config),
+            ignored_commits_files: list_ignored_commits_files(&config, &layout.root, dirs),
             ignore_case: is_true(&config, "core.ignoreCase"),
             file_mode: config.boolean("core.fileMode").ok().flatten().unwrap_or(cfg!(unix)),
             symlinks: config.boolean("core.symlinks").ok().flatten().unwrap_or(cfg!(unix)),
@@ -145,6 +148,7 @@ impl Settings {
             excludes_file: dirs.xdg_file("ignore"),
             attributes_file: dirs.xdg_file("attributes"),
             filters: BTreeSet::new(),
+            ignored_commits_files: Vec::new(),
             ignore_case: false,
             file_mode: cfg!(unix),
             symlinks: cfg!(unix),
@@ -324,6 +328,19 @@ fn list_filters(config: &File) -> BTreeSet<String> {
             || required.ok().flatten().unwrap_or(false)
     });
     filters
+}
+
+/// Returns the paths in `blame.ignoreRevsFile`; an empty value removes those before it.
+fn list_ignored_commits_files(config: &File, root: &Path, dirs: &UserDirs) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in config.strings("blame.ignoreRevsFile").into_iter().flatten() {
+        if path.is_empty() {
+            files.clear();
+        } else if let Ok(path) = gix::config::Path::from(path).interpolate(interpolation_context(dirs)) {
+            files.push(root.join(path));
+        }
+    }
+    files
 }
 
 /// Returns whether a setting of a filter has a value.

@@ -12,7 +12,7 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_git::{Attributes, Blame, GitIndex, LineMove, ObjectId, OutsideAttributes, PathLog, UserDirs};
 use memod_proto::{AnswerPart, FreshnessLevel, RpcError, WhyCommit, WhyMove, WhyParams, WhyResult, code};
-use memod_scan::{Content, FileSnapshot, ReadError, decode_text};
+use memod_scan::{Content, FileSnapshot, ReadError};
 
 use crate::daemon::definitions::named_definitions::{
     ambiguous_name_error, find_definitions, undefined_name_error, unknown_target_error,
@@ -116,6 +116,12 @@ fn build_why_result(
     }
 }
 
+/// Returns the number of lines of a text in any encoding that has ASCII line ends.
+fn count_lines(text: &[u8]) -> u32 {
+    let n_lines = text.split_inclusive(|byte| *byte == b'\n').count();
+    u32::try_from(n_lines).unwrap_or(u32::MAX)
+}
+
 /// Returns whether a path is in the worktree, or its file system does not answer.
 fn may_exist(at: &Freshness, key: &SourceKey) -> bool {
     let stat = at.disk.lstat(&key.path_in(&at.layout.root));
@@ -206,17 +212,16 @@ impl WhyQuestion<'_> {
             self.history.objects.list_path_commits(self.head, self.path_in_head(), self.limit, self.until);
         let mut result = build_log_result(self.history, log?, &self.key)?;
         // Only a text has uncommitted lines; a directory and a binary file have none.
-        if let Ok(text) = self.read_stored_text() {
-            let lines =
-                self.history.objects.uncommitted_lines(self.head, self.path_in_head(), text.as_bytes());
+        if let Ok(stored) = self.read_stored_bytes() {
+            let lines = self.history.objects.uncommitted_lines(self.head, self.path_in_head(), &stored);
             result.uncommitted = group_into_spans(&lines?);
         }
         Ok(result)
     }
 
     fn answer_lines(&self, wanted: &[(u32, u32)], symbol: Option<&str>) -> RpcResult<WhyResult> {
-        let text = self.read_stored_text()?;
-        let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        let stored = self.read_stored_bytes()?;
+        let n_lines = count_lines(&stored);
         if let Some(why) = wanted.iter().find_map(|lines| why_beyond_end(*lines, n_lines)) {
             let error = RpcError::new(
                 code::NOT_FOUND,
@@ -228,8 +233,9 @@ impl WhyQuestion<'_> {
         let blamed = self.history.objects.blame(
             self.head,
             self.path_in_head(),
-            text.as_bytes(),
+            &stored,
             &wanted_lines,
+            &self.history.list_ignored_commits(),
             self.until,
         );
         let Blame { commits, moves, uncommitted, unknown, timed_out: late, gaps } = blamed?;
@@ -256,13 +262,14 @@ impl WhyQuestion<'_> {
         Ok(result)
     }
 
-    /// Returns the text of the file as git stores it, so that its lines can be compared with those in commits.
-    fn read_stored_text(&self) -> RpcResult<String> {
-        // A file system that does not answer for the file does not answer for the attribute files beside it either.
-        if self.at.disk.lstat(&self.key.path_in(&self.at.layout.root)).is_err() {
-            return self.read_text();
-        }
+    /// Returns the bytes of the file as git stores them, so that its lines can be compared with those in commits.
+    fn read_stored_bytes(&self) -> RpcResult<Vec<u8>> {
         let (layout, settings) = (&self.at.layout, &self.history.settings);
+        let most = self.request.shared.engine.config.index.max_file_bytes;
+        let Ok(Some(bytes)) = self.at.disk.read_bytes(&layout.root, &self.key, most) else {
+            // Says why there is none. Where the file cannot be read, the attribute files beside it cannot either.
+            return self.read_text().map(String::into_bytes);
+        };
         let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
         let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
         let tracked = GitIndex::read(&index, settings.object_hash, settings.ignore_case)?;
@@ -270,13 +277,9 @@ impl WhyQuestion<'_> {
         let attributes = Attributes::new(&layout.root, settings, &outside, from);
         let conversion = attributes.find_conversion(self.key.as_str());
         if conversion.stores_unchanged() {
-            return self.read_text();
+            return self.read_text().map(|_| bytes); // a binary file has no lines
         }
-        let most = self.request.shared.engine.config.index.max_file_bytes;
-        let bytes = self.at.disk.read_bytes(&layout.root, &self.key, most).ok().flatten();
-        let stored =
-            bytes.as_deref().and_then(|bytes| conversion.convert_for_storage(bytes)).map(Cow::into_owned);
-        stored.and_then(decode_text).ok_or_else(|| {
+        conversion.convert_for_storage(&bytes).map(Cow::into_owned).ok_or_else(|| {
             let why = "git converts the file (.gitattributes), so its lines differ from those in commits";
             self.no_lines_error(why)
         })

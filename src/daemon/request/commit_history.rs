@@ -1,10 +1,11 @@
 //! Opens the commit history of a worktree for a request.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use memod_base::paths::{CallerDir, RepoLayout};
+use memod_base::paths::{CallerDir, RepoLayout, read_regular};
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
@@ -46,6 +47,20 @@ impl CommitHistory {
                 Err(bad_params_error(message).with_hint("`git init` creates a repository"))
             }
         }
+    }
+
+    /// Returns the commits that `git blame` passes over: those in the files of `blame.ignoreRevsFile`, one id in each line, with comments
+    /// after `#`. A file that cannot be read lists none.
+    pub(in crate::daemon) fn list_ignored_commits(&self) -> HashSet<ObjectId> {
+        let mut ignored = HashSet::new();
+        for file in &self.settings.ignored_commits_files {
+            let text = read_regular(file).unwrap_or_default();
+            let lines = text.split(|byte| *byte == b'\n');
+            let ids =
+                lines.map(|line| line.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii());
+            ignored.extend(ids.filter_map(|id| ObjectId::from_hex(id).ok()));
+        }
+        ignored
     }
 
     /// Returns the commit that a revision names.

@@ -4,7 +4,7 @@
 //! `gix-blame` applies the filters and attributes of the repository.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::time::Instant;
 
 use gix::ObjectId;
@@ -59,6 +59,8 @@ pub struct LineMove {
 /// A walk over versions of the file: those that are still to be examined, and the results so far.
 struct BlameWalk<'a> {
     objects: &'a Objects,
+    /// The commits that are passed over.
+    ignored: &'a HashSet<ObjectId>,
     queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
     n_queued: u64,
     waiting: HashMap<ObjectId, BTreeMap<String, (TreeEntry, LinePairs)>>,
@@ -70,7 +72,8 @@ struct BlameWalk<'a> {
 impl Objects {
     /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does.
     /// Lines that a commit moved are followed to the place they came from. Lines that the file in `head` does not have are
-    /// uncommitted. The walk stops at the deadline `until`.
+    /// uncommitted. Lines that a commit in `ignored` changed are followed to those that it replaced. The walk stops at the deadline
+    /// `until`.
     ///
     /// # Errors
     /// When `head` or its file cannot be read.
@@ -80,6 +83,7 @@ impl Objects {
         path: &str,
         text: &[u8],
         lines: &BTreeSet<u32>,
+        ignored: &HashSet<ObjectId>,
         until: Instant,
     ) -> Result<Blame, GitError> {
         let n_lines = u32::try_from(split_lines(text).len()).unwrap_or(u32::MAX);
@@ -88,6 +92,7 @@ impl Objects {
         let entry = self.find_tree_entry(node.tree, path)?.filter(TreeEntry::is_file);
         let mut suspects = BlameWalk {
             objects: self,
+            ignored,
             queue: BinaryHeap::new(),
             n_queued: 0,
             waiting: HashMap::new(),
@@ -187,7 +192,12 @@ impl BlameWalk<'_> {
             for (parent, parent_node, path, old) in parents {
                 let kept = match self.objects.read_blob_at_most(old.id, MOST_BYTES) {
                     Ok(Some(old_text)) => {
-                        let (kept, rest) = split_inherited(&old_text, &text, lines);
+                        let (mut kept, mut rest) = split_inherited(&old_text, &text, lines);
+                        if self.ignored.contains(&id) {
+                            let (replacing, new) = split_replacing(&old_text, &text, rest);
+                            kept.extend(replacing);
+                            rest = new;
+                        }
                         lines = rest;
                         kept
                     }
@@ -289,6 +299,40 @@ fn split_inherited(old: &[u8], new: &[u8], lines: LinePairs) -> (LinePairs, Line
     (kept, rest)
 }
 
+/// Splits lines of `new` that `old` does not have into those that replace a line of `old`, with the position of that line, and the
+/// rest. A line replaces the one that differs from it only in blanks, or else the one at the same place among the changed lines, if no
+/// other line replaces that.
+fn split_replacing(old: &[u8], new: &[u8], lines: LinePairs) -> (LinePairs, LinePairs) {
+    let (mut replacing, mut rest) = (Vec::new(), lines);
+    let hunks = diff_hunks(old, new);
+    let (old, new) = (split_lines(old), split_lines(new));
+    for hunk in hunks {
+        let (inside, outside) = rest.into_iter().partition::<Vec<_>, _>(|(_, at)| hunk.after.contains(at));
+        rest = outside;
+        if inside.is_empty() {
+            continue;
+        }
+        let after: HashSet<Vec<u8>> = hunk.after.clone().map(|at| without_blanks(new[at as usize])).collect();
+        let before = hunk.before.clone().rev().map(|at| (without_blanks(old[at as usize]), at));
+        let before: HashMap<Vec<u8>, u32> = before.collect();
+        for (line, at) in inside {
+            let same = before.get(&without_blanks(new[at as usize])).copied();
+            let there = Some(hunk.before.start + (at - hunk.after.start));
+            let is_free = |at: &u32| !after.contains(&without_blanks(old[*at as usize]));
+            let there = there.filter(|at| hunk.before.contains(at) && is_free(at));
+            match same.or(there) {
+                Some(before) => replacing.push((line, before)),
+                None => rest.push((line, at)),
+            }
+        }
+    }
+    (replacing, rest)
+}
+
+fn without_blanks(line: &[u8]) -> Vec<u8> {
+    line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+}
+
 /// Returns the numbers of lines in the requested text, 1-based, ascending.
 fn line_numbers(lines: &LinePairs) -> Vec<u32> {
     let mut numbers: Vec<u32> = lines.iter().map(|(line, _)| line + 1).collect();
@@ -316,5 +360,23 @@ mod tests {
         check("a\nb\nc\n", "a\nc\n", &[(0, 0), (1, 2)], &[]);
         check("a\nb\nc\n", "a\ny\nz\nc\n", &[(0, 0), (3, 2)], &[1, 2]);
         check("", "a\n", &[], &[0]);
+    }
+
+    #[test]
+    fn lines_that_a_formatter_replaced() {
+        let check = |old: &str, new: &str, replacing: &[(u32, u32)], rest: &[u32]| {
+            let n_lines = u32::try_from(new.lines().count()).unwrap();
+            let all = (0..n_lines).map(|line| (line, line)).collect();
+            let (_, changed) = split_inherited(old.as_bytes(), new.as_bytes(), all);
+            let (found, own) = split_replacing(old.as_bytes(), new.as_bytes(), changed);
+            let own: Vec<u32> = own.iter().map(|line| line.0).collect();
+            assert_eq!((found.as_slice(), own.as_slice()), (replacing, rest), "{old:?} {new:?}");
+        };
+        check("a\n b\nc\n", "a\n\tb\nc\n", &[(1, 1)], &[]);
+        check("x(1)\ny(2)\n", "x( 1 )\ny( 2 )\n", &[(0, 0), (1, 1)], &[]);
+        check("f(a,\n  b)\n", "f(a, b)\n", &[(0, 0)], &[]);
+        check("f(a, b)\n", "f(\n  a,\n  b)\n", &[(0, 0)], &[1, 2]);
+        check("a\nb\n", "a\nnew\nb\n", &[], &[1]);
+        check("a\nx( )\ny\n", "a\n\nx()\nz\n", &[(2, 1)], &[1, 3]);
     }
 }
