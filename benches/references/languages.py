@@ -13,6 +13,8 @@ from lsp import ServerError
 # Kinds of symbols of the protocol that are functions, methods or types.
 FUNCTIONS = {6: "method", 9: "constructor", 12: "function"}
 TYPES = {5: "class", 10: "enum", 11: "interface", 23: "struct"}
+# Kinds that are fields inside of a type; drawn with `--fields`.
+FIELDS = {7: "field", 8: "field", 13: "field", 14: "field", 22: "variant"}
 TESTS = r"(^|/)(tests?|testing|testdata|__tests__|fixtures|examples?|benches|benchmarks?)/"
 TESTS += r"|(^|/)(test_[^/]*|conftest)\.py$|[._](test|spec|tests)\.\w+$|_test\.go$|Tests?\.php$"
 TESTS = re.compile(TESTS, re.IGNORECASE)

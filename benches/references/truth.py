@@ -2,9 +2,9 @@
 """Who uses a definition? The answers of a language server, kept as a file of known answers.
 
   truth.py LANGUAGE WORKTREE --out FILE [--repository NAME] [--tools DIR]... [--within DIR]... [--seed 1]
-           [--jar FILE]...
+           [--jar FILE]... [--fields]
 
-Draws definitions (functions, methods, types, outside of tests), half of them with a name that several definitions
+Draws definitions (functions, methods, types, or fields with `--fields`, outside of tests), half of them with a name that several definitions
 have, and asks for the definition of every word of the worktree that is spelled like one of them; references add
 what is spelled otherwise. Then draws uses and keeps the definition of each. FILE is JSON lines; the first says how
 it was made, README.md says what the others hold. The worktree is changed for some languages (`prepared`), so give
@@ -27,7 +27,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
-from languages import LANGUAGES, TESTS, version_of  # noqa: E402
+from languages import FIELDS, LANGUAGES, TESTS, version_of  # noqa: E402
 from lsp import Server, ServerError, uri_of  # noqa: E402
 from uses import Uses  # noqa: E402
 from worktree import Worktree  # noqa: E402
@@ -47,7 +47,8 @@ def draw_definitions(worktree, options, counts):
     drawn_from = [path for path in worktree.paths if not TESTS.search(path)
                   and not any(fnmatchcase(path, glob) for glob in options.not_from)]
     pool = [symbol for path in drawn_from for symbol in worktree.symbols[path]
-            if not symbol["declared_only"] and len(symbol["name"]) > 1 and not NOT_ASKED_FOR.match(symbol["name"])]
+            if options.fields == (symbol["kind"] in FIELDS.values())
+            and not symbol["declared_only"] and len(symbol["name"]) > 1 and not NOT_ASKED_FOR.match(symbol["name"])]
     # Overloads of one thing are in one place, constructors in that of their class: places count, not symbols.
     places = defaultdict(set)
     for path in worktree.paths:
@@ -210,6 +211,7 @@ def main():
     add("--jar", type=Path, action="append", default=[], metavar="FILE", help="Java: a jar that the code imports from")
     add("--env", action="append", default=[], metavar="NAME=VALUE", help="environment of the server")
     add("--definitions", type=int, default=60, metavar="N", help="how many definitions (default: 60)")
+    add("--fields", action="store_true", help="draw fields and variants of types only")
     add("--uses", type=int, default=100, metavar="N", help="how many drawn uses (default: 100)")
     add("--seed", type=int, default=1)
     add("--wait", type=int, default=900, metavar="S", help="longest wait for one answer, s (default: 900)")

@@ -4,7 +4,7 @@ import re
 import subprocess
 from collections import defaultdict
 
-from languages import FUNCTIONS, TYPES
+from languages import FIELDS, FUNCTIONS, TYPES
 from lsp import path_of, uri_of
 from text import Source
 
@@ -17,6 +17,7 @@ class Worktree:
 
     def __init__(self, server, options):
         self.server, self.language, self.root = server, server.language, options.worktree
+        self.fields = FIELDS if options.fields else {}
         listed = subprocess.run(["git", "-C", str(self.root), "ls-files", "-z", "--", *options.within],
                                 capture_output=True, text=True, check=True).stdout.split("\0")
         self.paths = [path for path in listed if path.endswith(self.language.suffixes)
@@ -75,6 +76,7 @@ class Worktree:
                 symbol["name"] = re.split(r"[(<]", symbol["name"])[0].strip()
             offset = source.offset(symbol["selectionRange"]["start"])
             name, kind = source.name_at(offset), FUNCTIONS.get(symbol["kind"]) or TYPES.get(symbol["kind"])
+            kind = kind or container_kind in TYPES and self.fields.get(symbol["kind"])
             if kind and name and not symbol["name"].startswith("new ") and re.search(
                     rf"(^|\W){name}$", symbol["name"].split("(anonymous")[0].rstrip("(){} ")):
                 found.append({

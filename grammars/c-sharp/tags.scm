@@ -17,6 +17,9 @@
   (modifier) @value
   (variable_declaration (variable_declarator name: (identifier) @name))
   (#any-of? @value "const" "static")) @definition.constant
+(field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @definition.field
+(enum_member_declaration name: (identifier) @name) @definition.field
+(record_declaration (parameter_list (parameter name: (identifier) @name) @definition.field))
 
 (comment) @doc
 

@@ -25,6 +25,12 @@
   declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))) @definition.type
 (preproc_def name: (identifier) @name value: (_)) @definition.constant
 (preproc_function_def name: (identifier) @name) @definition.macro
+(field_declaration declarator: (field_identifier) @name) @definition.field
+(field_declaration declarator: (pointer_declarator declarator: (field_identifier) @name)) @definition.field
+(field_declaration declarator: (array_declarator declarator: (field_identifier) @name)) @definition.field
+(field_declaration declarator: (function_declarator
+  declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))) @definition.field
+(enumerator name: (identifier) @name) @definition.field
 (translation_unit (declaration declarator: (init_declarator declarator: (identifier) @name)) @definition.constant)
 (translation_unit (declaration declarator: (init_declarator
   declarator: (array_declarator declarator: (identifier) @name))) @definition.constant)

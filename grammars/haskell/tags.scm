@@ -2,6 +2,8 @@
 (data_type name: (_) @name) @definition.type
 (newtype name: (_) @name) @definition.type
 (type_synonym name: (_) @name) @definition.type
+(field name: (field_name (variable) @name)) @definition.field
+(data_constructor constructor: (prefix name: (constructor) @name)) @definition.field
 (class name: (_) @name) @definition.interface
 (instance name: (_) @name) @scope
 (declarations [(signature name: (_) @name) (function name: (_) @name) (bind name: (_) @name)] @definition.function)

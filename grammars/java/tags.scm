@@ -11,6 +11,9 @@
   (modifiers "static" "final")
   declarator: (variable_declarator name: (identifier) @name)) @definition.constant
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.constant
+(field_declaration declarator: (variable_declarator name: (identifier) @name)) @definition.field
+(enum_constant name: (identifier) @name) @definition.field
+(record_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @name) @definition.field))
 
 [(line_comment) (block_comment)] @doc
 

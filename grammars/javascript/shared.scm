@@ -43,6 +43,8 @@
 ]) (#not-match? @value "^require\\b"))
 (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @definition.constant))
 (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @definition.constant))
+(expression_statement (assignment_expression
+  left: (member_expression object: (this) @owner property: (property_identifier) @name)) @definition.field)
 
 ; Statements around a definition, which belong to it
 [(export_statement) (lexical_declaration) (variable_declaration)] @wrapper

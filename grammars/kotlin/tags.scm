@@ -9,6 +9,8 @@
 (type_alias type: (identifier) @name) @definition.type
 (source_file (property_declaration (variable_declaration (identifier) @name)) @definition.constant)
 (class_body (property_declaration (variable_declaration (identifier) @name)) @definition.constant)
+(class_parameter ["val" "var"] (identifier) @name) @definition.field
+(enum_entry (identifier) @name) @definition.field
 
 [(line_comment) (block_comment)] @doc
 

@@ -11,6 +11,9 @@
   function: (name) @value
   arguments: (arguments . (argument (string (string_content) @name)))
   (#eq? @value "define"))) @definition.constant
+(property_declaration (property_element name: (variable_name (name) @name))) @definition.field
+(property_promotion_parameter name: (variable_name (name) @name)) @definition.field
+(enum_case name: (name) @name) @definition.field
 
 (comment) @doc
 

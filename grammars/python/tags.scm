@@ -2,6 +2,16 @@
 (class_definition name: (identifier) @name) @definition.class
 (function_definition name: (identifier) @name) @definition.function
 (module (expression_statement (assignment left: (identifier) @name)) @definition.constant)
+(class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition.field)))
+(assignment left: (attribute object: (identifier) @owner attribute: (identifier) @name)
+  (#match? @owner "^([A-Z]|(self|cls)$)")) @definition.field
+(assignment left: (pattern_list (attribute object: (identifier) @owner attribute: (identifier) @name) @definition.field)
+  (#any-of? @owner "self" "cls"))
+(call function: (identifier) @value arguments: (argument_list . (identifier) @owner . (string (string_content) @name) .
+  (_)) (#eq? @value "setattr") (#match? @owner "^([A-Z]|(self|cls)$)")) @definition.field
+(class_definition body: (block (expression_statement (assignment left: (identifier) @value
+  right: [(tuple (string (string_content) @name) @definition.field) (list (string (string_content) @name) @definition.field)
+    (string (string_content) @name) @definition.field]) (#eq? @value "__slots__"))))
 (type_alias_statement left: (type (identifier) @name)) @definition.type
 (decorated_definition) @wrapper
 

@@ -5,6 +5,8 @@
 (singleton_method name: (_) @name) @definition.method
 (assignment left: (constant) @name) @definition.constant
 (alias name: (identifier) @name) @definition.method
+(call method: (identifier) @value arguments: (argument_list (simple_symbol) @name @definition.field)
+  (#any-of? @value "attr_accessor" "attr_reader" "attr_writer"))
 (singleton_class value: (_) @name) @scope
 
 (comment) @doc

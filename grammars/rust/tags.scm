@@ -11,6 +11,11 @@
 (function_signature_item name: (identifier) @name) @definition.function
 (macro_definition name: (identifier) @name) @definition.macro
 (mod_item name: (identifier) @name body: (_)) @definition.module
+(struct_item body: (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+(union_item body: (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
+(enum_variant name: (identifier) @name) @definition.field
+(enum_variant name: (identifier) @owner
+  body: (field_declaration_list (field_declaration name: (field_identifier) @name) @definition.field))
 
 ; An `impl` block is no definition, but the name of its type encloses those inside
 (impl_item type: (_) @name) @scope

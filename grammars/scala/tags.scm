@@ -11,6 +11,9 @@
 (template_body (val_definition pattern: (identifier) @name) @definition.constant)
 (template_body (var_definition pattern: (identifier) @name) @definition.constant)
 (compilation_unit (val_definition pattern: (identifier) @name) @definition.constant)
+(class_definition class_parameters: (class_parameters (class_parameter name: (identifier) @name) @definition.field))
+(simple_enum_case name: (identifier) @name) @definition.field
+(full_enum_case name: (identifier) @name) @definition.field
 (extension_definition parameters: (parameters (parameter type: (_) @name))) @scope
 
 [(comment) (block_comment)] @doc

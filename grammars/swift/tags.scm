@@ -13,6 +13,7 @@
 (class_body (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @definition.constant)
 (protocol_property_declaration
   name: (pattern bound_identifier: (simple_identifier) @name)) @definition.constant
+(enum_entry name: (simple_identifier) @name) @definition.field
 
 [(comment) (multiline_comment)] @doc
 

@@ -17,6 +17,12 @@
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (public_field_definition name: (private_property_identifier) @name) @definition.constant
 (public_field_definition "static" name: (property_identifier) @name) @definition.constant
+(public_field_definition name: (property_identifier) @name) @definition.field
+(interface_body (property_signature name: (property_identifier) @name) @definition.field)
+(type_alias_declaration value: (object_type (property_signature name: (property_identifier) @name) @definition.field))
+(enum_body name: (property_identifier) @name @definition.field)
+(enum_assignment name: (property_identifier) @name) @definition.field
+(required_parameter (accessibility_modifier) pattern: (identifier) @name) @definition.field
 (pair key: (property_identifier) @owner value: [
   (as_expression (object [
     (method_definition name: (property_identifier) @name)

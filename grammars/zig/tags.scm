@@ -9,6 +9,7 @@
   (integer) (float) (string) (boolean) (call_expression) (anonymous_struct_initializer) (struct_initializer)
   (binary_expression) (unary_expression) (multiline_string)
 ]) @definition.constant)
+(container_field name: (identifier) @name) @definition.field
 
 (comment) @doc
 

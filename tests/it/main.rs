@@ -94,6 +94,7 @@ mod past;
 mod project;
 mod protocol;
 mod purged;
+mod python_code;
 mod quality_bench;
 mod query_language;
 mod random;

@@ -137,12 +137,17 @@ pub struct Definition {
     pub text: TextHash,
     /// Hash of the same text without the names that it defines.
     pub shape: TextHash,
+    /// Whether it is a field, attribute or variant of a type.
+    pub is_field: bool,
+    /// Number of `@overload` declarations of Python before the implementation.
+    pub n_overloads: u32,
 }
 
 impl Definition {
-    /// Returns the shortest of `definitions` that has all lines of `lines`, the first and last line.
+    /// Returns the shortest of `definitions` that has all lines of `lines`, the first and last line. A line of a field is in its
+    /// type.
     pub fn innermost_around(definitions: &[Self], lines: (u32, u32)) -> Option<&Self> {
-        let around = definitions.iter().filter(|found| has_lines(found.lines, lines));
+        let around = definitions.iter().filter(|found| !found.is_field && has_lines(found.lines, lines));
         around.min_by_key(|found| found.lines.1 - found.lines.0)
     }
 }

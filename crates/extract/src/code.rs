@@ -79,7 +79,7 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
 fn write_chunks<'a>(mut writer: ChunkWriter<'a, 'a>, outline: &'a DefinitionOutline<'a>) -> Vec<Chunk> {
     let text = writer.text;
     let whole = 0..text.len();
-    if outline.items.iter().any(|item| item.kind != TagKind::Scope) {
+    if outline.items.iter().any(|item| !matches!(item.kind, TagKind::Scope | TagKind::Field)) {
         let lines = writer.lines.line_span(&whole);
         let text = Some(render_skeleton(text, outline));
         let map = Chunk {
@@ -94,7 +94,8 @@ fn write_chunks<'a>(mut writer: ChunkWriter<'a, 'a>, outline: &'a DefinitionOutl
         writer.chunks.push(map);
     }
     writer.items = &outline.items;
-    writer.write_children(whole, &outline.roots, None);
+    let roots = writer.without_fields(&outline.roots);
+    writer.write_children(whole, &roots, None);
     writer.chunks
 }
 
@@ -162,16 +163,21 @@ impl<'o> ChunkWriter<'_, 'o> {
     /// Returns the definitions inside `item` that get chunks of their own.
     fn inner_definitions(&self, item: &DefinitionItem<'_>, bytes: &Range<usize>) -> Vec<usize> {
         if item.kind.is_container() {
-            return item.children.clone();
+            return self.without_fields(&item.children);
         }
         if self.fits_chunk(bytes) || item.kind == TagKind::Type {
             return Vec::new();
         }
         item.children
             .iter()
-            .filter(|id| !matches!(self.items[**id].kind, TagKind::Constant | TagKind::Type))
+            .filter(|id| !matches!(self.items[**id].kind, TagKind::Constant | TagKind::Type | TagKind::Field))
             .copied()
             .collect()
+    }
+
+    /// Returns the items that are no fields. Fields have no chunks of their own: they are found with their type.
+    fn without_fields(&self, ids: &[usize]) -> Vec<usize> {
+        ids.iter().filter(|id| self.items[**id].kind != TagKind::Field).copied().collect()
     }
 
     /// Returns the number of leading siblings that share a chunk: clauses and overloads of one name, or neighbours that have
@@ -212,7 +218,7 @@ impl<'o> ChunkWriter<'_, 'o> {
 
     fn is_one_line(&self, item: &DefinitionItem<'_>) -> bool {
         let (first, last) = self.lines.line_span(&item.span);
-        first == last && item.children.is_empty()
+        first == last && self.without_fields(&item.children).is_empty()
     }
 
     fn is_short_scope_head(&self, owner: &DefinitionItem<'_>, head: &Range<usize>) -> bool {

@@ -40,7 +40,12 @@ pub fn format_name(path: &str, text: &str) -> &'static str {
 
 /// Returns whether a file with this path is parsed for its definitions.
 pub fn may_be_code(path: &str) -> bool {
-    matches!(format_of(path, ""), FileFormat::Code(_))
+    matches!(format_of(path, ""), FileFormat::Code(_) | FileFormat::Document(Markup::Notebook))
+}
+
+/// Returns whether a file with this path is a notebook.
+pub fn is_notebook(path: &str) -> bool {
+    matches!(format_of(path, ""), FileFormat::Document(Markup::Notebook))
 }
 
 /// Returns whether a word without quotes in this file is a value or an expression, for the search for credentials.

@@ -195,4 +195,10 @@ CREATE TABLE structure(
 -- Each answer asks which files may not be read.
 CREATE INDEX entry_unreadable ON entry(view_id, path) WHERE refusal = 'unreadable';
 ",
+    "
+-- A field, attribute or variant of a type, and the number of declarations before an implementation. Contents are extracted again,
+-- because their version has changed.
+ALTER TABLE definition ADD COLUMN is_field INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE definition ADD COLUMN n_overloads INTEGER NOT NULL DEFAULT 0;
+",
 ];

@@ -99,7 +99,7 @@ impl<'a> DefinitionComparer<'a> {
         };
         // A text that cannot be parsed defines nothing.
         Ok(symbols
-            .map(|symbols| known.keep_version(path, text, hash_definitions(symbols, text)))
+            .map(|symbols| known.keep_version(path, text, hash_definitions_of(path, symbols, text)))
             .unwrap_or_default())
     }
 
@@ -161,6 +161,15 @@ type DefinitionChunk = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
 
 /// Separates the name of a type from the name of its attribute, field or variant.
 const MEMBER_SEPARATOR: char = '\0';
+
+/// Returns the definitions of a file like [`hash_definitions`]. In a notebook, only cells that define something count.
+fn hash_definitions_of(path: &str, mut symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHashes {
+    let readable = memod_extract::readable_text(path, text);
+    if memod_extract::is_notebook(path) {
+        symbols.retain(|(_, symbol, _)| symbol.is_some());
+    }
+    hash_definitions(symbols, &readable)
+}
 
 /// Returns each definition with the hash of its text; if a chunk has several short ones, with the hash of the line that names the
 /// definition. Attributes and fields of a type are separate entries.

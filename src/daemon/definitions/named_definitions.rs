@@ -1,6 +1,6 @@
 //! Finds the definitions of a name in all files of a worktree, and builds the errors for a name that has none or several.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub(in crate::daemon) fn find_definitions(
         .collect::<Result<Vec<_>, DatabaseError>>()?;
     let all: Vec<_> = defined.iter().flat_map(|of_file| filter_by_name(of_file, name)).collect();
     if !all.is_empty() {
-        return Ok(all);
+        return Ok(order_definitions(all));
     }
     let parts = typed_parts(name);
     let mut of_module = Vec::new();
@@ -63,7 +63,20 @@ pub(in crate::daemon) fn find_definitions(
             }
         }
     }
-    Ok(of_module)
+    Ok(order_definitions(of_module))
+}
+
+/// Returns the definitions without those of a stub of Python (`.pyi`) whose implementation is beside it, and with fields after
+/// the functions and types of the same name.
+fn order_definitions(mut all: Vec<(SourceKey, Definition)>) -> Vec<(SourceKey, Definition)> {
+    let titles: HashSet<(String, String)> =
+        all.iter().map(|(key, found)| (key.to_string(), found.title.clone())).collect();
+    all.retain(|(key, found)| {
+        let source = key.as_str().strip_suffix(".pyi").map(|stem| format!("{stem}.py"));
+        source.is_none_or(|source| !titles.contains(&(source, found.title.clone())))
+    });
+    all.sort_by_key(|(_, found)| found.is_field);
+    all
 }
 
 /// Returns the definitions of a file that match a name, with the path of the file.

@@ -1,6 +1,6 @@
 //! Finds the attributes, fields and variants in the text of a type, by its lines.
 //!
-//! The index has no definitions of such members, because they are many and small. A line of the body that begins with a name
+//! The definitions of such members in the index have no text of their own in a chunk. A line of the body that begins with a name
 //! starts a member, which ends where the next one begins.
 
 /// Keywords before or after the name of a type.

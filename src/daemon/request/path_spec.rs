@@ -79,7 +79,8 @@ pub(in crate::daemon) fn why_beyond_end((first, last): (u32, u32), n_lines: u32)
 
 /// Returns a hint that lists the definitions of a file; `None` if there are none.
 pub(in crate::daemon) fn list_defined_names(definitions: &[Definition]) -> Option<String> {
-    let mut names: BTreeSet<&str> = definitions.iter().map(|definition| definition.title.as_str()).collect();
+    let listed = definitions.iter().filter(|definition| !definition.is_field);
+    let mut names: BTreeSet<&str> = listed.map(|definition| definition.title.as_str()).collect();
     let n_more = names.len().saturating_sub(MOST_NAMES);
     while names.len() > MOST_NAMES {
         names.pop_last();

@@ -180,7 +180,7 @@ fn outline_directory(
         let Some(entry) = reader.find_entry(at.worktree, &key)?.filter(|entry| entry.hash.is_some()) else {
             continue;
         };
-        let span = TargetSpan { key, lines: None, title: None };
+        let span = TargetSpan { key, lines: None, title: None, n_overloads: 0 };
         let outline = read_file_outline(reader, at, &span)?;
         if outline.items.is_empty() {
             continue;

@@ -41,6 +41,8 @@ pub(in crate::daemon) struct TargetSpan {
     pub(in crate::daemon) key: SourceKey,
     pub(in crate::daemon) lines: Option<(u32, u32)>,
     pub(in crate::daemon) title: Option<String>,
+    /// Number of declarations before the implementation.
+    pub(in crate::daemon) n_overloads: u32,
 }
 
 /// Answers `show`.
@@ -154,14 +156,17 @@ fn find_spans_of_part(
             }
             Ok(found
                 .iter()
-                .map(|found| build_span(key, Some(found.lines), Some(found.title.clone())))
+                .map(|found| TargetSpan {
+                    n_overloads: found.n_overloads,
+                    ..build_span(key, Some(found.lines), Some(found.title.clone()))
+                })
                 .collect())
         }
     }
 }
 
 fn build_span(key: &SourceKey, lines: Option<(u32, u32)>, title: Option<String>) -> TargetSpan {
-    TargetSpan { key: key.clone(), lines, title }
+    TargetSpan { key: key.clone(), lines, title, n_overloads: 0 }
 }
 
 /// Returns the spans of the definitions of a name in all files of the worktree, ordered by path.
@@ -174,7 +179,8 @@ fn find_spans_by_name(
     let mut spans = Vec::new();
     for (key, found) in find_definitions(shared, reader, at.worktree, name)? {
         let Some(entry) = reader.find_entry(at.worktree, &key)? else { continue };
-        spans.push((entry, TargetSpan { key, lines: Some(found.lines), title: Some(found.title) }));
+        let (lines, title, n_overloads) = (Some(found.lines), Some(found.title), found.n_overloads);
+        spans.push((entry, TargetSpan { key, lines, title, n_overloads }));
     }
     Ok(spans)
 }
@@ -206,7 +212,7 @@ pub(in crate::daemon) fn read_shown_text(
 }
 
 fn cut_part(span: &TargetSpan, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
-    let TargetSpan { key, lines, title } = span;
+    let TargetSpan { key, lines, title, n_overloads } = span;
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     let (first, last) = lines.unwrap_or((1, n_lines));
     if let Some(why) = why_beyond_end((first, last), n_lines) {
@@ -220,6 +226,7 @@ fn cut_part(span: &TargetSpan, text: &str, dir: &CallerDir) -> RpcResult<ShownPa
         path: key.to_string(),
         lines: (first, last),
         title: title.clone(),
+        n_overloads: *n_overloads as usize,
         text,
     })
 }

@@ -11,7 +11,8 @@ pub struct FileStructure {
     pub package: String,
     /// Names brought in from other files, by line.
     pub imports: Vec<ImportedName>,
-    /// Names under which the file exports what has another name inside of it; in JavaScript also those that stay the same.
+    /// Names under which the file exports what has another name inside of it; in JavaScript also those that stay the same. In
+    /// Python, the names in `__all__`, and the names of fixtures that differ from those of their functions.
     pub exports: Vec<ExportedName>,
     /// Definitions, and scopes that have methods; enclosing items before the items inside.
     pub declared: Vec<DeclaredItem>,
@@ -185,6 +186,15 @@ pub enum DeclaredRole {
     Module,
     /// Not a definition itself: an `impl` block or an extension.
     Scope,
+    /// A field, attribute or variant of a type.
+    Field,
+}
+
+impl DeclaredRole {
+    /// Returns whether the item is used through its type or a value of its type.
+    pub fn is_member(self) -> bool {
+        matches!(self, Self::Member | Self::Field)
+    }
 }
 
 /// One use of a name.
@@ -244,6 +254,8 @@ pub enum UseRole {
     Call,
     /// A type extends or implements the name.
     Base,
+    /// A field is read or set, in a language where a method of that name is something else.
+    Field,
 }
 
 /// The expression before a used name, such as `a` in `a.name`.
@@ -259,6 +271,8 @@ pub enum UseReceiver {
     Other,
     /// The name is part of an import.
     Import,
+    /// Nothing: a test or fixture of pytest names a fixture, as a parameter or in a string.
+    Fixture,
 }
 
 /// Returns whether a part of an import path is a major version: `v2`.

@@ -77,7 +77,11 @@ fn print_part(part: &ShownPart, context: &CommandContext, output: &mut Output) -
     let title =
         part.title.as_ref().map(|title| format!("  {}", paint(styles.title, &escape_for_display(title))));
     let lines = paint(styles.line, &format!("{first}-{last}"));
-    output.write_line(&format!("{path}:{lines}{}", title.unwrap_or_default()))?;
+    let overloads = match part.n_overloads {
+        0 => String::new(),
+        n => format!("  ({})", format_count(n as u64, "overload", "overloads")),
+    };
+    output.write_line(&format!("{path}:{lines}{}{overloads}", title.unwrap_or_default()))?;
     let width = last.to_string().len();
     for (number, line) in (first..).zip(part.text.lines()) {
         let number = paint(styles.line, &format!("{number:width$}"));

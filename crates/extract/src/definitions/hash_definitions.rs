@@ -26,9 +26,18 @@ pub(crate) fn hash_definitions(
             lines: lines.line_span(&item.span),
             text: TextHash::hash_bytes(own.as_bytes()),
             shape: TextHash::hash_bytes(blank_own_names(&own, &item.names).as_bytes()),
+            is_field: item.kind == TagKind::Field,
+            n_overloads: u32::from(decorated_part(&own) == Some(DecoratedPart::Overload)),
         };
+        let part = decorated_part(&own);
         match by_title.get(item.title.as_str()).map(|at| &mut found[*at]) {
-            Some(known) => unite_definitions(known, &definition),
+            Some(known) if known.is_field && !definition.is_field => *known = definition,
+            Some(known) if definition.is_field && !known.is_field => {}
+            Some(known) => {
+                let lines = united_lines(known, &definition, part);
+                unite_definitions(known, &definition);
+                (known.lines, known.n_overloads) = (lines, known.n_overloads + definition.n_overloads);
+            }
             None => {
                 by_title.insert(&item.title, found.len());
                 found.push(definition);
@@ -38,8 +47,38 @@ pub(crate) fn hash_definitions(
     found
 }
 
+/// A definition of Python that is a part of another one with its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DecoratedPart {
+    /// A signature of a function that is implemented after it: `@overload`.
+    Overload,
+    /// The setter or deleter of a property: `@name.setter`.
+    Accessor,
+}
+
+/// Returns the part that the decorators at the start of a definition's text make it.
+fn decorated_part(text: &str) -> Option<DecoratedPart> {
+    let decorators = text.lines().take_while(|line| line.starts_with('@')).map(|line| line[1..].trim());
+    let mut parts = decorators.filter_map(|decorator| match decorator.rsplit('.').next()? {
+        "overload" => Some(DecoratedPart::Overload),
+        "setter" | "deleter" | "getter" if decorator.contains('.') => Some(DecoratedPart::Accessor),
+        _ => None,
+    });
+    parts.next()
+}
+
+/// Returns the lines of a definition that is declared once more: those of both; those of the implementation, once it comes after
+/// its overloads; and those of a property without an accessor that is elsewhere.
+fn united_lines(known: &Definition, more: &Definition, part: Option<DecoratedPart>) -> (u32, u32) {
+    const MOST_BETWEEN: u32 = 2;
+    match part {
+        None if known.n_overloads > 0 => more.lines,
+        Some(DecoratedPart::Accessor) if more.lines.0 > known.lines.1 + MOST_BETWEEN => known.lines,
+        _ => (known.lines.0.min(more.lines.0), known.lines.1.max(more.lines.1)),
+    }
+}
+
 fn unite_definitions(known: &mut Definition, more: &Definition) {
-    known.lines = (known.lines.0.min(more.lines.0), known.lines.1.max(more.lines.1));
     known.text = joined_hash(&known.text, &more.text);
     known.shape = joined_hash(&known.shape, &more.shape);
 }
@@ -57,7 +96,8 @@ fn own_span(text: &str, item: &DefinitionItem<'_>) -> Range<usize> {
         }
     }
     let blank = text.get(start..).map_or(0, |rest| rest.len() - rest.trim_start().len());
-    start + blank..item.node.end
+    let end = if item.kind == TagKind::Field { item.span.end } else { item.node.end };
+    start + blank..end
 }
 
 fn docs_above<'a>(item: &'a DefinitionItem<'_>) -> impl Iterator<Item = &'a Range<usize>> {

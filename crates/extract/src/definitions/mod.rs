@@ -5,6 +5,7 @@
 
 pub(crate) mod hash_definitions;
 pub(crate) mod outline;
+mod own_fields;
 mod parse_budget;
 pub(crate) mod skeleton;
 pub(crate) mod tags;

@@ -1,8 +1,10 @@
 //! Nests the definitions of a file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::own_fields::{self, Declared};
 use super::tags::{DefinitionTag, FileTags, LeadingNode, TagKind};
 
 /// Deepest nesting of definitions; deeper definitions stay part of the definition around them.
@@ -52,21 +54,10 @@ impl DefinitionItem<'_> {
 
 /// Nests the tags of `text`; `join` goes between names in titles.
 pub(crate) fn nest_tags<'a>(text: &'a str, tags: &FileTags, join: &str) -> DefinitionOutline<'a> {
-    let mut builder = OutlineBuilder {
-        text,
-        tags,
-        separator: join,
-        open: Vec::new(),
-        items: Vec::new(),
-        roots: Vec::new(),
-    };
-    let mut wrappers = WrapperFinder { text, rest: &tags.wrappers, pending: None };
-    for tag in &tags.definitions {
-        let node = wrappers.widen_to_wrapper(&tag.node);
-        let n_bytes = text.get(node.clone()).map_or(0, |text| text.trim_end().len());
-        builder.add_tag(tag, node.start..node.start + n_bytes);
-    }
-    let OutlineBuilder { mut items, roots, .. } = builder;
+    let is_repeated = tags.definitions.iter().any(|tag| own_fields::strength(text, tag) < Declared::InBody);
+    // Where a field may be declared several times, a first round finds which declaration counts.
+    let declared = if is_repeated { add_tags(text, tags, join, None).fields } else { HashMap::new() };
+    let OutlineBuilder { mut items, roots, .. } = add_tags(text, tags, join, Some(&declared));
     add_docstrings(&mut items, &tags.docstrings);
     widen_to_line_ends(text, &mut items, &roots, text.len());
     for id in 0..items.len() {
@@ -80,6 +71,36 @@ pub(crate) fn nest_tags<'a>(text: &'a str, tags: &FileTags, join: &str) -> Defin
     DefinitionOutline { items, roots, file_doc }
 }
 
+/// Adds all tags. `declared` has the strongest declarations of fields, once they are known.
+fn add_tags<'a, 't>(
+    text: &'a str,
+    tags: &'t FileTags,
+    separator: &'t str,
+    declared: Option<&'t HashMap<String, Declared>>,
+) -> OutlineBuilder<'a, 't> {
+    let mut builder = OutlineBuilder {
+        text,
+        tags,
+        separator,
+        open: Vec::new(),
+        items: Vec::new(),
+        roots: Vec::new(),
+        declared,
+        fields: HashMap::new(),
+    };
+    let mut wrappers = WrapperFinder { text, rest: &tags.wrappers, pending: None };
+    for tag in &tags.definitions {
+        if tag.kind == TagKind::Field {
+            builder.add_tag(tag, tag.node.clone());
+            continue;
+        }
+        let node = wrappers.widen_to_wrapper(&tag.node);
+        let n_bytes = text.get(node.clone()).map_or(0, |text| text.trim_end().len());
+        builder.add_tag(tag, node.start..node.start + n_bytes);
+    }
+    builder
+}
+
 struct OutlineBuilder<'a, 't> {
     text: &'a str,
     tags: &'t FileTags,
@@ -88,6 +109,10 @@ struct OutlineBuilder<'a, 't> {
     open: Vec<usize>,
     items: Vec<DefinitionItem<'a>>,
     roots: Vec<usize>,
+    /// The strongest declaration of each definition by its title, if it is known which count.
+    declared: Option<&'t HashMap<String, Declared>>,
+    /// The strongest declaration so far, by title.
+    fields: HashMap<String, Declared>,
 }
 
 impl<'a> OutlineBuilder<'a, '_> {
@@ -103,15 +128,23 @@ impl<'a> OutlineBuilder<'a, '_> {
             return;
         }
         let parent = self.open.last().map(|id| &self.items[*id]);
+        let title = match tag.kind {
+            TagKind::Field if self.is_defined_around(tag, &names) => None,
+            TagKind::Field => self.build_field_title(tag, &names),
+            _ => Some(self.build_title(tag, parent)),
+        };
+        let Some(title) = title.filter(|title| self.is_declared_here(title, tag)) else { return };
+        let parent = self.open.last().map(|id| &self.items[*id]);
         let siblings = parent.map_or(&self.roots, |parent| &parent.children);
         let last_sibling = siblings.last().map(|id| self.items[*id].node.end);
         let floor = last_sibling.or(parent.map(|parent| parent.node.start + 1)).unwrap_or(0);
-        let (start, docs) = find_leading_nodes(self.text, &self.tags.leading, node.start, floor);
+        let statement = tag.statement.as_ref().unwrap_or(&node);
+        let end = statement.end;
+        let (start, docs) = find_leading_nodes(self.text, &self.tags.leading, statement.start, floor);
         let is_method =
             tag.kind == TagKind::Function && parent.is_some_and(|parent| parent.kind.has_methods());
         let kind = if is_method { TagKind::Method } else { tag.kind };
-        let title = self.build_title(tag, parent);
-        let span = line_start(self.text, start, floor)..node.end;
+        let span = line_start(self.text, start, floor)..end;
         let item =
             DefinitionItem { kind, names, title, span, node, body: tag.body, docs, children: Vec::new() };
         let id = self.items.len();
@@ -133,6 +166,45 @@ impl<'a> OutlineBuilder<'a, '_> {
         let new = names.iter().filter(|name| !parent.names.contains(name)).copied().collect::<Vec<_>>();
         parent.names.extend(new);
         true
+    }
+
+    /// Returns the title of a field, which begins with the type that has it; `None` if the tag declares no field of a type.
+    fn build_field_title(&self, tag: &DefinitionTag, names: &[&str]) -> Option<String> {
+        let around = self.open.iter().rev().map(|id| &self.items[*id]);
+        let around: Vec<(TagKind, &str)> = around.map(|item| (item.kind, item.title.as_str())).collect();
+        let owner = tag.owner.clone().and_then(|owner| self.text.get(owner));
+        let parts = own_fields::owner_titles(&around, owner)?;
+        Some([parts.as_slice(), &[names.join(", ").as_str()]].concat().join(self.separator))
+    }
+
+    /// Returns whether the statement of a field is another kind of definition already, such as a constant.
+    fn is_defined_around(&self, tag: &DefinitionTag, names: &[&str]) -> bool {
+        let around = self.open.last().map(|id| &self.items[*id]);
+        around.is_some_and(|around| {
+            !around.kind.is_container()
+                && around.names.iter().any(|name| names.contains(name))
+                && tag
+                    .statement
+                    .as_ref()
+                    .is_some_and(|own| around.node.start <= own.start && own.end <= around.node.end)
+        })
+    }
+
+    /// Returns whether the definition with this title is declared by this tag, and by no stronger or earlier one.
+    fn is_declared_here(&mut self, title: &str, tag: &DefinitionTag) -> bool {
+        let Some(declared) = self.declared.filter(|declared| !declared.is_empty()) else {
+            let strength = own_fields::strength(self.text, tag);
+            self.fields
+                .entry(title.to_owned())
+                .and_modify(|known| *known = strength.max(*known))
+                .or_insert(strength);
+            return true;
+        };
+        let strength = own_fields::strength(self.text, tag);
+        let is_strongest = declared.get(title).is_none_or(|strongest| *strongest <= strength);
+        let is_first =
+            strength == Declared::InBody || self.fields.insert(title.to_owned(), strength).is_none();
+        is_strongest && is_first
     }
 
     fn build_title(&self, tag: &DefinitionTag, parent: Option<&DefinitionItem<'_>>) -> String {

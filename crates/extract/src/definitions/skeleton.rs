@@ -46,7 +46,7 @@ fn add_siblings(
         if record.is_full {
             return;
         }
-        if !item.kind.is_container() && item.names == last_names {
+        if item.kind == TagKind::Field || !item.kind.is_container() && item.names == last_names {
             continue;
         }
         last_names = &item.names;
@@ -87,7 +87,8 @@ impl MapRecord {
 fn symbol_names(outline: &DefinitionOutline<'_>) -> String {
     let mut seen = HashSet::new();
     let mut symbols = String::new();
-    let defined = outline.items.iter().filter(|item| item.kind != TagKind::Scope);
+    let is_listed = |item: &&DefinitionItem<'_>| !matches!(item.kind, TagKind::Scope | TagKind::Field);
+    let defined = outline.items.iter().filter(is_listed);
     for name in defined.flat_map(|item| &item.names) {
         if seen.insert(*name) {
             if symbols.chars().count() + name.chars().count() > MAX_SYMBOL_CHARS {

@@ -53,6 +53,8 @@ pub(crate) enum TagKind {
     Type,
     Constant,
     Macro,
+    /// A field, attribute or variant of a type.
+    Field,
     /// No definition of its own, but its name encloses others: an `impl` block, an extension.
     Scope,
     /// No definition, although a later pattern tags the node.
@@ -60,7 +62,7 @@ pub(crate) enum TagKind {
 }
 
 impl TagKind {
-    const ALL: [(Self, &'static str); 13] = [
+    const ALL: [(Self, &'static str); 14] = [
         (Self::Function, "function"),
         (Self::Method, "method"),
         (Self::Class, "class"),
@@ -72,6 +74,7 @@ impl TagKind {
         (Self::Type, "type"),
         (Self::Constant, "constant"),
         (Self::Macro, "macro"),
+        (Self::Field, "field"),
         (Self::Scope, "scope"),
         (Self::Skipped, "skipped"),
     ];
@@ -91,7 +94,13 @@ impl TagKind {
     pub(crate) fn is_container(self) -> bool {
         !matches!(
             self,
-            Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type | Self::Skipped
+            Self::Function
+                | Self::Method
+                | Self::Constant
+                | Self::Macro
+                | Self::Type
+                | Self::Field
+                | Self::Skipped
         )
     }
 
@@ -114,8 +123,11 @@ pub(crate) struct DefinitionTag {
     pub(crate) names: Vec<Range<usize>>,
     /// Span of an enclosing name in the definition itself: a method's receiver in Go.
     pub(crate) owner: Option<Range<usize>>,
-    /// Bytes of the definition, without comments and attributes above it.
+    /// Bytes of the definition, without comments and attributes above it. A field has the bytes of its name, so that what its
+    /// value uses is used by the type or function around it.
     pub(crate) node: Range<usize>,
+    /// Bytes of the statement that declares a field.
+    pub(crate) statement: Option<Range<usize>>,
     /// Byte at which the body starts, if the grammar shows it.
     pub(crate) body: Option<usize>,
     /// Whether a macro defines it as a test. The owner is its suite then, and the title is `Suite.name`.
@@ -319,11 +331,14 @@ impl<'a> TagCollector<'a> {
         }
         let body = body.or_else(|| body_start(node, query.body_field));
         let node = node.byte_range();
+        let (node, statement) =
+            if kind == TagKind::Field { (name.clone(), Some(node)) } else { (node, None) };
         self.tags.definitions.push(DefinitionTag {
             kind,
             names: vec![name],
             owner,
             node,
+            statement,
             body,
             is_test: false,
             pattern: found.pattern_index,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memod_base::types::ChunkKind;
+use memod_base::types::{ChunkKind, FileStructure};
 
 use super::markdown::opens_too_many_containers;
 use super::markdown_outline::read_outline;
@@ -16,6 +16,8 @@ use crate::lang::{self, Language};
 
 /// Commands of IPython that run a cell unchanged; with any other `%%` the cell is in another language.
 const SAME_LANGUAGE_MAGICS: [&str; 5] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%memit"];
+/// Commands of IPython, in a line, that run the statement after them.
+const STATEMENT_MAGICS: [&str; 4] = ["time", "timeit", "prun", "memit"];
 
 /// Returns the sections of the Markdown cells and the chunks of the code cells. Spans are byte offsets in `notebook.text`.
 pub(crate) fn extract(notebook: &NotebookText) -> Extraction {
@@ -115,14 +117,38 @@ impl CellWriter<'_> {
         };
         let mut whole = code::extract(language, "", &code);
         let (own, file) = (LineIndex::new(&code), LineIndex::new(&notebook.text));
+        let line_in_file = |line: u32| file.line_at(own.line_start(line));
         for definition in &mut whole.definitions {
-            let (first, last) = definition.lines;
-            definition.lines = (file.line_at(own.line_start(first)), file.line_at(own.line_start(last)));
+            definition.lines = (line_in_file(definition.lines.0), line_in_file(definition.lines.1));
+        }
+        // The uses of a notebook are resolved like those of a file of Python.
+        match language.name {
+            "python" => place_in_file(&mut whole.structure, line_in_file),
+            _ => whole.structure = FileStructure::default(),
         }
         if let Some(map) = whole.chunks.into_iter().find(|chunk| chunk.kind == ChunkKind::Map) {
             chunks.insert(0, Chunk { lines: file.line_span(&map.bytes), ..map });
         }
         Extraction { chunks, ..whole }
+    }
+}
+
+/// Replaces the lines of the code by those of the file, and removes what stands for commands of IPython.
+fn place_in_file(structure: &mut FileStructure, line_in_file: impl Fn(u32) -> u32) {
+    let is_command = |name: &str| name.len() > 1 && name.bytes().all(|byte| byte == b'_');
+    let FileStructure { uses, names, .. } = structure;
+    uses.retain(|used| !names.get(used.name as usize).is_some_and(|name| is_command(name)));
+    for used in &mut structure.uses {
+        used.line = line_in_file(used.line);
+    }
+    for import in &mut structure.imports {
+        import.line = line_in_file(import.line);
+        import.scope_lines =
+            import.scope_lines.map(|(first, last)| (line_in_file(first), line_in_file(last)));
+    }
+    for declared in &mut structure.declared {
+        declared.lines = (line_in_file(declared.lines.0), line_in_file(declared.lines.1));
+        declared.name_at.0 = line_in_file(declared.name_at.0);
     }
 }
 
@@ -132,18 +158,60 @@ impl CellWriter<'_> {
 fn mask_ipython_commands(source: &str) -> String {
     source
         .split_inclusive('\n')
-        .map(|line| match line.trim_end() {
-            command if is_ipython_command(command) => "_".repeat(command.len()) + &line[command.len()..],
-            _ => line.to_owned(),
+        .map(|line| {
+            let code = line.trim_end();
+            match find_ipython_command(code) {
+                Some(command) => {
+                    let end = if command.ends_before_statement { ";" } else { "" };
+                    let n_marks = command.bytes.len() - end.len();
+                    let (before, after) = (&line[..command.bytes.start], &line[command.bytes.end..]);
+                    format!("{before}{}{end}{after}", "_".repeat(n_marks))
+                }
+                None => line.to_owned(),
+            }
         })
         .collect()
 }
 
-fn is_ipython_command(line: &str) -> bool {
-    match line.split_whitespace().next() {
-        Some(magic) if magic.starts_with("%%") => SAME_LANGUAGE_MAGICS.contains(&magic),
-        _ => line.starts_with(['%', '!', '?']),
+/// A command of IPython in a line.
+struct IpythonCommand {
+    bytes: Range<usize>,
+    /// Whether a statement follows it in the line: `%time f()`.
+    ends_before_statement: bool,
+}
+
+/// Finds the command of IPython in a line without its line break: a line of its own, the value of an assignment, a question
+/// (`name?`), or the word before a statement (`%time f()`).
+fn find_ipython_command(line: &str) -> Option<IpythonCommand> {
+    let whole =
+        |start: usize| Some(IpythonCommand { bytes: start..line.len(), ends_before_statement: false });
+    let start = line.len() - line.trim_start().len();
+    let own = &line[start..];
+    let is_name = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if let Some(magic) = own.strip_prefix("%%").and_then(|_| own.split_whitespace().next()) {
+        return SAME_LANGUAGE_MAGICS.contains(&magic).then(|| whole(start)).flatten();
     }
+    if let Some(magic) = own.strip_prefix('%') {
+        let (word, rest) = magic.split_once(' ').unwrap_or((magic, ""));
+        if STATEMENT_MAGICS.contains(&word) && !rest.trim().is_empty() && !rest.trim().starts_with('-') {
+            let bytes = start..start + 1 + word.len();
+            return Some(IpythonCommand { bytes, ends_before_statement: true });
+        }
+        return (start == 0 || is_name(magic)).then(|| whole(start)).flatten();
+    }
+    if own.starts_with(['!', '?']) {
+        return whole(start);
+    }
+    let question = own.trim_end_matches('?');
+    let is_path = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    if question.len() < own.len() && is_name(question) && is_path(question) {
+        return whole(start);
+    }
+    let (target, value) = own.split_once('=')?;
+    let command = value.trim_start();
+    let is_command = command.starts_with('!') || command.strip_prefix('%').is_some_and(is_name);
+    let is_target = target.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ' '));
+    (is_command && is_target).then(|| whole(line.len() - command.len())).flatten()
 }
 
 fn is_in_other_language(source: &str) -> bool {

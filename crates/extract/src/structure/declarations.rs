@@ -26,6 +26,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if self.nodes.import_syntax == ImportSyntax::JavaScript {
             self.add_loaded_modules(node, kind);
         }
+        if self.nodes.import_syntax == ImportSyntax::Python {
+            self.add_python_names(node);
+        }
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind_names(node, field);
         }

@@ -19,7 +19,7 @@ pub(super) struct NodeKinds {
     pub(super) names: &'static [&'static str],
     /// Member expressions: kind, the field of the object, the field of the member's name.
     pub(super) members: &'static [(&'static str, &'static str, &'static str)],
-    /// Member expressions whose member is a field unless it is called. Uses of fields are not recorded.
+    /// Member expressions whose member is a field unless it is called. In Java, types and packages are written so, too.
     pub(super) fields: &'static [&'static str],
     /// Calls, with the field of the callee.
     pub(super) calls: &'static [(&'static str, &'static str)],
@@ -270,7 +270,7 @@ const JAVA: NodeKinds = NodeKinds {
         ("field_access", "object", "field"),
         ("scoped_identifier", "scope", "name"),
     ],
-    fields: &[],
+    fields: &["field_access"],
     calls: &[("method_invocation", "name"), ("object_creation_expression", "type")],
     bases: &[("superclass", ""), ("super_interfaces", ""), ("extends_interfaces", "")],
     binders: &[

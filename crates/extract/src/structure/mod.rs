@@ -15,6 +15,7 @@ mod locals;
 mod macros;
 mod node_marks;
 mod node_text;
+mod python_names;
 mod value_types;
 mod walker;
 
@@ -64,6 +65,7 @@ impl FoundUse<'_> {
             FoundReceiver::Named(path) => UseReceiver::Named(names.number_of(path)),
             FoundReceiver::Other => UseReceiver::Other,
             FoundReceiver::Import => UseReceiver::Import,
+            FoundReceiver::Fixture => UseReceiver::Fixture,
         }
     }
 }
@@ -75,6 +77,7 @@ enum FoundReceiver {
     Named(String),
     Other,
     Import,
+    Fixture,
 }
 
 /// The names that a walk over one syntax tree finds.
@@ -93,6 +96,8 @@ pub(super) struct FoundNames<'a> {
     arities: Vec<(usize, Option<Arity>)>,
     /// Byte offsets of names that C declares `static`.
     internal: HashSet<usize>,
+    /// Whether the constants of enumerations need no qualifier, as in C.
+    has_free_enumerators: bool,
 }
 
 /// A value with its type, or with the expression that it is set to.
@@ -149,7 +154,11 @@ impl<'a> FoundNames<'a> {
         let declared = items.iter().zip(&parents).map(|(item, parent)| {
             let mut names = item.names.iter().filter_map(|name| offset_in(name, text));
             let is_internal = names.any(|at| self.internal.contains(&at));
-            DeclaredItem { is_internal, ..declare_item(items, item, *parent, lines, text) }
+            let declared = declare_item(items, item, *parent, lines, text);
+            if declared.role == DeclaredRole::Field && self.has_free_enumerators {
+                return free_enumerator(items, &parents, *parent, text, declared);
+            }
+            DeclaredItem { is_internal, ..declared }
         });
         let mut structure = FileStructure {
             package: self.package,
@@ -272,6 +281,7 @@ fn declare_item(
         TagKind::Scope => DeclaredRole::Scope,
         TagKind::Module => DeclaredRole::Module,
         TagKind::Method => DeclaredRole::Member,
+        TagKind::Field => DeclaredRole::Field,
         // `type Item` of an `impl` or a trait.
         TagKind::Type if matches!(holder, Some(TagKind::Scope | TagKind::Trait)) => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro if is_inside_type => DeclaredRole::Member,
@@ -288,6 +298,30 @@ fn declare_item(
         parent: parent.map(|parent| parent as u32),
         arity: None,
         is_internal: false,
+    }
+}
+
+/// Returns a constant of an enumeration of C as what it is in C: a constant beside the enumeration. Other fields, and those of an
+/// `enum class`, stay as they are.
+fn free_enumerator(
+    items: &[DefinitionItem<'_>],
+    parents: &[Option<usize>],
+    parent: Option<usize>,
+    text: &str,
+    declared: DeclaredItem,
+) -> DeclaredItem {
+    let around = parent.map(|parent| &items[parent]);
+    let is_scoped = around.is_some_and(|around| {
+        let own = text.get(around.node.clone()).unwrap_or_default();
+        ["enum class", "enum struct"].iter().any(|start| own.starts_with(start))
+    });
+    match around.map(|around| around.kind) {
+        Some(TagKind::Enum) if !is_scoped => {
+            let outer = parent.and_then(|parent| parents[parent]).map(|outer| outer as u32);
+            DeclaredItem { role: DeclaredRole::Free, parent: outer, ..declared }
+        }
+        None | Some(TagKind::Module) => DeclaredItem { role: DeclaredRole::Free, ..declared },
+        _ => declared,
     }
 }
 

@@ -65,6 +65,8 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || kind == TEMPLATE_PARAMETERS
         || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::JavaScript && kind == "call_expression"
+        || nodes.import_syntax == ImportSyntax::Python
+            && matches!(kind, "call" | "return_statement" | "yield" | "as_pattern")
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

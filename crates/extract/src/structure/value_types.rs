@@ -78,6 +78,18 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
             let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&last_part(name)))?;
             Some(NamedType { name, is_wrapped: false })
         }
+        "subscript" => {
+            let own = field_type(node, "value", text, depth)?;
+            let is_holder = HOLDERS.contains(&last_part(own.name));
+            if is_holder { field_type(node, "subscript", text, depth) } else { Some(own) }
+        }
+        // A type of Python that is declared later: `"Flask"`.
+        "string" => {
+            let content = node.named_child(1).filter(|content| content.kind() == "string_content")?;
+            let name = text.get(content.byte_range())?;
+            let is_path = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+            is_path.then_some(NamedType { name, is_wrapped: false })
+        }
         "struct_specifier" => field_type(node, "name", text, depth),
         "generic_type" | "template_type" => generic_type(node, text, depth),
         "union_type" | "binary_operator" => {

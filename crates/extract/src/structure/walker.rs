@@ -9,6 +9,8 @@ use super::languages::{
     FIELD_DECLARATION, GO_LIST_TYPES, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds,
 };
 use super::node_marks::{self, FieldId, NodeKindMarks};
+use super::node_text::lines_of;
+use super::python_names::PytestNames;
 use super::{
     FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, javascript_imports, macros,
 };
@@ -38,8 +40,13 @@ pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: 
         path: Vec::new(),
         own_receiver: None,
         imported_patterns: HashSet::new(),
+        pytest: PytestNames::default(),
     };
+    walker.found.has_free_enumerators = nodes.import_syntax == ImportSyntax::C;
     walker.visit_nodes(&mut root.walk());
+    if nodes.import_syntax == ImportSyntax::Python {
+        walker.finish_python_names();
+    }
     walker.found
 }
 
@@ -55,6 +62,7 @@ pub(super) struct TreeWalker<'a, 't> {
     pub(super) own_receiver: Option<(&'a str, usize)>,
     /// Patterns that bind imported names, which are no variables.
     pub(super) imported_patterns: HashSet<usize>,
+    pub(super) pytest: PytestNames<'a>,
 }
 
 impl<'a, 't> TreeWalker<'a, 't> {
@@ -90,7 +98,12 @@ impl<'a, 't> TreeWalker<'a, 't> {
             return false;
         }
         if marks & node_marks::IMPORT != 0 {
-            let names = imports::read_imports(self.nodes.import_syntax, node, self.text);
+            let mut names = imports::read_imports(self.nodes.import_syntax, node, self.text);
+            if self.nodes.import_syntax == ImportSyntax::Python {
+                let mut around = self.path.iter().rev().map(|(around, _)| *around);
+                let function = around.find(|around| around.kind() == "function_definition");
+                names.iter_mut().for_each(|import| import.scope_lines = function.map(lines_of));
+            }
             if self.nodes.import_syntax == ImportSyntax::JavaScript {
                 self.found.exports.extend(javascript_imports::read_exports(node, self.text));
             }
@@ -121,7 +134,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let is_label = is_label || node.kind() == "field_identifier" && parent_kind.ends_with("_declarator");
         // `<title>` is an element of the page, `<Title>` a component.
         let is_label = is_label || JSX_TAGS.contains(&parent_kind) && name.starts_with(char::is_lowercase);
-        if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_self_name(name) {
+        if is_label {
+            self.add_field_key(node, parent_kind);
+            return;
+        }
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_self_name(name) {
             return;
         }
         let member =
@@ -152,23 +169,41 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 (FoundReceiver::None, is_own_call || is_made)
             }
         };
-        if is_call || !self.nodes.fields.contains(&parent_kind) {
-            let role = match is_call {
-                true => UseRole::Call,
-                false if self.is_base(parent, field) => UseRole::Base,
-                false => UseRole::Mention,
-            };
-            let n_arguments = is_call.then(|| self.argument_count(if is_own_call { 1 } else { 2 })).flatten();
-            let is_value = self.nodes.import_syntax == ImportSyntax::JavaScript
-                && (member.is_some() || is_javascript_value(node, parent, field));
-            self.found.uses.push(FoundUse {
-                name,
-                at: node.start_byte(),
-                receiver,
-                role,
-                n_arguments,
-                is_value,
-            });
+        let role = match is_call {
+            true => UseRole::Call,
+            false if member.is_some() && self.is_field_access(parent_kind, name) => UseRole::Field,
+            false if self.is_base(parent, field) => UseRole::Base,
+            false => UseRole::Mention,
+        };
+        let n_arguments = is_call.then(|| self.argument_count(if is_own_call { 1 } else { 2 })).flatten();
+        let is_value = self.nodes.import_syntax == ImportSyntax::JavaScript
+            && (member.is_some() || is_javascript_value(node, parent, field));
+        self.found.uses.push(FoundUse { name, at: node.start_byte(), receiver, role, n_arguments, is_value });
+    }
+
+    /// Returns whether a member expression of a kind means a field. In Java, it may mean a type.
+    fn is_field_access(&self, kind: &str, name: &str) -> bool {
+        let may_be_type = kind == "field_access" && name.starts_with(char::is_uppercase);
+        self.nodes.fields.contains(&kind) && !may_be_type
+    }
+
+    /// Records the name of a field that a literal sets: a key in a literal of a struct. Other labels are no uses.
+    fn add_field_key(&mut self, node: Node<'t>, parent_kind: &str) {
+        let outer = |n_up: usize| self.path.len().checked_sub(n_up).map(|at| (at, self.path[at].0));
+        let receiver = match parent_kind {
+            "field_initializer" => outer(3)
+                .and_then(|(_, literal)| literal.child_by_field_name("name"))
+                .map(|of_type| self.find_receiver(of_type, "")),
+            "field_designator" => Some(FoundReceiver::Other),
+            "literal_element" => outer(3)
+                .and_then(|(body, _)| self.type_of_literal(body, MAX_LITERALS))
+                .map(|of_type| self.find_receiver(of_type, "")),
+            _ => None,
+        };
+        let name = self.text_of(node);
+        if let Some(receiver) = receiver.filter(|_| !name.is_empty() && name.len() <= MAX_NAME_BYTES) {
+            let (at, role) = (node.start_byte(), UseRole::Field);
+            self.found.uses.push(FoundUse { name, at, receiver, role, n_arguments: None, is_value: true });
         }
     }
 

@@ -10,7 +10,7 @@ use super::index_contents::class_from_kind;
 use super::index_reader::IndexReader;
 
 /// The columns that [`read_definition`] reads, in its order.
-const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
+const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape, d.is_field, d.n_overloads";
 
 /// The headings from the top down to a section, joined by ` > `, and its first and last line.
 type DocumentSection = (String, (u32, u32));
@@ -90,7 +90,7 @@ impl IndexReader {
                  WHERE d.text = ?2 ORDER BY e.path, d.l0 LIMIT ?3"
             ))?
             .query_map(params![view.0, text.0, at_most as i64], |row| {
-                Ok((SourceKey::new(row.get::<_, String>(6)?), read_definition(row)?))
+                Ok((SourceKey::new(row.get::<_, String>(8)?), read_definition(row)?))
             })?
             .collect()
         })
@@ -266,5 +266,7 @@ fn read_definition(row: &Row<'_>) -> rusqlite::Result<Definition> {
         lines: (row.get(2)?, row.get(3)?),
         text: TextHash(row.get(4)?),
         shape: TextHash(row.get(5)?),
+        is_field: row.get(6)?,
+        n_overloads: row.get(7)?,
     })
 }

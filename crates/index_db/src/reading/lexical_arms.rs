@@ -9,15 +9,25 @@ use rusqlite::OptionalExtension;
 use super::index_reader::IndexReader;
 
 impl IndexReader {
-    /// Returns the chunks that define a symbol with this name, ignoring case, and whether the case is the same.
+    /// Returns the chunks that define a symbol with this name, ignoring case, and whether the case is the same. Chunks that only have
+    /// a field or an inner definition of this name are among them only if there are no others.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn find_by_symbol(&self, name: &str) -> Result<Vec<(ChunkId, bool)>, DatabaseError> {
         self.run_query(|conn| {
-            conn.prepare_cached("SELECT chunk_id, name = ?1 COLLATE BINARY FROM symbol WHERE name = ?1")?
-                .query_map([name], |row| Ok((ChunkId(row.get(0)?), row.get(1)?)))?
-                .collect()
+            let mut statement = conn.prepare_cached(
+                "SELECT s.chunk_id, s.name = ?1 COLLATE BINARY,
+                     instr(lower(' ' || coalesce(c.symbol, '') || ' '), lower(' ' || ?1 || ' ')) > 0
+                 FROM symbol s JOIN chunk c ON c.id = s.chunk_id WHERE s.name = ?1",
+            )?;
+            let rows =
+                statement.query_map([name], |row| Ok((ChunkId(row.get(0)?), row.get(1)?, row.get(2)?)))?;
+            let mut found: Vec<(ChunkId, bool, bool)> = rows.collect::<Result<_, _>>()?;
+            if found.iter().any(|(_, _, is_own)| *is_own) {
+                found.retain(|(_, _, is_own)| *is_own);
+            }
+            Ok(found.into_iter().map(|(id, is_exact, _)| (id, is_exact)).collect())
         })
     }
 

@@ -150,12 +150,13 @@ fn add_symbol(tx: &Transaction<'_>, name: &str, chunk: ChunkId) -> rusqlite::Res
 }
 
 fn add_definition(tx: &Transaction<'_>, blob: BlobId, definition: &Definition) -> rusqlite::Result<()> {
-    let Definition { title, names, lines, text, shape } = definition;
+    let Definition { title, names, lines, text, shape, is_field, n_overloads } = definition;
     tx.prepare_cached(
-        "INSERT INTO definition(blob_id, title, names, l0, l1, text, shape) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        "INSERT INTO definition(blob_id, title, names, l0, l1, text, shape, is_field, n_overloads)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT DO NOTHING",
     )?
-    .execute(params![blob.0, title, names, lines.0, lines.1, text.0, shape.0])
+    .execute(params![blob.0, title, names, lines.0, lines.1, text.0, shape.0, is_field, n_overloads])
     .map(drop)
 }
 
@@ -369,6 +370,7 @@ mod tests {
             lines,
             text: TextHash::hash_bytes(b""),
             shape: TextHash::hash_bytes(b""),
+            ..Definition::default()
         };
         let new = NewBlob {
             chunks: vec![

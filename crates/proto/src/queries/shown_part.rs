@@ -49,6 +49,9 @@ pub struct ShownPart {
     pub lines: (u32, u32),
     /// Name of the definition after its enclosing names.
     pub title: Option<String>,
+    /// Number of `@overload` declarations of Python before the implementation; absent if there are none.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub n_overloads: usize,
     /// The lines with their line ends; filler letters replace credentials.
     pub text: String,
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseReceiver};
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseReceiver, UseRole};
 
 use crate::resolve::LanguageFamily;
 
@@ -30,7 +30,8 @@ impl<'a> UseKeys<'a> {
             return None;
         }
         let mut declared: HashMap<&str, Vec<&DeclaredItem>> = HashMap::new();
-        for own in structure.declared.iter().filter(|own| own.role != DeclaredRole::Scope) {
+        let is_listed = |own: &&DeclaredItem| !matches!(own.role, DeclaredRole::Scope | DeclaredRole::Field);
+        for own in structure.declared.iter().filter(is_listed) {
             own.own_names().for_each(|name| declared.entry(name).or_default().push(own));
         }
         let mut imported = HashMap::new();
@@ -53,7 +54,7 @@ impl<'a> UseKeys<'a> {
     /// Returns the keys that the file uses, each with the number of uses, in the order of the keys.
     pub fn count_uses(&self) -> Vec<(String, u32)> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for used in &self.structure.uses {
+        for used in self.structure.uses.iter().filter(|used| used.role != UseRole::Field) {
             let written = self.structure.name(used.name);
             let original = self.imported.get(written).copied();
             let is_bare = matches!(used.receiver, UseReceiver::None | UseReceiver::Import);
@@ -72,7 +73,7 @@ impl<'a> UseKeys<'a> {
     fn possible_roles(&self, receiver: UseReceiver) -> (bool, bool) {
         let path = match receiver {
             UseReceiver::None => return (true, self.family.has_implicit_self()),
-            UseReceiver::Import => return (true, false),
+            UseReceiver::Import | UseReceiver::Fixture => return (true, false),
             UseReceiver::Own | UseReceiver::Other => return (false, true),
             UseReceiver::Named(path) => self.structure.name(path),
         };
@@ -105,7 +106,7 @@ pub(super) fn name_of_key(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memod_base::types::{DeclaredItem, ImportedName, NameUse, UseRole};
+    use memod_base::types::{DeclaredItem, ImportedName, NameUse};
 
     #[test]
     fn a_builtin_is_no_use_of_a_method() {

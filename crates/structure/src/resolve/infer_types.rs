@@ -70,7 +70,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
         let own = self.candidates.iter().filter(|(candidate, structure)| {
             let declared = candidate.declared_in(structure);
-            declared.role == DeclaredRole::Member
+            declared.role.is_member()
                 && last_part(declared.owner_title()) == type_name.name
                 && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
         });
@@ -204,7 +204,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         if type_name.is_wrapped {
             return None;
         }
-        if let Some(own) = self.type_of_own_field(place, type_name, field) {
+        let own = self.type_of_own_field(place, type_name, field);
+        if let Some(own) = own.or_else(|| self.type_of_property(place, type_name, field)) {
             return Some(TypeName { is_written: own.is_written && type_name.is_written, ..own });
         }
         let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
@@ -280,6 +281,9 @@ impl<S: StructureStore> Resolver<'_, S> {
             let (certainty, meant) = self
                 .resolver_for(&defined, &candidates)
                 .resolve_without_receiver(&UsePlace { written: called, is_call: true, ..*place });
+            if place.family == LanguageFamily::Python && meant.is_empty() {
+                return self.type_of_fixture(place, called);
+            }
             return (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten();
         };
         if let Some(type_name) = self.infer_type(place, prefix) {
@@ -319,7 +323,11 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     /// Returns the type that all of the definitions return, where a type returns itself; `None` if they differ.
-    fn returned_type(&self, place: &UsePlace<'_>, meant: &[DefinitionCandidate]) -> Option<TypeName> {
+    pub(super) fn returned_type(
+        &self,
+        place: &UsePlace<'_>,
+        meant: &[DefinitionCandidate],
+    ) -> Option<TypeName> {
         agreed_type(meant.iter().map(|meant| {
             let structure = self.structures.structure_of(meant.file);
             let declared = meant.declared_in(&structure);
@@ -337,7 +345,10 @@ impl<S: StructureStore> Resolver<'_, S> {
                     value.enclosing_id() == Some(meant.declared) && structure.name(value.name) == "()"
                 })
                 .collect();
-            self.common_type(&declared_place, &returned)
+            let is_written = returned.iter().all(|value| value.is_written);
+            let of_value = self.common_type(&declared_place, &returned)?;
+            // What a function without a written type returns may differ from what its text shows.
+            Some(TypeName { is_written: of_value.is_written && is_written, ..of_value })
         }))
     }
 

@@ -246,6 +246,11 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the name that a definition has in its file, given the name by which a place imports it, alone or as a member of a
     /// module; the same name in other languages, and for what is not imported.
     pub(super) fn defined_name(&self, place: &UsePlace<'_>, module: Option<&str>, written: &str) -> String {
+        if place.family == LanguageFamily::Python && module.is_none() {
+            let imports = place.structure.imports_binding(written, place.line);
+            let renamed = imports.iter().find(|import| !import.name.is_empty());
+            return renamed.map_or(written, |import| &import.name).to_owned();
+        }
         let defined =
             self.follow_in_place(place, module, written).into_iter().find_map(|found| match found {
                 Exported::Definition(_, local) => Some(local),
@@ -254,10 +259,13 @@ impl<S: StructureStore> Resolver<'_, S> {
         defined.unwrap_or_else(|| written.to_owned())
     }
 
-    /// Returns a type of JavaScript by its name in the file that declares it; `None` if the type is not imported.
+    /// Returns a type of JavaScript or Python by its name in the file that declares it; `None` if the type is not imported.
     pub(super) fn imported_type(&self, type_name: &TypeName) -> Option<TypeName> {
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
+        if place.family == LanguageFamily::Python {
+            return self.imported_python_type(type_name);
+        }
         let found = self.follow_in_place(&place, type_name.module.as_deref(), &type_name.name);
         found.into_iter().find_map(|found| match found {
             Exported::Definition(file, name) if (file, &name) != (type_name.file, &type_name.name) => {
@@ -267,12 +275,15 @@ impl<S: StructureStore> Resolver<'_, S> {
         })
     }
 
-    /// Returns whether a place of JavaScript imports a type from another library.
+    /// Returns whether a place of JavaScript or Python imports a type from another library.
     pub(super) fn imports_from_another_library(&self, type_name: &TypeName) -> bool {
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
         let imports = structure.imports_binding(&type_name.name, None);
         let exports = self.file_exports();
+        if place.family == LanguageFamily::Python {
+            return self.imports_python_type_from_elsewhere(type_name);
+        }
         place.family == LanguageFamily::JavaScript
             && type_name.module.is_none()
             && !imports.is_empty()
@@ -330,5 +341,5 @@ fn is_reachable(structure: &FileStructure, declared: &DeclaredItem, name: &str) 
         let is_object = around.role == DeclaredRole::Free && around.names == DEFAULT;
         matches!(around.role, DeclaredRole::Free | DeclaredRole::Member) && !(is_object && is_exported())
     });
-    !is_inside && (declared.role != DeclaredRole::Member || is_exported())
+    !is_inside && (!declared.role.is_member() || is_exported())
 }

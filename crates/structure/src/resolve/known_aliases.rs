@@ -9,6 +9,8 @@ use super::path_index::FileNumber;
 pub(super) struct KnownAliases {
     /// Other names under which files export the name.
     pub(super) names: Vec<String>,
+    /// Other names of a fixture of pytest.
+    pub(super) fixtures: Vec<String>,
     /// Files of JavaScript that export a wanted definition as `default`, or as the whole module.
     pub(super) default_files: HashSet<FileNumber>,
     /// Other names under which a file imports a wanted definition, by file.

@@ -27,6 +27,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         } else {
             let imports = structure.imports.iter().filter(|import| self.is_known(&import.name));
             written.extend(imports.map(|import| import.local.as_str()));
+            written.extend(self.aliases.fixtures.iter().map(String::as_str));
         }
         structure.uses.iter().filter(move |used| written.contains(structure.name(used.name)))
     }
@@ -49,6 +50,14 @@ impl<S: StructureStore> Resolver<'_, S> {
         names.dedup();
         names.truncate(MOST_ALIASES.saturating_sub(self.aliases.names.len()));
         self.aliases.names.extend(names.iter().cloned());
+        if wanted.contains(&file) {
+            // A fixture of pytest may have another name than its function.
+            let renamed = structure.exports.iter().filter(|export| export.local == self.name);
+            let renamed = renamed.map(|export| export.name.clone()).filter(|name| *name != self.name);
+            let renamed: Vec<String> = renamed.filter(|name| !self.aliases.fixtures.contains(name)).collect();
+            self.aliases.fixtures.extend(renamed.iter().cloned());
+            names.extend(renamed);
+        }
         LearnedAliases { names, ..LearnedAliases::default() }
     }
 

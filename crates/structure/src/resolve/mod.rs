@@ -5,6 +5,7 @@
 
 mod certainty;
 mod declared_types;
+mod fixtures;
 mod infer_types;
 mod javascript;
 mod javascript_exports;
@@ -15,6 +16,7 @@ mod object_members;
 mod overloads;
 mod packages;
 mod path_index;
+mod python_types;
 mod resolve_imports;
 mod resolve_receiver;
 mod split_path;
@@ -28,13 +30,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use self::certainty::Certainty;
+pub use self::fixtures::decorators_of;
 pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;
 use self::overloads::is_constructor;
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
-    DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
+    DeclaredItem, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
 };
 
 use self::known_aliases::KnownAliases;
@@ -120,6 +123,9 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         {
             return without_types.resolve_use(file, structure, used);
         }
+        if let Some(of_kind) = self.with_kind_of_use(self.paths.path_of(file), used.role) {
+            return of_kind.resolve_use(file, structure, used);
+        }
         self.structures.reset_steps();
         let Some(n_arguments) = used.n_arguments else {
             return self.resolve_any_arity(file, structure, used);
@@ -162,6 +168,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             UseReceiver::None => self.resolve_without_receiver(&place),
             UseReceiver::Own => self.resolve_own_member(&place),
             UseReceiver::Named(path) => self.resolve_with_receiver(&place, structure.name(path)),
+            UseReceiver::Fixture => self.resolve_fixture(&place),
             UseReceiver::Other => self.resolve_untyped_value(&place),
             UseReceiver::Import => {
                 let before = structure.imports.iter();
@@ -210,9 +217,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
                 // A third file may include both this file and the file with the `static` definition.
                 none if none.is_empty() => (
                     Certainty::ByName,
-                    self.candidates_of_family(place, |_, found| {
-                        found.is_internal && found.role != DeclaredRole::Member
-                    }),
+                    self.candidates_of_family(place, |_, found| found.is_internal && !found.role.is_member()),
                 ),
                 visible => (Certainty::from_name_alone(visible.len(), self.name), visible),
             },
@@ -230,7 +235,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
                 let declared = candidate.declared_in(structure);
                 // A name that is not called means a field, not a method.
                 let is_called = place.is_call || declared.arity.is_none();
-                let is_visible = declared.role != DeclaredRole::Member
+                // In Python, the body of a class sees the names that it sets.
+                let is_in_body = place.family == LanguageFamily::Python && place.within == holder;
+                let is_visible = !declared.role.is_member()
+                    || is_in_body
                     || place.family.has_implicit_self() && !is_constructor(structure, declared) && is_called;
                 is_visible && declared.parent == holder
             });

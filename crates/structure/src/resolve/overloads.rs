@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure};
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseRole};
 
 use super::known_aliases::KnownAliases;
-use super::use_place::CPP_ENDINGS;
+use super::use_place::{CPP_ENDINGS, LanguageFamily};
 use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
 
 /// Returns whether the language of a file allows several functions of one name in a type.
@@ -64,6 +64,21 @@ impl<S: StructureStore> Resolver<'_, S> {
             return None; // C++ creates a value by calling its type, also in a header
         }
         self.restrict_candidates(|declared| declared.role != DeclaredRole::Type)
+    }
+
+    /// Returns a resolver with only the fields, or without them, where the language separates fields from functions; `None` if
+    /// the use may mean all candidates.
+    pub(super) fn with_kind_of_use(&self, path: &str, role: UseRole) -> Option<Self> {
+        let separates =
+            matches!(LanguageFamily::from_path(path), LanguageFamily::Rust | LanguageFamily::Java);
+        match role {
+            UseRole::Field => self.restrict_candidates(|declared| declared.role == DeclaredRole::Field),
+            UseRole::Call if separates => self.restrict_candidates(|declared| {
+                // The constructor of a variant is called: `Shape::Circle(1.0)`.
+                declared.role != DeclaredRole::Field || declared.names.starts_with(char::is_uppercase)
+            }),
+            _ => None,
+        }
     }
 
     fn restrict_candidates(&self, may_be_meant: impl Fn(&DeclaredItem) -> bool) -> Option<Self> {

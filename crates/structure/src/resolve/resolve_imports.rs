@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredRole, ImportedName, last_part};
+use memod_base::types::{ImportedName, last_part};
 
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
@@ -43,7 +43,8 @@ impl<S: StructureStore> Resolver<'_, S> {
             let name = if import.name.is_empty() { self.name } else { &import.name };
             // In some languages, `import a.b.C` names a file.
             for module in [import.module.clone(), import.full_module()] {
-                let files = self.find_module_files(place.family, &module, place.file);
+                let mut files = self.find_module_files(place.family, &module, place.file);
+                files.retain(|file| !import.local.is_empty() || self.exports_to_all(*file, name));
                 from.extend(files.into_iter().map(|file| (file, name.to_owned())));
             }
         }
@@ -65,7 +66,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             let files = self.find_module_files(place.family, &import.module, place.file);
             let owner = last_part(&import.module).to_owned();
             self.candidates_of_family(place, move |candidate, found| {
-                found.role == DeclaredRole::Member
+                found.role.is_member()
                     && last_part(found.owner_title()) == owner
                     && files.contains(&candidate.file)
             })
@@ -88,7 +89,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             }
             let own = self.candidates.iter().filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
-                candidate.file == file && name == self.name && declared.role != DeclaredRole::Member
+                candidate.file == file && name == self.name && !declared.role.is_member()
             });
             let n_before = found.len();
             found.extend(own.map(|(candidate, _)| *candidate));
@@ -103,12 +104,26 @@ impl<S: StructureStore> Resolver<'_, S> {
             let reexports = structure.imports.iter();
             for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
                 let exported = if import.name.is_empty() { &name } else { &import.name };
-                let modules = self.find_module_files(family, &import.module, file);
+                let mut modules = self.find_module_files(family, &import.module, file);
+                modules.retain(|module| !import.local.is_empty() || self.exports_to_all(*module, exported));
                 open.extend(modules.into_iter().map(|module| (module, exported.clone())));
             }
         }
         found.sort_unstable_by_key(|found| (found.file, found.declared));
         found.dedup();
         found
+    }
+
+    /// Returns whether `from module import *` brings in a name: in Python, the names in `__all__`, or all without an underscore.
+    fn exports_to_all(&self, module: FileNumber, name: &str) -> bool {
+        if LanguageFamily::from_path(self.paths.path_of(module)) != LanguageFamily::Python {
+            return true;
+        }
+        let structure = self.structures.structure_of(module);
+        let mut listed = structure.exports.iter().filter(|export| export.name == export.local).peekable();
+        match listed.peek() {
+            Some(_) => listed.any(|export| export.name == name),
+            None => !name.starts_with('_'),
+        }
     }
 }

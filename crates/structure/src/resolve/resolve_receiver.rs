@@ -15,7 +15,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             return self.members_by_name(place);
         };
         let own = self.candidates_of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(found.owner_title()) == around.name
+            found.role.is_member() && last_part(found.owner_title()) == around.name
         });
         let same_file: Vec<DefinitionCandidate> =
             own.iter().filter(|found| found.file == place.file).copied().collect();
@@ -47,7 +47,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         &self,
         place: &UsePlace<'_>,
     ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
-        if !place.family.has_implicit_self() || !place.is_call {
+        if !place.family.has_implicit_self() {
             return None;
         }
         let types = place
@@ -60,7 +60,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         })?;
         found.retain(|found| {
             let structure = self.structures.structure_of(found.file);
-            !is_constructor(&structure, found.declared_in(&structure))
+            let declared = found.declared_in(&structure);
+            !is_constructor(&structure, declared) && (place.is_call || declared.role == DeclaredRole::Field)
         });
         (!found.is_empty()).then_some((certainty, found))
     }
@@ -74,6 +75,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         if place.family == LanguageFamily::JavaScript && matches!(path, "exports" | "module.exports") {
             return self.resolve_without_receiver(place);
         }
+        if let Some(found) = self.resolve_member_of_super(place, path) {
+            return found;
+        }
         let of_object = self.resolve_member_of_object(place, path);
         if !of_object.is_empty() {
             return (Certainty::Exact, of_object);
@@ -86,7 +90,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.candidates_of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(found.owner_title()) == type_name
+            found.role.is_member() && last_part(found.owner_title()) == type_name
         });
         let seen: Vec<DefinitionCandidate> =
             of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
@@ -175,9 +179,14 @@ impl<S: StructureStore> Resolver<'_, S> {
         match place.family {
             // Any object may have a method of any name.
             LanguageFamily::JavaScript => (Certainty::ByName, self.all_members(place)),
-            // The name may be a field, which is no definition here.
+            // The name may be a field of another library.
             LanguageFamily::Go | LanguageFamily::Rust if !place.is_call => {
-                (Certainty::ByName, self.all_members(place))
+                let found = self.all_members(place);
+                let are_fields = self.candidates.iter().all(|(candidate, structure)| {
+                    candidate.declared_in(structure).role == DeclaredRole::Field
+                });
+                let n_found = if are_fields { found.len() } else { 0 };
+                (Certainty::from_name_alone(n_found, self.name), found)
             }
             _ => self.members_by_name(place),
         }
@@ -190,7 +199,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     fn all_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
-        self.candidates_of_family(place, |_, found| found.role == DeclaredRole::Member)
+        self.candidates_of_family(place, |_, found| found.role.is_member())
     }
 
     /// Returns the files of the module that a path means in this place: none for a module of another library; `None` if the
@@ -225,6 +234,14 @@ impl<S: StructureStore> Resolver<'_, S> {
             }
             let is_external = self.find_module_files(place.family, &import.module, place.file).is_empty();
             return (!files.is_empty() || is_external).then_some(files);
+        }
+        if place.family == LanguageFamily::Python {
+            // `import a.b` binds `a` as well.
+            let mut imports = place.structure.imports.iter().filter(|import| import.name.is_empty());
+            let is_prefix = |local: &str| local.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+            return imports
+                .any(|import| is_prefix(&import.local) && import.local == import.module)
+                .then(|| self.find_module_files(place.family, path, place.file));
         }
         if place.family != LanguageFamily::Rust {
             return None;

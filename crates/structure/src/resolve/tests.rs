@@ -1,11 +1,14 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
+mod fields;
 mod javascript_names;
 mod javascript_paths;
 mod object_members;
 mod overloads;
 mod packages;
+mod python_fixtures;
+mod python_types;
 mod visibility;
 
 use std::sync::Arc;
@@ -40,8 +43,7 @@ impl StructureStore for Files {
     }
 }
 
-/// Checks the uses of `name`, one on each line: place, certainty, and the definitions that are meant, an overload with its line.
-/// A file of `repository` begins with a line `== path`.
+/// Checks the uses of `name`: place, certainty, definitions (an overload with its line). A file begins with a line `== path`.
 fn check(repository: &str, name: &str, expected: &[&str]) {
     let files: Vec<(&str, &str)> = repository
         .split("== ")

@@ -26,7 +26,7 @@ pub(crate) enum LanguageFamily {
 impl LanguageFamily {
     pub(crate) fn from_path(path: &str) -> Self {
         match path.rsplit('.').next().unwrap_or_default() {
-            "py" | "pyi" | "pyw" => Self::Python,
+            "py" | "pyi" | "pyw" | "ipynb" => Self::Python,
             "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" | "astro" => {
                 Self::JavaScript
             }
@@ -97,7 +97,7 @@ impl UsePlace<'_> {
         let around = self.structure.enclosing_items(self.within);
         let mut owners = around.filter_map(|around| match around.role {
             DeclaredRole::Type | DeclaredRole::Scope => Some(last_part(&around.title).to_owned()),
-            DeclaredRole::Member => {
+            DeclaredRole::Member | DeclaredRole::Field => {
                 Some(last_part(around.owner_title()).to_owned()).filter(|owner| !owner.is_empty())
             }
             DeclaredRole::Free if self.has_methods(around) => Some(around.names.clone()),

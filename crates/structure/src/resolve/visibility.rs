@@ -9,10 +9,7 @@ use super::{DefinitionCandidate, FileNumber, LanguageFamily, Resolver, Structure
 impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the definitions in any file that are visible in a place and are no members.
     pub(super) fn visible_non_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
-        self.retain_visible(
-            place,
-            self.candidates_of_family(place, |_, found| found.role != DeclaredRole::Member),
-        )
+        self.retain_visible(place, self.candidates_of_family(place, |_, found| !found.role.is_member()))
     }
 
     /// Returns `found` without definitions that are not visible in a place: definitions inside of functions, and `static`

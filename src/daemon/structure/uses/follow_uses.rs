@@ -334,16 +334,17 @@ fn is_followed_use(
         && match edges {
             FollowedUses::Calls => match found.role {
                 UseRole::Call => true,
-                UseRole::Mention => is_type(structures, target),
-                _ => false,
+                UseRole::Mention | UseRole::Field => is_type_or_field(structures, target),
+                UseRole::Base => false,
             },
             FollowedUses::Uses => true,
             FollowedUses::Bases => found.role == UseRole::Base,
         }
 }
 
-fn is_type(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> bool {
-    target.declared_in(&structures.structure_of(target.file)).role == DeclaredRole::Type
+fn is_type_or_field(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> bool {
+    let structure = structures.structure_of(target.file);
+    matches!(target.declared_in(&structure).role, DeclaredRole::Type | DeclaredRole::Field)
 }
 
 /// Returns the definition to which a place in the code belongs: a scope such as an `impl` block belongs to its type.

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{
-    DeclaredItem, DeclaredRole, Definition, PathPart, SourceKey, file_name, has_lines, parse_target,
-    qualifier,
+    DeclaredItem, DeclaredRole, Definition, FileStructure, PathPart, SourceKey, file_name, has_lines,
+    parse_target, qualifier,
 };
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{RefDefinition, RpcError, code, describe_unsearched};
-use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};
+use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, decorators_of};
 
 use super::changed_definitions::ChangedDefinitions;
 use super::match_tests_by_name::NameMatcher;
@@ -75,8 +75,15 @@ impl QuestionTargets {
     ) -> bool {
         let structure = structures.paths.number_of(key.as_str()).map(|file| structures.structure_of(file));
         let declared = structure.iter().flat_map(|structure| structure.declared.iter().enumerate());
-        let declared =
-            declared.filter(|(_, own)| own.role != DeclaredRole::Scope && has_lines(own.lines, lines));
+        // A field that a method sets is not what the line of the method is about.
+        let is_set_in_function = |own: &DeclaredItem| {
+            let around = structure.as_ref().and_then(|structure| structure.find_item(own.parent));
+            own.role == DeclaredRole::Field
+                && around.is_some_and(|around| around.role == DeclaredRole::Member)
+        };
+        let declared = declared.filter(|(_, own)| {
+            own.role != DeclaredRole::Scope && has_lines(own.lines, lines) && !is_set_in_function(own)
+        });
         // Among definitions of the same length, the last is the innermost.
         if let Some((innermost, _)) = declared.rev().min_by_key(|(_, own)| own.lines.1 - own.lines.0) {
             return self.add_declared(structures, key, |id, _| id == innermost);
@@ -107,6 +114,9 @@ impl QuestionTargets {
             is_any = true;
             if self.known.insert(own) {
                 self.declared.push(own);
+                if is_part_of_other(&structure, id, declared) {
+                    continue;
+                }
                 let named = TargetDefinition { title: declared.title.clone(), lines: declared.lines };
                 self.definitions.push((key.clone(), named));
             }
@@ -135,6 +145,22 @@ impl QuestionTargets {
         let key = self.unsupported_file.as_ref()?;
         let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
         Some(format!("{key}: {known}; `memo search` finds the name in other files"))
+    }
+}
+
+/// Returns whether a definition of Python is a part of another one with its title: an `@overload` of an implementation, or the
+/// setter of a property.
+fn is_part_of_other(structure: &FileStructure, id: usize, declared: &DeclaredItem) -> bool {
+    let mut others = structure.declared.iter().enumerate();
+    let part = decorators_of(structure, id as u32)
+        .find(|(name, _)| matches!(*name, "overload" | "setter" | "deleter" | "getter"));
+    match part {
+        Some(("overload", _)) => others.any(|(other, found)| {
+            found.title == declared.title
+                && decorators_of(structure, other as u32).all(|(name, _)| name != "overload")
+        }),
+        Some((_, receiver)) => receiver.is_some_and(|of| declared.own_names().any(|name| name == of)),
+        None => false,
     }
 }
 
@@ -173,7 +199,7 @@ pub(super) fn find_targets(
                 }
             };
         }
-        let (name, found) = match part {
+        let (name, found): (_, Vec<Definition>) = match part {
             PathPart::Symbol(name) => {
                 (name, find_definitions_named(&definitions, name).into_iter().cloned().collect())
             }
@@ -182,7 +208,9 @@ pub(super) fn find_targets(
                 let hint = format!("`memo search {}` finds where it is mentioned", file_name(path));
                 return Err(bad_params_error(message).with_hint(hint));
             }
-            _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
+            _ if whole_files == WholeFiles::Allowed => {
+                ("definition", definitions.iter().filter(|found| !found.is_field).cloned().collect())
+            }
             _ => {
                 let message = format!("{path}: a file, but only definitions have uses");
                 let hint = format!("{path}#NAME; `memo outline {path}` lists its definitions");
@@ -223,13 +251,16 @@ pub(super) fn find_changed_targets(
     let mut targets = QuestionTargets::default();
     for (_, path) in &changes.renamed {
         let key = SourceKey::new(path);
-        targets.add_definitions(structures, &key, reader.list_definitions(at.worktree, &key)?);
+        let mut definitions = reader.list_definitions(at.worktree, &key)?;
+        definitions.retain(|found| !found.is_field);
+        targets.add_definitions(structures, &key, definitions);
     }
     for (path, names) in &changes.present {
         let key = SourceKey::new(path);
         let mut definitions = reader.list_definitions(at.worktree, &key)?;
-        let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
-        // For a field or a variant, which is no definition of its own, its type counts as changed.
+        let titles: HashSet<&str> =
+            definitions.iter().filter(|found| !found.is_field).map(|found| found.title.as_str()).collect();
+        // For a field or a variant, its type counts as changed.
         let (known, gone): (Vec<_>, Vec<_>) = names
             .iter()
             .map(|name| list_enclosing_names(name).find(|title| titles.contains(title)).map(str::to_owned))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memod_base::types::{WorktreeId, file_name};
+use memod_base::types::{DeclaredRole, WorktreeId, file_name, parent_dir};
 use memod_database::DatabaseError;
 use memod_extract::format_name;
 use memod_extract::lang::FormatGroup;
@@ -38,6 +38,19 @@ pub(super) fn find_unsearched_files(
         if is_code(path) && !reads_uses(path) {
             let ending = file_name(path).rsplit('.').next().unwrap_or_default();
             let why = format!("has the name, but uses in .{ending} files are not read");
+            found.push(UnsearchedFile { path: path.to_owned(), why });
+        }
+    }
+    for lazy in structures.find_candidates("__getattr__")?.iter() {
+        let path = structures.paths.path_of(lazy.file);
+        let is_free = lazy.declared_in(&structures.structure_of(lazy.file)).role == DeclaredRole::Free;
+        let is_around = wanted.iter().any(|own| {
+            let dir = parent_dir(path);
+            own.file != lazy.file
+                && (dir.is_empty() || structures.paths.path_of(own.file).starts_with(&format!("{dir}/")))
+        });
+        if is_free && is_around {
+            let why = "has `__getattr__`, which may export the name under another path".to_owned();
             found.push(UnsearchedFile { path: path.to_owned(), why });
         }
     }

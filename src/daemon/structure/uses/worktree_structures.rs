@@ -72,9 +72,9 @@ pub(super) struct ResolvedUse {
     pub(super) n_meant: usize,
 }
 
-/// All that determines what a use means: name, receiver, definition around it, number of arguments, and line if it is an import or
+/// All that determines what a use means: name, receiver, definition around it, role, number of arguments, and line if it is an import or
 /// the file has imports in blocks.
-type UseForm = (u32, UseReceiver, u32, Option<u8>, Option<u32>);
+type UseForm = (u32, UseReceiver, u32, UseRole, Option<u8>, Option<u32>);
 
 /// The files of a worktree, with what each declares and uses; read when needed.
 pub(super) struct WorktreeStructures<'a> {
@@ -219,7 +219,7 @@ impl<'a> WorktreeStructures<'a> {
         for used in resolver.find_uses(file, &structure).take_while(|_| !self.is_past_deadline()) {
             let is_import = used.receiver == UseReceiver::Import;
             let line = (is_import || has_blocks).then_some(used.line);
-            let form = (used.name, used.receiver, used.within, used.n_arguments, line);
+            let form = (used.name, used.receiver, used.within, used.role, used.n_arguments, line);
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
                 let (certainty, all) = resolver.resolve_use(file, &structure, used);
                 let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));

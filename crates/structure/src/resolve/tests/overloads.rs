@@ -174,9 +174,8 @@ class Part extends Base<String> {
     static Base<String> make() { return new Base<>(2); }
 }
 ";
-    let uses: [&str; 4] = [
-        "a/Part.java:3 nothing",
-        "a/Part.java:4 nothing",
+    let uses: [&str; 3] = [
+        "a/Part.java:4 exact a/Part.java#Part.total",
         "a/Part.java:5 exact a/Base.java#Base.total",
         "a/Part.java:5 exact a/Base.java#Base.total",
     ];

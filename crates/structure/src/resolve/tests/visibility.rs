@@ -90,7 +90,15 @@ func (m *Mill) run(other Mill) {
 \tother.Hook().Turn()
 }
 ";
-    check(files, "Hook", &["a/one.go:4 exact a/one.go#Hook", "a/one.go:7 nothing", "a/one.go:8 nothing"]);
+    check(
+        files,
+        "Hook",
+        &[
+            "a/one.go:4 exact a/one.go#Hook",
+            "a/one.go:7 exact a/one.go#Mill.Hook",
+            "a/one.go:8 exact a/one.go#Mill.Hook",
+        ],
+    );
     check(files, "Turn", &["a/one.go:8 by name a/one.go#Hook.Turn a/one.go#Other.Turn"]);
 }
 
@@ -239,7 +247,17 @@ var lists = []*[]string{{One: \"x\"}}
 var structs = map[string][]S{\"a\": {{One: 1}}}
 var keys = map[[2]int]S{{One: 1}: {One: 1}}
 ";
-    let lines = [4, 5, 7, 8, 10].map(|line| format!("a/a.go:{line} exact a/a.go#One"));
+    let lines = [
+        (4, "One"),
+        (5, "One"),
+        (6, "S.One"),
+        (7, "One"),
+        (8, "One"),
+        (9, "S.One"),
+        (10, "One"),
+        (10, "S.One"),
+    ]
+    .map(|(line, title)| format!("a/a.go:{line} exact a/a.go#{title}"));
     check(go, "One", &lines.each_ref().map(String::as_str));
     let typescript = "\
 == a.tsx
