@@ -45,6 +45,7 @@ fn definitions_are_listed_below_what_they_are_in() {
     live.write("src/keys.rs", KEYS);
     let all = [
         "1-4 0 pub struct Key",
+        "3-3 1 seed: u64",
         "6-18 0 impl Key",
         "8-17 1 pub fn sign(&self, text: &str) -> String",
         "13-15 2 fn mix(seed: u64) -> u64",
@@ -52,16 +53,16 @@ fn definitions_are_listed_below_what_they_are_in() {
     ];
     let (exit, answer) = memo(&live, &["outline", "src/keys.rs"]);
     assert_eq!((items(&answer), exit), (all.map(str::to_owned).to_vec(), 0));
-    assert_eq!(answer["n_found"], 5);
+    assert_eq!(answer["n_found"], 6);
     for target in ["Key", "src/keys.rs#Key"] {
-        assert_eq!(items(&memo(&live, &["outline", target]).1), all[..4], "{target}");
+        assert_eq!(items(&memo(&live, &["outline", target]).1), all[..5], "{target}");
     }
     assert_eq!(items(&memo(&live, &["outline", "src/keys.rs#sign"]).1).len(), 2);
     let (_, answer) = memo(&live, &["outline", "src/keys.rs", "--depth", "1"]);
-    assert_eq!(items(&answer), [all[0], all[1], all[4]]);
+    assert_eq!(items(&answer), [all[0], all[2], all[5]]);
     // Of more than the limit the innermost go first.
-    assert_eq!(items(&memo(&live, &["outline", "src/keys.rs", "-n", "4"]).1).len(), 4);
-    assert_eq!(items(&memo(&live, &["outline", "src/keys.rs", "-n", "2"]).1), all[..2]);
+    assert_eq!(items(&memo(&live, &["outline", "src/keys.rs", "-n", "5"]).1).len(), 5);
+    assert_eq!(items(&memo(&live, &["outline", "src/keys.rs", "-n", "2"]).1), [all[0], all[2]]);
     live.write("src/keys.rs", "fn other() {}\n");
     assert_eq!(items(&memo(&live, &["outline", "src/keys.rs"]).1), ["1-1 0 fn other() {}"]);
 }
@@ -115,7 +116,7 @@ fn a_directory_has_the_outlines_of_its_files() {
         assert_eq!((exit, items(&answer)), (0, all.map(str::to_owned).to_vec()), "{target}: {answer}");
     }
     let (_, deep) = memo(&live, &["outline", "src", "--depth", "9"]);
-    assert_eq!(items(&deep).len(), 7, "{deep}");
+    assert_eq!(items(&deep).len(), 8, "{deep}");
     let (_, inner) = memo_in(&live, &live.root().join("src/deep"), &["outline", "."]);
     assert_eq!(items(&inner), all[..1], "{inner}");
     let (_, named) = memo(&live, &["outline", "top.js#src"]);

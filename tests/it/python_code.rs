@@ -55,7 +55,7 @@ fn cells_of_notebooks_use_and_define() {
     check(
         &live,
         &["callers", "load_frame"],
-        &["analysis.ipynb the file 1 exact", "analysis.ipynb plot 1 exact"],
+        &["analysis.ipynb plot 1 exact", "analysis.ipynb frame 1 exact"],
     );
     let at = line("def plot");
     assert_eq!(shown(&live, "plot"), [format!("analysis.ipynb:[{at},{}] null", at + 1)]);
@@ -129,11 +129,15 @@ fn fields_are_definitions() {
     let live = Live::new();
     live.write("config.go", "package app\n\n// Config of the app.\ntype Config struct {\n\t// Seconds to wait.\n\tGracePeriod int\n}\n");
     live.write("main.go", "package app\n\nfunc wait(c Config) int {\n\treturn c.GracePeriod\n}\n\nfunc make() Config {\n\treturn Config{GracePeriod: 3}\n}\n");
-    live.write("app.py", "from dataclasses import dataclass\n\n\n@dataclass\nclass Options:\n    retries: int = 3\n\n\ndef retries():\n    return 1\n");
+    live.write(
+        "app.py",
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Options:\n    retries: int = 3\n",
+    );
+    live.write("more.py", "def retries():\n    return 1\n");
     live.write("Shape.cs", "enum Shape\n{\n    Circle,\n    Square,\n}\n");
     assert_eq!(shown(&live, "GracePeriod"), ["config.go:[5,6] null"]);
     assert_eq!(shown(&live, "Shape.Circle"), ["Shape.cs:[3,3] null"]);
-    assert_eq!(shown(&live, "retries"), ["app.py:[9,10] null", "app.py:[6,6] null"], "functions come first");
+    assert_eq!(shown(&live, "retries"), ["more.py:[1,2] null", "app.py:[6,6] null"], "functions come first");
     check(&live, &["callers", "Config.GracePeriod"], &["main.go wait 1 exact", "main.go make 1 exact"]);
     let (_, answer) = memo(&live, &["outline", "config.go"]);
     let titles: Vec<&Value> = answer["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();

@@ -298,7 +298,7 @@ fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
         }
     };
     let text = text.unwrap_or_else(|| lines.first_code_line(first).to_owned());
-    text.trim_end_matches([' ', '{']).to_owned()
+    text.trim_end_matches([' ', '{', ',']).to_owned()
 }
 
 /// Removes items that are deeper than requested, and the deepest ones as long as there are more than `limit`.

@@ -453,6 +453,8 @@ class ShownPart(Record):
     """First and last line, 1-based and inclusive; `[1, 0]` for an empty file."""
     title: Optional[str]
     """Name of the definition after its enclosing names."""
+    n_overloads: Optional[int]
+    """Number of `@overload` declarations of Python before the implementation; absent if there are none."""
     text: str
     """The lines with their line ends; filler letters replace credentials."""
 

@@ -1,9 +1,9 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
-mod fields;
 mod javascript_names;
 mod javascript_paths;
+mod member_fields;
 mod object_members;
 mod overloads;
 mod packages;
@@ -71,11 +71,8 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
                     let own = &declared[found.declared as usize];
                     let (path, title) = (files[found.file as usize].0, &own.title);
                     let is_overload = declared.iter().filter(|other| other.title == *title).count() > 1;
-                    if is_overload {
-                        format!("{path}#{title}:{}", own.lines.0)
-                    } else {
-                        format!("{path}#{title}")
-                    }
+                    let line = if is_overload { format!(":{}", own.lines.0) } else { String::new() };
+                    format!("{path}#{title}{line}")
                 })
                 .collect();
             let found = if found.is_empty() {
