@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::UseRole;
+use memod_base::types::{UseRole, last_part};
 use tree_sitter::{Node, TreeCursor};
 
 use super::languages::{
@@ -187,7 +187,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         self.nodes.fields.contains(&kind) && !may_be_type
     }
 
-    /// Records the name of a field that a literal sets: a key in a literal of a struct. Other labels are no uses.
+    /// Records the name of a field that a literal sets: a key in a literal of a struct, or a keyword in the call of a type. Other
+    /// labels are no uses.
     fn add_field_key(&mut self, node: Node<'t>, parent_kind: &str) {
         let outer = |n_up: usize| self.path.len().checked_sub(n_up).map(|at| (at, self.path[at].0));
         let receiver = match parent_kind {
@@ -195,6 +196,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 .and_then(|(_, literal)| literal.child_by_field_name("name"))
                 .map(|of_type| self.find_receiver(of_type, "")),
             "field_designator" => Some(FoundReceiver::Other),
+            // A type of Python whose fields its constructor sets, such as a dataclass.
+            "keyword_argument" => outer(3)
+                .and_then(|(_, call)| call.child_by_field_name("function"))
+                .filter(|called| last_part(self.text_of(*called)).starts_with(char::is_uppercase))
+                .map(|of_type| self.find_receiver(of_type, "")),
             "literal_element" => outer(3)
                 .and_then(|(body, _)| self.type_of_literal(body, MAX_LITERALS))
                 .map(|of_type| self.find_receiver(of_type, "")),

@@ -54,7 +54,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns a resolver with only the candidates that a call with `n_arguments` may mean; `None` if the call may mean all
     /// of them.
     pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Self> {
-        self.restrict_candidates(|declared| declared.arity.is_none_or(|arity| arity.accepts(n_arguments)))
+        self.restrict_candidates(|_, declared| declared.arity.is_none_or(|arity| arity.accepts(n_arguments)))
     }
 
     /// Returns a resolver without the types, for a call in a file of C, where a type cannot be called; `None` if a call may
@@ -63,17 +63,20 @@ impl<S: StructureStore> Resolver<'_, S> {
         if !path.ends_with(".c") {
             return None; // C++ creates a value by calling its type, also in a header
         }
-        self.restrict_candidates(|declared| declared.role != DeclaredRole::Type)
+        self.restrict_candidates(|_, declared| declared.role != DeclaredRole::Type)
     }
 
     /// Returns a resolver with only the fields, or without them, where the language separates fields from functions; `None` if
     /// the use may mean all candidates.
     pub(super) fn with_kind_of_use(&self, path: &str, role: UseRole) -> Option<Self> {
-        let separates =
-            matches!(LanguageFamily::from_path(path), LanguageFamily::Rust | LanguageFamily::Java);
+        let family = LanguageFamily::from_path(path);
+        let separates = matches!(family, LanguageFamily::Rust | LanguageFamily::Java);
         match role {
-            UseRole::Field => self.restrict_candidates(|declared| declared.role == DeclaredRole::Field),
-            UseRole::Call if separates => self.restrict_candidates(|declared| {
+            UseRole::Field if family == LanguageFamily::Python => {
+                self.restrict_candidates(is_set_by_constructor)
+            }
+            UseRole::Field => self.restrict_candidates(|_, declared| declared.role == DeclaredRole::Field),
+            UseRole::Call if separates => self.restrict_candidates(|_, declared| {
                 // The constructor of a variant is called: `Shape::Circle(1.0)`.
                 declared.role != DeclaredRole::Field || declared.names.starts_with(char::is_uppercase)
             }),
@@ -81,19 +84,32 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
     }
 
-    fn restrict_candidates(&self, may_be_meant: impl Fn(&DeclaredItem) -> bool) -> Option<Self> {
-        if self.candidates.iter().all(|(candidate, structure)| may_be_meant(candidate.declared_in(structure)))
-        {
-            return None;
-        }
-        let candidates = self
+    fn restrict_candidates(
+        &self,
+        may_be_meant: impl Fn(&FileStructure, &DeclaredItem) -> bool,
+    ) -> Option<Self> {
+        let candidates: Vec<_> = self
             .candidates
             .iter()
-            .filter(|(candidate, structure)| may_be_meant(candidate.declared_in(structure)))
+            .filter(|(candidate, structure)| may_be_meant(structure, candidate.declared_in(structure)))
             .cloned()
             .collect();
+        if candidates.len() == self.candidates.len() {
+            return None;
+        }
         // Aliases are not needed, because they only select the uses.
         let (aliases, wildcards) = (KnownAliases::default(), RefCell::default());
         Some(Self { candidates, aliases, wildcards, ..*self })
     }
+}
+
+/// Returns whether a keyword in the call of a type of Python sets a field: the body of the type declares it, and the type has no
+/// constructor of its own, as in a dataclass.
+fn is_set_by_constructor(structure: &FileStructure, declared: &DeclaredItem) -> bool {
+    let of_type =
+        structure.find_item(declared.parent).is_some_and(|parent| parent.role == DeclaredRole::Type);
+    let mut others = structure.declared.iter();
+    declared.role == DeclaredRole::Field
+        && of_type
+        && !others.any(|other| other.parent == declared.parent && other.names == "__init__")
 }

@@ -43,6 +43,26 @@ def start(config: Config, other):
 }
 
 #[test]
+fn keywords_of_a_dataclass_set_its_fields() {
+    check(
+        "\
+== a.py
+@dataclass
+class Options:
+    retries: int = 3
+class Other:
+    retries = 1
+    def __init__(self, retries): pass
+def run():
+    run(retries=1)
+    return Options(retries=4), Other(retries=2), elsewhere.Thing(retries=3)
+",
+        "retries",
+        &["a.py:9 exact a.py#Options.retries", "a.py:9 nothing", "a.py:9 nothing"],
+    );
+}
+
+#[test]
 fn fields_of_go_rust_and_java() {
     check(
         "\
