@@ -7,6 +7,8 @@ pub const BASH: &str = include_str!("bash/tags.scm");
 pub const C_SHARP: &str = include_str!("c-sharp/tags.scm");
 /// The query in `c/tags.scm`.
 pub const C: &str = include_str!("c/tags.scm");
+/// The query in `component/tags.scm`.
+pub const COMPONENT: &str = include_str!("component/tags.scm");
 /// The query in `cpp/tags.scm`.
 pub const CPP: &str = include_str!("cpp/tags.scm");
 /// The query in `elixir/tags.scm`.

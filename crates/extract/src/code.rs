@@ -17,6 +17,8 @@ use crate::c_family::ReadableCode;
 use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extraction};
 use crate::chunks::cut_text::{LineIndex, cut_text, trim_blank_lines};
 use crate::chunks::plain_text::is_minified;
+use crate::components::component_name::component_name;
+use crate::components::{ComponentCode, ComponentFormat};
 use crate::definitions::hash_definitions::hash_definitions;
 use crate::definitions::outline::{DefinitionItem, DefinitionOutline, nest_tags};
 use crate::definitions::skeleton::render_skeleton;
@@ -44,21 +46,34 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     let mut found = Vec::new();
     let mut walked = None;
     let code = ReadableCode::prepare_text(language.name, text);
-    let tags = language.tag_query().and_then(|query| {
-        let tags = query.collect_tags(text, &code.text, |root: Node<'_>| {
+    let format = ComponentFormat::from_language(language.name);
+    let component = format.map(|format| (ComponentCode::read_text(format, text), component_name(path)));
+    let readable = component.as_ref().map_or(&*code.text, |(component, _)| &component.text);
+    let parsed_as = lang::language_of_component(language, component.as_ref().map(|(component, _)| component));
+    let tags = parsed_as.tag_query().and_then(|query| {
+        let tags = query.collect_tags(text, readable, |root: Node<'_>| {
             found = find_routes(language.name, path, text, &writer.lines, root);
-            walked = language.node_marks().map(|marks| structure::walk_tree(marks, text, root));
+            walked = parsed_as.node_marks().map(|marks| structure::walk_tree(marks, text, root, format));
         });
         tags.map_err(|e| e.to_string())
     });
     if let Some(walked) = &mut walked {
         walked.add_token_uses(&code, text);
+        if let Some((component, name)) = &component {
+            walked.add_component(component, name, text);
+        }
     }
     match tags {
         Ok(mut tags) => {
             code.complete_tags(text, &mut tags);
             extracted.routes = found;
-            let outline = nest_tags(text, &tags, language.separator);
+            if let Some((component, _)) = &component {
+                component.complete_tags(text, &mut tags);
+            }
+            let mut outline = nest_tags(text, &tags, language.separator);
+            if let Some((_, name)) = component.as_ref().filter(|(_, name)| !name.is_empty()) {
+                outline.enclose_in_component(name, text.trim_end().len(), language.separator);
+            }
             extracted.definitions = hash_definitions(text, &outline, &writer.lines);
             let walked = walked.map(|walk| walk.into_structure(&outline, &writer.lines, text));
             extracted.structure = walked.unwrap_or_default();

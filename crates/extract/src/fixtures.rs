@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::lang::{self, Language};
 use crate::c_family::ReadableCode;
+use crate::components::{ComponentCode, ComponentFormat};
 use crate::definitions::outline::{DefinitionOutline, nest_tags};
 
 #[test]
@@ -52,10 +53,17 @@ fn fixture(directory: &Path) -> PathBuf {
 /// Returns one line per definition, in order, and one line per used name.
 fn found(language: &'static Language, text: &str) -> String {
     let code = ReadableCode::prepare_text(language.name, text);
-    let mut tags = language.tag_query().unwrap().collect_tags(text, &code.text, |_| {}).unwrap();
+    let component =
+        ComponentFormat::from_language(language.name).map(|format| ComponentCode::read_text(format, text));
+    let readable = component.as_ref().map_or(&*code.text, |component| &component.text);
+    let mut tags = language.tag_query().unwrap().collect_tags(text, readable, |_| {}).unwrap();
     code.complete_tags(text, &mut tags);
     let mut lines = String::new();
-    let outline = nest_tags(text, &tags, language.separator);
+    component.iter().for_each(|component| component.complete_tags(text, &mut tags));
+    let mut outline = nest_tags(text, &tags, language.separator);
+    if component.is_some() {
+        outline.enclose_in_component("Fixture", text.len(), language.separator);
+    }
     for id in &outline.roots {
         list(&mut lines, text, &outline, *id, 0);
     }

@@ -10,6 +10,7 @@ use tree_sitter_language::LanguageFn;
 use self::text_formats::{TEXT_FORMATS, text_format_by_name};
 use super::structure::NodeKindMarks;
 use crate::c_family::headers;
+use crate::components::ComponentCode;
 use crate::definitions::tags::TagQuery;
 
 mod text_formats;
@@ -191,12 +192,15 @@ const fn code_language(
 /// Every language that has a grammar and a tag query.
 // Each line has: name, aliases, extensions, file names, interpreters, separator, grammar, queries.
 #[rustfmt::skip]
-pub static LANGUAGES: [Language; 20] = [
+pub static LANGUAGES: [Language; 23] = [
     code_language("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[memod_grammars::RUST]),
     code_language("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[memod_grammars::PYTHON]),
     code_language("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::JAVASCRIPT]),
     code_language("typescript", "ts", "ts mts cts", "", "deno bun ts-node", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT]),
     code_language("tsx", "", "tsx", "", "tsx", ".", tree_sitter_typescript::LANGUAGE_TSX, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::TYPESCRIPT]),
+    code_language("vue", "", "vue", "", "", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT, memod_grammars::COMPONENT]),
+    code_language("svelte", "", "svelte", "", "", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT, memod_grammars::COMPONENT]),
+    code_language("astro", "", "astro", "", "", ".", tree_sitter_typescript::LANGUAGE_TSX, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT, memod_grammars::COMPONENT]),
     code_language("go", "golang", "go", "", "", ".", tree_sitter_go::LANGUAGE, &[memod_grammars::GO]),
     code_language("java", "", "java", "", "", ".", tree_sitter_java::LANGUAGE, &[memod_grammars::JAVA]),
     code_language("c", "", "c h", "", "", "::", tree_sitter_c::LANGUAGE, &[memod_grammars::C]),
@@ -250,6 +254,15 @@ pub(super) fn refine_language(language: &'static Language, path: &str, text: &st
     } else {
         language
     }
+}
+
+/// Returns the language whose grammar and query read a component: that of TSX if a script has JSX.
+pub(super) fn language_of_component(
+    language: &'static Language,
+    component: Option<&ComponentCode>,
+) -> &'static Language {
+    let has_jsx = component.is_some_and(|component| component.has_jsx);
+    if has_jsx { language_by_name("tsx").unwrap_or(language) } else { language }
 }
 
 /// Returns the names of formats that `--lang` takes, without aliases, sorted.

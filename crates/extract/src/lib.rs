@@ -5,11 +5,12 @@
 //!
 //! [`lang`] detects the format of a file. [`documents`] splits documents. For source code, `definitions` parses the file,
 //! `structure` collects its uses, and `code` combines the results;
-//! `c_family` prepares C and C++ for it. All of them cut text with `chunks`.
+//! `c_family` prepares C and C++ for it, `components` the files of Vue, Svelte and Astro. All of them cut text with `chunks`.
 
 mod c_family;
 mod chunks;
 mod code;
+mod components;
 mod content_class;
 mod definitions;
 pub mod documents;
@@ -46,6 +47,11 @@ pub fn may_be_code(path: &str) -> bool {
 /// Returns whether a file with this path is a notebook.
 pub fn is_notebook(path: &str) -> bool {
     matches!(format_of(path, ""), FileFormat::Document(Markup::Notebook))
+}
+
+/// Returns whether files of the format `name` define a component that has the name of the file.
+pub fn is_named_by_path(name: &str) -> bool {
+    components::ComponentFormat::from_language(name).is_some()
 }
 
 /// Returns whether a word without quotes in this file is a value or an expression, for the search for credentials.

@@ -45,6 +45,28 @@ pub(crate) struct DefinitionItem<'a> {
     pub(crate) children: Vec<usize>,
 }
 
+impl<'a> DefinitionOutline<'a> {
+    /// Makes all items parts of a component, which is the whole text of `n_bytes` bytes; `join` goes between names in titles.
+    pub(crate) fn enclose_in_component(&mut self, name: &'a str, n_bytes: usize, join: &str) {
+        for item in &mut self.items {
+            item.title = format!("{name}{join}{}", item.title);
+            item.children.iter_mut().for_each(|child| *child += 1);
+        }
+        let component = DefinitionItem {
+            kind: TagKind::Component,
+            names: vec![name],
+            title: name.to_owned(),
+            span: 0..n_bytes,
+            node: 0..n_bytes,
+            body: None,
+            docs: std::mem::take(&mut self.file_doc),
+            children: self.roots.iter().map(|root| root + 1).collect(),
+        };
+        self.items.insert(0, component);
+        self.roots = vec![0];
+    }
+}
+
 impl DefinitionItem<'_> {
     /// Returns the own names, joined by spaces.
     pub(crate) fn joined_names(&self) -> String {

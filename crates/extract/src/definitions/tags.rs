@@ -55,6 +55,8 @@ pub(crate) enum TagKind {
     Macro,
     /// A field, attribute or variant of a type.
     Field,
+    /// A file that is a component of the page, with all its definitions.
+    Component,
     /// No definition of its own, but its name encloses others: an `impl` block, an extension.
     Scope,
     /// No definition, although a later pattern tags the node.
@@ -62,7 +64,7 @@ pub(crate) enum TagKind {
 }
 
 impl TagKind {
-    const ALL: [(Self, &'static str); 14] = [
+    const ALL: [(Self, &'static str); 15] = [
         (Self::Function, "function"),
         (Self::Method, "method"),
         (Self::Class, "class"),
@@ -75,6 +77,7 @@ impl TagKind {
         (Self::Constant, "constant"),
         (Self::Macro, "macro"),
         (Self::Field, "field"),
+        (Self::Component, "component"),
         (Self::Scope, "scope"),
         (Self::Skipped, "skipped"),
     ];
@@ -111,7 +114,7 @@ impl TagKind {
 
     /// Returns whether a function directly inside is a method.
     pub(crate) fn has_methods(self) -> bool {
-        self.is_container() && self != Self::Module
+        self.is_container() && !matches!(self, Self::Module | Self::Component)
     }
 }
 
@@ -235,7 +238,7 @@ impl TagQuery {
         readable: &str,
         see: impl FnOnce(Node<'_>),
     ) -> Result<FileTags, TagError> {
-        if parse_budget::is_too_deep(text) {
+        if parse_budget::is_too_deep(readable) {
             return Err(TagError::TooDeep);
         }
         let budget = ParseBudget::start();

@@ -59,12 +59,10 @@ pub(super) static TEXT_FORMATS: &[TextFormat] = &[
     text_format("protobuf", "proto", "proto", "", FormatGroup::Code, Syntax::Code),
     text_format("r", "", "r R Rmd", "", FormatGroup::Code, Syntax::Code),
     text_format("sql", "", "sql ddl", "", FormatGroup::Code, Syntax::Code),
-    text_format("svelte", "", "svelte", "", FormatGroup::Code, Syntax::Code),
     text_format("terraform", "hcl tf", "tf tfvars hcl", "", FormatGroup::Code, Syntax::Code),
     text_format("text", "txt plain", "txt text", "", FormatGroup::Prose, Syntax::Prose),
     text_format("toml", "", "toml", "Cargo.lock Pipfile poetry.lock uv.lock", FormatGroup::Data, Syntax::Code),
     text_format("vim", "", "vim vimrc", ".vimrc", FormatGroup::Code, Syntax::Code),
-    text_format("vue", "", "vue", "", FormatGroup::Code, Syntax::Code),
     text_format("xml", "svg", "xml xsd xsl xslt svg plist csproj props", "", FormatGroup::Data, Syntax::Prose),
     text_format("yaml", "yml", "yaml yml", ".clang-format .clang-tidy", FormatGroup::Data, Syntax::Prose),
 ];

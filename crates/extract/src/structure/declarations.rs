@@ -132,7 +132,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let around = self.path.iter().map(|(node, _)| *node);
         let Some((type_node, called)) = constructor_calls::constructed_type(node, around) else { return };
         self.found.uses.push(FoundUse {
-            name: self.text_of(type_node),
+            name: Cow::Borrowed(self.text_of(type_node)),
             at: called.start_byte(),
             // A constructor is a member that has the name of its type: the type around the call, or its base.
             receiver: FoundReceiver::Own,
@@ -156,7 +156,21 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let mut bound: Vec<_> = bound
             .filter(|(name, _)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase))
             .collect();
+        if self.component.is_some()
+            && let Some(scope) = self.function_around_parameters(node)
+        {
+            self.found.scoped.extend(bound.iter().map(|(name, _)| (*name, scope.clone())));
+        }
         self.found.bound.append(&mut bound);
+    }
+
+    /// Returns the bytes of the function whose parameters a node has. Functions in a template have no definition around them.
+    fn function_around_parameters(&self, node: Node<'t>) -> Option<Range<usize>> {
+        match node.kind() {
+            "arrow_function" => Some(node.byte_range()),
+            "formal_parameters" => self.path.last().map(|(function, _)| function.byte_range()),
+            _ => None,
+        }
     }
 
     /// Records the values of a declaration that names their type, or that sets them to an expression whose type may be found.

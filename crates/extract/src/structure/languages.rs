@@ -72,7 +72,7 @@ pub(super) fn node_kinds(language: &str) -> Option<&'static NodeKinds> {
         "python" => &PYTHON,
         "go" => &GO,
         "rust" => &RUST,
-        "javascript" | "typescript" | "tsx" => &JAVASCRIPT,
+        "javascript" | "typescript" | "tsx" | "vue" | "svelte" | "astro" => &JAVASCRIPT,
         "java" => &JAVA,
         "c" | "cpp" => &C,
         _ => return None,

@@ -1,5 +1,7 @@
 //! Records the modules that JavaScript loads inside of expressions, and what it sets `module.exports` to.
 
+use std::borrow::Cow;
+
 use memod_base::types::{ImportedName, UseRole};
 use tree_sitter::Node;
 
@@ -74,7 +76,7 @@ impl<'t> TreeWalker<'_, 't> {
         let is_given = self.path.last().is_some_and(|(around, _)| around.kind() == "arrow_function");
         if is_dynamic && is_given {
             self.found.uses.push(FoundUse {
-                name: "default",
+                name: Cow::Borrowed("default"),
                 at: call.start_byte(),
                 receiver: FoundReceiver::Named(key),
                 role: UseRole::Mention,

@@ -13,29 +13,24 @@ pub(super) struct LocalNames<'a, 'o> {
     bound: HashSet<(&'a str, usize)>,
     /// The scopes of each type parameter, in bytes, ascending and without overlap.
     type_parameter_scopes: HashMap<&'a str, Vec<Range<usize>>>,
+    /// The scopes of each name that is bound outside of definitions, like those of type parameters.
+    scopes: HashMap<&'a str, Vec<Range<usize>>>,
     imported: HashSet<String>,
 }
 
 impl<'a, 'o> LocalNames<'a, 'o> {
-    /// Creates the lookup from names with their positions, type parameters with their scopes in bytes, and imported names.
+    /// Creates the lookup from names with their positions; type parameters, and names that are bound outside of definitions, both with
+    /// their scopes in bytes; and imported names.
     pub(super) fn new(
         around: &'a DefinitionIndex<'a, 'o>,
         bound: &[(&'a str, usize)],
-        mut type_parameters: Vec<(&'a str, Range<usize>)>,
+        (type_parameters, scoped): (ScopedNames<'a>, ScopedNames<'a>),
         imported: HashSet<String>,
     ) -> Self {
         let bound =
             bound.iter().filter_map(|(name, at)| Some((*name, around.innermost_function(*at)?))).collect();
-        type_parameters.sort_by_key(|(_, scope)| scope.start);
-        let mut types: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
-        for (name, scope) in type_parameters {
-            let ranges = types.entry(name).or_default();
-            match ranges.last_mut().filter(|last| scope.start <= last.end) {
-                Some(last) => last.end = last.end.max(scope.end),
-                None => ranges.push(scope),
-            }
-        }
-        Self { around, bound, type_parameter_scopes: types, imported }
+        let (type_parameter_scopes, scopes) = (unite_scopes(type_parameters), unite_scopes(scoped));
+        Self { around, bound, type_parameter_scopes, scopes, imported }
     }
 
     /// Returns whether a name without a receiver is bound at byte `at`. A value is never a type parameter.
@@ -45,9 +40,7 @@ impl<'a, 'o> LocalNames<'a, 'o> {
 
     /// Returns whether a type parameter of this name is in scope at byte `at`.
     pub(super) fn has_type_parameter(&self, name: &str, at: usize) -> bool {
-        let Some(ranges) = self.type_parameter_scopes.get(name) else { return false };
-        let n_before = ranges.partition_point(|scope| scope.start <= at);
-        n_before.checked_sub(1).is_some_and(|last| ranges[last].contains(&at))
+        is_in_scope(&self.type_parameter_scopes, name, at)
     }
 
     /// Returns whether a path at byte `at` begins with a type parameter, or with a variable that has the name of an import. A
@@ -56,11 +49,36 @@ impl<'a, 'o> LocalNames<'a, 'o> {
         let first = path.split('.').next().unwrap_or_default();
         !is_value && self.has_type_parameter(first, at)
             || self.imported.contains(first) && self.is_variable(first, at)
+            || is_in_scope(&self.scopes, first, at)
     }
 
     fn is_variable(&self, name: &str, at: usize) -> bool {
         self.around.functions_around(at).any(|function| self.bound.contains(&(name, function)))
+            || is_in_scope(&self.scopes, name, at)
     }
+}
+
+/// Names with the bytes in which each is known.
+type ScopedNames<'a> = Vec<(&'a str, Range<usize>)>;
+
+/// Returns the scopes of each name, ascending and without overlap.
+fn unite_scopes(mut names: ScopedNames<'_>) -> HashMap<&str, Vec<Range<usize>>> {
+    names.sort_by_key(|(_, scope)| scope.start);
+    let mut scopes: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
+    for (name, scope) in names {
+        let ranges = scopes.entry(name).or_default();
+        match ranges.last_mut().filter(|last| scope.start <= last.end) {
+            Some(last) => last.end = last.end.max(scope.end),
+            None => ranges.push(scope),
+        }
+    }
+    scopes
+}
+
+fn is_in_scope(scopes: &HashMap<&str, Vec<Range<usize>>>, name: &str, at: usize) -> bool {
+    let Some(ranges) = scopes.get(name) else { return false };
+    let n_before = ranges.partition_point(|scope| scope.start <= at);
+    n_before.checked_sub(1).is_some_and(|last| ranges[last].contains(&at))
 }
 
 /// The definitions of a file, to find those around a byte.

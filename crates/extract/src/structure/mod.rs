@@ -27,12 +27,13 @@ use self::locals::{DefinitionIndex, LocalNames};
 pub(super) use self::node_marks::NodeKindMarks;
 pub(super) use self::walker::walk_tree;
 use memod_base::types::{
-    Arity, DeclaredItem, DeclaredRole, FileStructure, NameUse, TypedValue, UseReceiver, UseRole,
+    Arity, DeclaredItem, DeclaredRole, ExportedName, FileStructure, NameUse, TypedValue, UseReceiver, UseRole,
 };
 
 use crate::c_family::ReadableCode;
 use crate::c_family::token_uses::TokenReceiver;
 use crate::chunks::cut_text::LineIndex;
+use crate::components::ComponentCode;
 use crate::definitions::outline::{DefinitionItem, DefinitionOutline};
 use crate::definitions::tags::TagKind;
 
@@ -43,7 +44,7 @@ const MAX_NAME_BYTES: usize = 120;
 
 /// A use as the walk finds it, before local names are dropped.
 pub(super) struct FoundUse<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     at: usize,
     receiver: FoundReceiver,
     role: UseRole,
@@ -85,13 +86,16 @@ enum FoundReceiver {
 pub(super) struct FoundNames<'a> {
     package: String,
     imports: Vec<memod_base::types::ImportedName>,
-    exports: Vec<memod_base::types::ExportedName>,
+    exports: Vec<ExportedName>,
     uses: Vec<FoundUse<'a>>,
     /// Bound names, parameters and variables, with their byte offsets.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
     /// Type parameters and parameters of templates, with the bytes of their scopes.
     type_parameters: Vec<(&'a str, Range<usize>)>,
+    /// Names that are bound outside of definitions, with the bytes in which they are known: by a template, or as parameters of a
+    /// function without a name.
+    scoped: Vec<(&'a str, Range<usize>)>,
     /// Arities of functions, with the byte offsets of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
     /// Byte offsets of names that C declares `static`.
@@ -131,7 +135,7 @@ impl<'a> FoundNames<'a> {
                 TokenReceiver::Path(_) | TokenReceiver::Other => FoundReceiver::Other,
             };
             self.uses.push(FoundUse {
-                name,
+                name: Cow::Borrowed(name),
                 at: found.bytes.start,
                 receiver,
                 role: if found.is_call { UseRole::Call } else { UseRole::Mention },
@@ -140,6 +144,33 @@ impl<'a> FoundNames<'a> {
             });
         }
         self.uses.sort_by_key(|found| found.at);
+    }
+
+    /// Adds what the template of a component uses and binds, and what the component exports.
+    pub(super) fn add_component(&mut self, code: &ComponentCode, component: &str, text: &'a str) {
+        for found in &code.uses {
+            let receiver = match found.receiver.as_deref() {
+                None => FoundReceiver::None,
+                Some("this") => FoundReceiver::Own,
+                Some(path) if path.len() <= MAX_NAME_BYTES => FoundReceiver::Named(path.to_owned()),
+                Some(_) => FoundReceiver::Other,
+            };
+            self.uses.push(FoundUse {
+                name: Cow::Owned(found.name.clone()),
+                at: found.at,
+                receiver,
+                role: if found.is_call { UseRole::Call } else { UseRole::Mention },
+                n_arguments: None,
+                is_value: true,
+            });
+        }
+        self.uses.retain(|found| found.name.len() <= MAX_NAME_BYTES);
+        self.uses.sort_by_key(|found| found.at);
+        let bound =
+            code.bound.iter().filter_map(|(name, scope)| Some((text.get(name.clone())?, scope.clone())));
+        self.scoped.extend(bound);
+        self.exports.retain(|export| export.name != "default" && !export.name.starts_with("default."));
+        self.exports.push(ExportedName { name: "default".to_owned(), local: component.to_owned() });
     }
 
     /// Returns the structure of the file, given its definitions.
@@ -170,13 +201,13 @@ impl<'a> FoundNames<'a> {
         let around = DefinitionIndex { items, parents: &parents };
         set_arities(&mut structure.declared, self.arities, &around);
         let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
-        let locals = LocalNames::new(&around, &self.bound, self.type_parameters, imported);
+        let locals = LocalNames::new(&around, &self.bound, (self.type_parameters, self.scoped), imported);
         let own_names = name_positions(items, text);
         let mut names = NumberedNames::default();
         for found in self.uses {
             let within = around.innermost_definition(found.at);
             let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
-            let is_local = has_no_receiver && locals.is_bound(found.name, found.at, found.is_value);
+            let is_local = has_no_receiver && locals.is_bound(&found.name, found.at, found.is_value);
             if is_local || own_names.contains(&found.at) {
                 continue;
             }
@@ -185,7 +216,7 @@ impl<'a> FoundNames<'a> {
                 break;
             }
             let receiver = found.number_receiver(&locals, &mut names);
-            let name = names.number_of(found.name);
+            let name = names.number_of(&found.name);
             structure.uses.push(NameUse {
                 name,
                 line: lines.line_at(found.at),
@@ -343,7 +374,8 @@ fn column_of(at: usize, text: &str) -> u32 {
     (at - line_start) as u32
 }
 
-/// Returns the byte offset of `part` in `text`; `part` must be a slice of `text`.
+/// Returns the byte offset of `part` in `text`; `None` if `part` is no slice of `text`, as the name of a component.
 fn offset_in(part: &str, text: &str) -> Option<usize> {
-    (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
+    let at = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    (at + part.len() <= text.len()).then_some(at)
 }

@@ -243,7 +243,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
 fn fixture_use(name: &str, at: usize) -> FoundUse<'_> {
     let (receiver, role) = (FoundReceiver::Fixture, UseRole::Call);
-    FoundUse { name, at, receiver, role, n_arguments: None, is_value: false }
+    FoundUse { name: Cow::Borrowed(name), at, receiver, role, n_arguments: None, is_value: false }
 }
 
 /// Returns the node with the text of a string; `None` for another node and for an empty string.

@@ -1,5 +1,6 @@
 //! Walks over the syntax tree of a file and records names and imports.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use memod_base::types::{UseRole, last_part};
@@ -11,6 +12,8 @@ use super::languages::{
 use super::node_marks::{self, FieldId, NodeKindMarks};
 use super::node_text::lines_of;
 use super::python_names::PytestNames;
+use crate::components::ComponentFormat;
+
 use super::{
     FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, javascript_imports, macros,
 };
@@ -26,11 +29,19 @@ pub(super) const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_patter
 /// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
+/// Functions of Svelte that begin with `$` and are no stores.
+const RUNES: [&str; 7] = ["state", "derived", "effect", "props", "bindable", "inspect", "host"];
 /// Most literals of Go that are read around a key.
 const MAX_LITERALS: usize = 8;
 
 /// Walks over the syntax tree of a file, and returns the names, imports and values in it.
-pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: Node<'_>) -> FoundNames<'a> {
+/// `component` is the format of a component.
+pub(crate) fn walk_tree<'a>(
+    marks: &'static NodeKindMarks,
+    text: &'a str,
+    root: Node<'_>,
+    component: Option<ComponentFormat>,
+) -> FoundNames<'a> {
     let nodes = marks.node_kinds();
     let mut walker = TreeWalker {
         nodes,
@@ -39,6 +50,7 @@ pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: 
         found: FoundNames::default(),
         path: Vec::new(),
         own_receiver: None,
+        component,
         imported_patterns: HashSet::new(),
         pytest: PytestNames::default(),
     };
@@ -60,6 +72,7 @@ pub(super) struct TreeWalker<'a, 't> {
     pub(super) path: Vec<(Node<'t>, Option<FieldId>)>,
     /// The name of the current method's receiver, if the method names it, and the depth of the method.
     pub(super) own_receiver: Option<(&'a str, usize)>,
+    pub(super) component: Option<ComponentFormat>,
     /// Patterns that bind imported names, which are no variables.
     pub(super) imported_patterns: HashSet<usize>,
     pub(super) pytest: PytestNames<'a>,
@@ -121,7 +134,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 
     fn add_use(&mut self, node: Node<'t>, field: Option<&str>) {
-        let name = self.text_of(node);
+        let (name, at) = self.used_name(node);
         let Some(&(parent, parent_field)) = self.path.last() else { return };
         let parent_field = self.marks.field_name(parent_field);
         let parent_kind = parent.kind();
@@ -178,7 +191,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let n_arguments = is_call.then(|| self.argument_count(if is_own_call { 1 } else { 2 })).flatten();
         let is_value = self.nodes.import_syntax == ImportSyntax::JavaScript
             && (member.is_some() || is_javascript_value(node, parent, field));
-        self.found.uses.push(FoundUse { name, at: node.start_byte(), receiver, role, n_arguments, is_value });
+        self.found.uses.push(FoundUse {
+            name: Cow::Borrowed(name),
+            at,
+            receiver,
+            role,
+            n_arguments,
+            is_value,
+        });
     }
 
     /// Returns whether a member expression of a kind means a field. In Java, it may mean a type.
@@ -209,8 +229,26 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let name = self.text_of(node);
         if let Some(receiver) = receiver.filter(|_| !name.is_empty() && name.len() <= MAX_NAME_BYTES) {
             let (at, role) = (node.start_byte(), UseRole::Field);
-            self.found.uses.push(FoundUse { name, at, receiver, role, n_arguments: None, is_value: true });
+            self.found.uses.push(FoundUse {
+                name: Cow::Borrowed(name),
+                at,
+                receiver,
+                role,
+                n_arguments: None,
+                is_value: true,
+            });
         }
+    }
+
+    /// Returns the name that a node means, with its byte: in Svelte, `$count` is the value of the store `count`.
+    fn used_name(&self, node: Node<'_>) -> (&'a str, usize) {
+        let (name, at) = (self.text_of(node), node.start_byte());
+        let store = name.strip_prefix('$').filter(|store| {
+            self.component == Some(ComponentFormat::Svelte)
+                && store.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && !RUNES.contains(store)
+        });
+        store.map_or((name, at), |store| (store, at + 1))
     }
 
     /// Returns whether `field` of a node of this kind has the callee of a call.
@@ -356,7 +394,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
     pub(super) fn add_import_name(&mut self, name: Node<'t>) {
         let found = FoundUse {
-            name: self.text_of(name),
+            name: Cow::Borrowed(self.text_of(name)),
             at: name.start_byte(),
             receiver: FoundReceiver::Import,
             role: UseRole::Mention,
