@@ -63,7 +63,7 @@ pub(super) fn delete_worktree(tx: &Transaction<'_>, view: WorktreeId) -> rusqlit
     Ok(())
 }
 
-/// Returns the blob of a content; inserts `new` if the content is unknown or was extracted by another version. `None` if the
+/// Returns the blob of a content; inserts `new` if the content is unknown, was extracted by another version, or replaces what is known. `None` if the
 /// content is unknown and `new` is not given.
 pub(super) fn find_or_add_blob<'a>(
     tx: &Transaction<'_>,
@@ -79,7 +79,7 @@ pub(super) fn find_or_add_blob<'a>(
         .optional()?;
     let Some(new) = new else { return Ok(known.map(|(id, _)| BlobId(id))) };
     if let Some((id, version)) = known {
-        if version == new.extractor_version {
+        if version == new.extractor_version && !new.replaces_known {
             return Ok(Some(BlobId(id)));
         }
         delete_chunks(tx, BlobId(id))?;

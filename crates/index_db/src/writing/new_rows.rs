@@ -80,6 +80,8 @@ pub struct NewBlob {
     pub problems: String,
     /// Number of credentials that were cut out.
     pub n_secrets: usize,
+    /// Whether the content is extracted anew although it is known, because its definition has the name of another file.
+    pub replaces_known: bool,
     /// Definitions of the content, each once.
     pub definitions: Vec<Definition>,
     /// Chunks of the content, in order.
