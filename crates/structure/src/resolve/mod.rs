@@ -4,6 +4,7 @@
 //! far as syntax shows them: scope, imports, packages, and the written types of values, fields and return values.
 
 mod certainty;
+mod component_names;
 mod declared_types;
 mod fixtures;
 mod infer_types;
@@ -30,6 +31,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use self::certainty::Certainty;
+pub use self::component_names::hyphenated_tag;
 pub use self::fixtures::decorators_of;
 pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;
@@ -199,6 +201,13 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());
         }
+        // What is outside of the definitions in a component is its template.
+        if place.within == Some(0) {
+            let of_options = self.find_in_options(place, true);
+            if !of_options.is_empty() {
+                return (Certainty::Exact, of_options);
+            }
+        }
         if let Some(inherited) = self.resolve_inherited(place) {
             return inherited;
         }
@@ -221,6 +230,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
                 ),
                 visible => (Certainty::from_name_alone(visible.len(), self.name), visible),
             },
+            LanguageFamily::JavaScript => self.find_registered(place),
             _ => (Certainty::ByName, Vec::new()),
         }
     }
@@ -240,7 +250,9 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
                 let is_visible = !declared.role.is_member()
                     || is_in_body
                     || place.family.has_implicit_self() && !is_constructor(structure, declared) && is_called;
-                is_visible && declared.parent == holder
+                // `import { Button } from 'a'` in `Button.vue` means what is imported.
+                let is_hidden = holder.is_none() && self.is_component(place.file) && self.binds_import(place);
+                is_visible && !is_hidden && declared.parent == holder
             });
             let found: Vec<DefinitionCandidate> = found.map(|(candidate, _)| *candidate).collect();
             if !found.is_empty() {
@@ -248,6 +260,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             }
         }
         Vec::new()
+    }
+
+    fn binds_import(&self, place: &UsePlace<'_>) -> bool {
+        !place.structure.imports_binding(place.written, place.line).is_empty()
     }
 
     /// Returns the files of the module that the text of `from` names; none if the module is of another library.

@@ -2,6 +2,7 @@
 
 use memod_base::types::DeclaredRole;
 
+use super::component_names::title_in_component;
 use super::javascript_exports::Exported;
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
@@ -62,7 +63,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             let declared = candidate.declared_in(structure);
             candidate.file == file
                 && declared.role == DeclaredRole::Member
-                && declared.title == title
+                && title_in_component(self.paths.path_of(file), structure, &declared.title) == title
                 && structure
                     .find_item(declared.parent)
                     .is_some_and(|holder| holder.role == DeclaredRole::Free)

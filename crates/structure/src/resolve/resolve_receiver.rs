@@ -11,6 +11,10 @@ use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore
 impl<S: StructureStore> Resolver<'_, S> {
     /// Resolves a member of the enclosing type.
     pub(super) fn resolve_own_member(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
+        let of_component = self.find_in_options(place, false);
+        if !of_component.is_empty() {
+            return (Certainty::Exact, of_component);
+        }
         let Some(around) = Self::enclosing_type(place) else {
             return self.members_by_name(place);
         };

@@ -143,7 +143,8 @@ impl QuestionTargets {
     /// Returns the reason why an answer about these definitions lacks uses, if it does: the language of a file is not supported.
     pub(super) fn why_uses_unknown(&self) -> Option<String> {
         let key = self.unsupported_file.as_ref()?;
-        let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
+        let known =
+            "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C, C++, Vue, Svelte and Astro";
         Some(format!("{key}: {known}; `memo search` finds the name in other files"))
     }
 }

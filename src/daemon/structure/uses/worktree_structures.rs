@@ -19,6 +19,7 @@ use memod_search::paths::class_rules;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
     Certainty, DefinitionCandidate, FileNumber, Packages, PathIndex, Resolver, StructureStore, has_overloads,
+    hyphenated_tag,
 };
 use memod_text::words::{TokenForm, write_words};
 
@@ -171,6 +172,11 @@ impl<'a> WorktreeStructures<'a> {
             true => wanted_files.iter().copied().collect(),
             false => self.find_files_with_name(name)?,
         };
+        let tags: BTreeSet<String> =
+            wanted_files.iter().filter_map(|file| hyphenated_tag(self.paths.path_of(*file), name)).collect();
+        for tag in tags {
+            open.extend(self.find_files_with_name(&tag)?);
+        }
         while !open.is_empty() {
             let mut next = BTreeSet::new();
             // The files of the definitions come first, because they say whether there is a default.
