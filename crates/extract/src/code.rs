@@ -18,7 +18,7 @@ use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extraction};
 use crate::chunks::cut_text::{LineIndex, cut_text, trim_blank_lines};
 use crate::chunks::plain_text::is_minified;
 use crate::components::component_name::component_name;
-use crate::components::{ComponentCode, ComponentFormat};
+use crate::components::{ComponentFormat, read_component};
 use crate::definitions::hash_definitions::hash_definitions;
 use crate::definitions::outline::{DefinitionItem, DefinitionOutline, nest_tags};
 use crate::definitions::skeleton::render_skeleton;
@@ -47,7 +47,7 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     let mut walked = None;
     let code = ReadableCode::prepare_text(language.name, text);
     let format = ComponentFormat::from_language(language.name);
-    let component = format.map(|format| (ComponentCode::read_text(format, text), component_name(path)));
+    let component = format.map(|format| (read_component(format, text), component_name(path)));
     let readable = component.as_ref().map_or(&*code.text, |(component, _)| &component.text);
     let parsed_as = lang::language_of_component(language, component.as_ref().map(|(component, _)| component));
     let tags = parsed_as.tag_query().and_then(|query| {
@@ -241,13 +241,16 @@ impl<'o> ChunkWriter<'_, 'o> {
         owner.kind == TagKind::Scope && owner.docs.is_empty() && last - first <= 2 && !head.is_empty()
     }
 
-    /// Writes the text between definitions: as a part of `owner` if it is the head of `owner` or inside of a function,
-    /// otherwise as text without a symbol.
+    /// Writes the text between definitions: as a part of `owner` if it is the head of `owner`, inside of a function or in a
+    /// component, otherwise as text without a symbol.
     fn write_gap(&mut self, bytes: Range<usize>, owner: Option<&DefinitionItem<'_>>, is_head: bool) {
         if self.text.get(bytes.clone()).is_none_or(is_blank_or_closing) {
             return;
         }
-        match owner.filter(|owner| !owner.kind.is_container() || is_head && owner.kind != TagKind::Scope) {
+        let is_part = |kind: TagKind| {
+            !kind.is_container() || kind == TagKind::Component || is_head && kind != TagKind::Scope
+        };
+        match owner.filter(|owner| is_part(owner.kind)) {
             Some(owner) => self.write_symbol(bytes, &owner.joined_names(), &owner.title),
             None => self.write_plain(bytes, owner.map(|owner| owner.title.as_str())),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::lang::{self, Language};
 use crate::c_family::ReadableCode;
-use crate::components::{ComponentCode, ComponentFormat};
+use crate::components::{ComponentFormat, read_component};
 use crate::definitions::outline::{DefinitionOutline, nest_tags};
 
 #[test]
@@ -53,8 +53,7 @@ fn fixture(directory: &Path) -> PathBuf {
 /// Returns one line per definition, in order, and one line per used name.
 fn found(language: &'static Language, text: &str) -> String {
     let code = ReadableCode::prepare_text(language.name, text);
-    let component =
-        ComponentFormat::from_language(language.name).map(|format| ComponentCode::read_text(format, text));
+    let component = ComponentFormat::from_language(language.name).map(|format| read_component(format, text));
     let readable = component.as_ref().map_or(&*code.text, |component| &component.text);
     let mut tags = language.tag_query().unwrap().collect_tags(text, readable, |_| {}).unwrap();
     code.complete_tags(text, &mut tags);

@@ -10,6 +10,7 @@ use memod_base::types::{DeclaredRole, SourceKey, is_same_or_inside, last_part};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
+use memod_extract::{format_name, is_named_by_path};
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
 use memod_structure::map::{NumberedLines, contains_path};
@@ -66,6 +67,8 @@ enum EntryForm {
     Definition,
     /// A block of definitions such as an `impl`.
     Scope,
+    /// A file that is a component.
+    Component,
     Section,
 }
 
@@ -205,11 +208,17 @@ fn read_file_outline(
     // For memories and changes, the overloads of a name are one definition; the structure of the file has each of them.
     let structure = reader.read_structure(at.worktree, &span.key)?.unwrap_or_default();
     let lacks_some = structure.lacks_definitions;
-    let declared = structure.declared.into_iter();
+    let is_component = is_named_by_path(format_name(span.key.as_str(), ""));
+    let declared = structure.declared.into_iter().enumerate();
     let mut items: Vec<OutlineEntry> = declared
-        .map(|found| OutlineEntry {
-            name_line: Some(found.name_at.0),
-            ..OutlineEntry::new(found.title, found.lines, EntryForm::from_role(found.role))
+        .map(|(nth, found)| {
+            // The first definition of a component is the component itself.
+            let form = match is_component && nth == 0 {
+                true => EntryForm::Component,
+                false => EntryForm::from_role(found.role),
+            };
+            let name_line = Some(found.name_at.0);
+            OutlineEntry { name_line, ..OutlineEntry::new(found.title, found.lines, form) }
         })
         .collect();
     if items.is_empty() {
@@ -292,6 +301,8 @@ fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
             return item.title.rsplit(HEADING_SEPARATOR).next().unwrap_or_default().to_owned();
         }
         EntryForm::Scope => None,
+        // The text of a component has no line with its name.
+        EntryForm::Component => return format!("component {}", item.title),
         EntryForm::Definition => {
             let first = item.name_line.unwrap_or(first);
             lines.find_signature(last_part(&item.title), first).map(|(_, signature)| signature)

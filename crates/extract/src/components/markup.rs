@@ -2,7 +2,7 @@
 //!
 //! Each byte is read once, from the front to the end. Where markup does not end as it should, reading stops, and the rest stays blank.
 
-use super::ComponentFormat;
+use super::component_code::ComponentFormat;
 use super::reader::MarkupReader;
 use super::tag_names::is_void;
 use super::tag_parts::{ReadTag, Separation};

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::blank_copy::BlankCopy;
 use super::code_end::{CodeScanner, CodeStop};
+use super::component_code::{ComponentCode, ComponentFormat, TemplateUse};
 use super::patterns::is_name_byte;
 use super::tag_names::component_of_tag;
 use super::tag_parts::Attribute;
-use super::{ComponentCode, ComponentFormat, TemplateUse};
 
 /// Deepest nesting of elements in expressions in elements.
 const MAX_DEPTH: usize = 60;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::ComponentFormat;
+use super::component_code::ComponentFormat;
 use super::component_name::{capitalize_word, join_words};
 
 /// Elements without an end tag.

@@ -1,6 +1,6 @@
 //! Reads the tags of markup with their attributes.
 
-use super::ComponentFormat;
+use super::component_code::ComponentFormat;
 use super::reader::MarkupReader;
 use super::tag_parts::{Attribute, AttributeValue, ReadTag, Separation};
 

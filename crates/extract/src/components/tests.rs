@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::{UseReceiver, UseRole};
 
-use super::{ComponentCode, ComponentFormat};
+use super::{ComponentFormat, read_component};
 use crate::extract;
 
 /// Returns the uses of a file, one word each: `line:receiver.name`, with `()` after calls and `import` before imported names. Names
@@ -211,7 +211,7 @@ fn hostile_texts_are_read_in_linear_time() {
             let text = format!("{start}{}", part.repeat(60_000 / part.len()));
             for format in formats {
                 let began = Instant::now();
-                let read = ComponentCode::read_text(format, &text);
+                let read = read_component(format, &text);
                 assert_eq!(read.text.len(), text.len(), "{part}");
                 // Quadratic time would be minutes.
                 assert!(began.elapsed() < Duration::from_secs(5), "{format:?} {start:?} {part:?}");

@@ -136,7 +136,12 @@ fn find_inner_names(new: &NewBlob) -> Vec<(usize, &str)> {
         let line = definition.lines.0;
         let is_around =
             |chunk: &NewChunk| chunk.kind != ChunkKind::Map && chunk.lines.0 <= line && line <= chunk.lines.1;
-        if let Some(at) = new.chunks.iter().rposition(is_around) {
+        // No chunk begins at a line that has only a bracket or marks.
+        let is_inside = |chunk: &NewChunk| {
+            chunk.kind != ChunkKind::Map && line <= chunk.lines.0 && chunk.lines.0 <= definition.lines.1
+        };
+        let around = new.chunks.iter().rposition(is_around);
+        if let Some(at) = around.or_else(|| new.chunks.iter().position(is_inside)) {
             inner.extend(names.map(|name| (at, name)));
         }
     }
