@@ -23,6 +23,7 @@ mod cli;
 mod client;
 mod commits;
 mod compared;
+mod components;
 #[cfg(unix)]
 mod converted;
 mod copies;

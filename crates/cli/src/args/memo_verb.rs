@@ -57,8 +57,8 @@ pub(crate) enum MemoVerb {
     ///
     /// A use without a mark is proved by scope, package, an import or a written type. `likely` means that a type is inferred, that
     /// a name of several words has one definition, or that only the types of arguments decide which overload is meant. `by name`
-    /// means that only the name is the same. Supports Python, JavaScript, TypeScript, Go, Rust, Java, C and C++. Exits with 1 when
-    /// nothing has that name, or nothing uses it.
+    /// means that only the name is the same. Supports Python, JavaScript, TypeScript, Go, Rust, Java, C, C++, and components of
+    /// Vue, Svelte and Astro. Exits with 1 when nothing has that name, or nothing uses it.
     Refs(RefsArgs),
     /// List the definitions that call a function, or use a type
     ///
