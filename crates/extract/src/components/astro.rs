@@ -70,10 +70,10 @@ fn mark_attribute(reader: &mut MarkupReader<'_>, attribute: &Attribute, separati
             reader.copy.put_separator(inner.start.saturating_sub(2), b';');
             reader.mark_block(inner);
         }
-        (AttributeValue::Braces(inner), Separation::Statements) => {
-            if reader.text.get(inner.clone()).is_some_and(|code| !code.trim().is_empty()) {
-                reader.mark_expression(inner);
-            }
+        (AttributeValue::Braces(inner), Separation::Statements)
+            if reader.text.get(inner.clone()).is_some_and(|code| !code.trim().is_empty()) =>
+        {
+            reader.mark_expression(inner);
         }
         (AttributeValue::Template(span), separation) => {
             let mark = if separation == Separation::List { b',' } else { b';' };

@@ -58,7 +58,7 @@ impl ComponentCode {
             tag.names.retain(|name| text.get(name.clone()) != Some("default"));
         }
         tags.definitions.retain(|tag| !tag.names.is_empty());
-        for used in self.uses.iter() {
+        for used in &self.uses {
             match tags.uses.binary_search_by(|(known, _)| known.as_str().cmp(&used.name)) {
                 Ok(at) => tags.uses[at].1 += 1,
                 Err(at) => tags.uses.insert(at, (used.name.clone(), 1)),

@@ -49,7 +49,7 @@ impl<'a> MarkupReader<'a> {
         while self
             .bytes
             .get(end)
-            .is_some_and(|byte| !is_end(*byte) && !(*byte == b'/' && self.byte_at(end + 1) == b'>'))
+            .is_some_and(|byte| !(is_end(*byte) || *byte == b'/' && self.byte_at(end + 1) == b'>'))
         {
             end += 1;
         }
