@@ -194,7 +194,7 @@ fn hostile_components_are_indexed_beside_others() {
     ];
     for (nth, text) in texts.iter().enumerate() {
         for format in ["vue", "svelte", "astro"] {
-            live.write(&format!("src/hostile{nth}.{format}"), &text.repeat(900_000 / text.len()));
+            live.write(&format!("src/hostile{nth}.{format}"), text.repeat(900_000 / text.len()));
         }
     }
     live.write("src/cut.vue", "\u{feff}<template>\r\n  <Card\r\n");
