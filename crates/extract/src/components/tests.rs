@@ -17,7 +17,7 @@ fn uses(path: &str, text: &str) -> String {
             UseReceiver::Own => "this.".to_owned(),
             UseReceiver::Other => "?.".to_owned(),
             UseReceiver::Import => "import ".to_owned(),
-            UseReceiver::None => String::new(),
+            UseReceiver::None | UseReceiver::Fixture => String::new(),
         };
         let call = if used.role == UseRole::Call { "()" } else { "" };
         format!("{}:{receiver}{}{call}", used.line, structure.name(used.name))
