@@ -1,6 +1,7 @@
-//! Finds the definition that a use of a name means, and renders the map of a repository.
+//! Finds the definition that a use of a name means, renders the map of a repository, and reads the tests in a text.
 //!
 //! Pure: takes the definitions and uses of files, and uses no file system, clock, environment or SQL.
 
 pub mod map;
 pub mod resolve;
+pub mod test_blocks;
