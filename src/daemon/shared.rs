@@ -15,6 +15,7 @@ pub(super) mod memory_scope;
 pub(super) mod memory_thread;
 pub(super) mod object_ids;
 pub(super) mod project_survey;
+pub(super) mod structure_cache;
 pub(super) mod watched_files;
 pub(super) mod worktree_cache;
 
@@ -39,6 +40,7 @@ use crate::daemon::shared::language_model::LanguageModel;
 use crate::daemon::shared::memory_thread::MemoryThread;
 use crate::daemon::shared::object_ids::KnownObjectIds;
 use crate::daemon::shared::project_survey::SurveyCache;
+use crate::daemon::shared::structure_cache::StructureCache;
 
 /// The engine, and the state that requests share.
 pub(super) struct Shared {
@@ -54,6 +56,8 @@ pub(super) struct Shared {
     pub(super) definitions: KnownDefinitions,
     /// The chunks of worktrees.
     pub(super) chunks: ChunkCache,
+    /// What files declare and use, and the modules of worktrees.
+    pub(super) structures: StructureCache,
     /// The rows of chunks and paths that searches have read.
     pub(super) rows: RowCache,
     /// Whether files were renamed to others.
@@ -96,6 +100,7 @@ impl Shared {
             changes: ChangeCache::default(),
             definitions: KnownDefinitions::default(),
             chunks: ChunkCache::default(),
+            structures: StructureCache::default(),
             rows: RowCache::default(),
             renames: KnownRenames::default(),
             texts: KnownTexts::default(),
@@ -113,6 +118,7 @@ impl Shared {
         self.changes.clear();
         self.definitions.clear();
         self.chunks.clear();
+        self.structures.clear();
         self.rows.clear();
         self.renames.clear();
     }

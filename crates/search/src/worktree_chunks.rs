@@ -319,6 +319,11 @@ impl WorktreeChunks {
         }
     }
 
+    /// Returns the first chunk of the file at a path, which identifies its content; `None` for an unknown path.
+    pub fn first_chunk_of(&self, path: &str) -> Option<ChunkId> {
+        self.contents[self.paths[self.path_position(path)?].content as usize].first_chunk()
+    }
+
     /// Returns the index of a path in `paths`.
     fn path_position(&self, path: &str) -> Option<usize> {
         self.paths.binary_search_by(|known| (*known.path).cmp(path)).ok()

@@ -6,6 +6,7 @@ mod companions;
 mod follow_uses;
 mod match_tests_by_name;
 mod method_sets;
+mod overridden_members;
 mod question_targets;
 mod similar_tests;
 mod test_order;

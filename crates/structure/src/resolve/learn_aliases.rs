@@ -29,7 +29,13 @@ impl<S: StructureStore> Resolver<'_, S> {
             written.extend(imports.map(|import| import.local.as_str()));
             written.extend(self.aliases.fixtures.iter().map(String::as_str));
         }
-        structure.uses.iter().filter(move |used| written.contains(structure.name(used.name)))
+        // Names are compared once for all of their uses.
+        let ids: Vec<u32> = (0..)
+            .zip(&structure.names)
+            .filter(|(_, name)| written.contains(name.as_str()))
+            .map(|(id, _)| id)
+            .collect();
+        structure.uses.iter().filter(move |used| ids.contains(&used.name))
     }
 
     /// Adds the aliases under which a file imports or exports the definitions in `wanted`, so that [`Self::find_uses`] finds

@@ -51,6 +51,12 @@ pub fn reads_uses(path: &str) -> bool {
     LanguageFamily::from_path(path) != LanguageFamily::Other
 }
 
+/// Returns whether the code of two files can use each other's definitions: files of one language, or of languages that are compiled
+/// together.
+pub fn shares_language(one: &str, other: &str) -> bool {
+    LanguageFamily::from_path(one) == LanguageFamily::from_path(other)
+}
+
 /// The structures of the files of a worktree.
 pub trait StructureStore {
     /// Returns the structure of a file; empty where none is known.

@@ -10,6 +10,9 @@ use super::split_path::split_path;
 /// A file by its number in a [`PathIndex`].
 pub type FileNumber = u32;
 
+/// Maximum number of files whose imports are kept.
+const MOST_IMPORTERS: usize = 20_000;
+
 /// The source files of a worktree.
 #[derive(Default)]
 pub struct PathIndex {
@@ -49,6 +52,20 @@ impl PathIndex {
         Self { packages, modules: OnceLock::new(), imported: Mutex::default(), ..self }
     }
 
+    /// Returns an index of these files and of further paths, with the same packages.
+    #[must_use]
+    pub fn with_more_paths(&self, more: impl IntoIterator<Item = String>) -> Self {
+        let mut paths: Vec<String> = self.paths.iter().cloned().chain(more).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        Self::new(paths).with_packages(self.packages.clone())
+    }
+
+    /// Returns whether the files are these, in this order.
+    pub fn has_paths(&self, paths: &[String]) -> bool {
+        self.paths == paths
+    }
+
     /// Returns the path of a file.
     pub fn path_of(&self, file: FileNumber) -> &str {
         &self.paths[file as usize]
@@ -73,6 +90,9 @@ impl PathIndex {
         known(&imported).unwrap_or_else(|| {
             let found = self.module_resolver().find_files(self.path_of(from), module);
             let found: Vec<_> = found.iter().filter_map(|path| self.number_of(path)).collect();
+            if imported.len() >= MOST_IMPORTERS {
+                imported.clear();
+            }
             imported.entry(from).or_default().insert(module.to_owned(), found.clone());
             found
         })

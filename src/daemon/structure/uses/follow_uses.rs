@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, is_compound, last_part};
 use memod_database::DatabaseError;
-use memod_structure::resolve::{Certainty, DefinitionCandidate, Resolver, StructureStore as _};
+use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
 use super::method_sets;
+use super::overridden_members::add_overridden;
 use super::worktree_structures::{CodeNode, ResolvedUse, WorktreeStructures};
 
 /// Factor from the weight of a definition to that of its user, by the certainty of the use. The last one, for uses by name, is
@@ -23,6 +24,12 @@ const LEAST_FOLLOWED: f64 = 0.05;
 const MOST_FOUND: usize = 5_000;
 /// Maximum number of definitions that a call may mean; a call that may mean more is ignored, unless it is exact.
 const MOST_MEANT: usize = 4;
+
+/// Maximum number of files that are looked at and of uses that are resolved for the second and farther steps together: they are many,
+/// and each says less. A number and not a time, so that an answer is the same on a busy machine.
+const MOST_FARTHER_WORK: usize = 6_000;
+/// Maximum number of lines of uses that are kept for one definition.
+const MOST_LINES: usize = 64;
 
 /// The kind of uses that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,16 +76,24 @@ pub(super) struct FollowedSteps {
     /// Number of calls in the starting definitions that mean no definition of the worktree, or one of too many.
     pub(super) n_unresolved_calls: usize,
     known: HashMap<CodeNode, usize>,
+    /// Lines of further uses in the definition of a step, as near as that of the step.
+    lines: HashMap<usize, Vec<u32>>,
 }
 
 impl FollowedSteps {
     /// Adds a step, or replaces a lighter step to the same definition at the same depth; returns whether the definition is new.
     fn add_step(&mut self, step: UseStep) -> bool {
         match self.known.get(&step.node) {
-            Some(&known) => {
-                let known = &mut self.steps[known];
-                if known.depth == step.depth && known.weight < step.weight {
-                    *known = step;
+            Some(&id) => {
+                let known = &mut self.steps[id];
+                if known.depth == step.depth {
+                    let lines = self.lines.entry(id).or_default();
+                    if lines.len() < MOST_LINES {
+                        lines.push(if known.weight < step.weight { known.line } else { step.line });
+                    }
+                    if known.weight < step.weight {
+                        *known = step;
+                    }
                 }
                 false
             }
@@ -102,6 +117,15 @@ impl FollowedSteps {
             let (node, certainty) = (CodeNode::from(*own), Certainty::Exact);
             self.add_step(UseStep { node, depth: 0, via: None, line, certainty, weight: 1.0 });
         }
+    }
+
+    /// Returns the lines of the uses in the definition of a step, in order.
+    pub(super) fn lines_of(&self, step: usize) -> Vec<u32> {
+        let more = self.lines.get(&step).into_iter().flatten();
+        let mut lines: Vec<u32> = more.copied().chain([self.steps[step].line]).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
     }
 
     fn weight_and_certainty(&self, step: Option<usize>) -> (f64, Certainty) {
@@ -137,6 +161,9 @@ pub(super) fn follow_users(
     }
     for depth in 1..=bounds.depth {
         let first_new = reached.steps.len();
+        if depth > 1 {
+            structures.limit_work(MOST_FARTHER_WORK);
+        }
         let through_base = match edges {
             FollowedUses::Bases => {
                 add_implementers(structures, &open, depth, &mut reached)?;
@@ -145,7 +172,7 @@ pub(super) fn follow_users(
             FollowedUses::Calls | FollowedUses::Uses => add_overridden(structures, &mut open)?,
         };
         for (name, wanted) in group_by_name(structures, &open) {
-            if reached.check_limits(bounds) {
+            if reached.check_limits(bounds) || structures.is_past_deadline() {
                 break;
             }
             let candidates: Vec<DefinitionCandidate> = wanted.keys().copied().collect();
@@ -216,48 +243,6 @@ pub(super) fn add_users_of_removed(
         }
     }
     Ok(())
-}
-
-/// Returns the members of base types that a member overrides or implements: a call of one of them may run this member.
-fn find_overridden_members(
-    structures: &WorktreeStructures<'_>,
-    member: DefinitionCandidate,
-) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
-    let structure = structures.structure_of(member.file);
-    let declared = member.declared_in(&structure);
-    if declared.role != DeclaredRole::Member {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    for name in declared.own_names() {
-        let candidates = structures.find_candidates(name)?;
-        found.extend(
-            Resolver::new(&structures.paths, structures, name, &candidates).overridden_members(member),
-        );
-        found.extend(method_sets::find_implemented_methods(structures, member, &candidates)?);
-    }
-    Ok(found)
-}
-
-/// Adds to `open` the members of base types that the members there override or implement; returns the added ones.
-fn add_overridden(
-    structures: &WorktreeStructures<'_>,
-    open: &mut Vec<(DefinitionCandidate, Option<usize>)>,
-) -> Result<HashSet<DefinitionCandidate>, DatabaseError> {
-    let mut known: HashSet<DefinitionCandidate> = open.iter().map(|(candidate, _)| *candidate).collect();
-    let mut added = HashSet::new();
-    for (candidate, step) in open.clone() {
-        if structures.is_past_deadline() {
-            break;
-        }
-        for base in find_overridden_members(structures, candidate)? {
-            if known.insert(base) {
-                added.insert(base);
-                open.push((base, step));
-            }
-        }
-    }
-    Ok(added)
 }
 
 /// Adds steps to the types of Go that have the methods of an interface in `open`.

@@ -55,13 +55,18 @@ pub(super) fn find_implementers(
     Ok((certainty, found))
 }
 
+/// Returns whether a member may implement a method of an interface of Go.
+pub(super) fn may_implement(structures: &WorktreeStructures<'_>, method: DefinitionCandidate) -> bool {
+    is_go(structures, method) && find_declared(structures, method).parent.is_none()
+}
+
 /// Returns the methods of interfaces among `candidates` that a method of a type implements; all have the same name.
 pub(super) fn find_implemented_methods(
     structures: &WorktreeStructures<'_>,
     method: DefinitionCandidate,
     candidates: &[DefinitionCandidate],
 ) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
-    if !is_go(structures, method) || find_declared(structures, method).parent.is_some() {
+    if !may_implement(structures, method) {
         return Ok(Vec::new());
     }
     let own = (package_dir(structures, method), find_declared(structures, method).owner_title().to_owned());

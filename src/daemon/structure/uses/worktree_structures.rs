@@ -9,24 +9,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::types::{
-    ClassSet, DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, UseRole, WorktreeId,
-    last_part,
+    DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, UseRole, WorktreeId, last_part,
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_proto::AnswerPart;
-use memod_search::paths::class_rules;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
-    Certainty, DefinitionCandidate, FileNumber, Packages, PathIndex, Resolver, StructureStore, has_overloads,
-    hyphenated_tag,
+    Certainty, DefinitionCandidate, FileNumber, PathIndex, Resolver, StructureStore, has_overloads,
+    hyphenated_tag, shares_language,
 };
 use memod_text::words::{TokenForm, write_words};
 
-use crate::daemon::definitions::named_definitions::find_definitions;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::shared::Shared;
-use crate::daemon::shared::code_map_cache::SECONDARY_CLASSES;
 
 /// Maximum number of definitions of one name that are distinguished: a name with more is too common to mean one of them.
 const MOST_CANDIDATES: usize = 1_000;
@@ -35,9 +31,6 @@ const MOST_STRUCTURES: usize = 4_000;
 
 /// Maximum number of steps from value to type and from type to base type for resolving one use.
 const MOST_STEPS: u32 = 2_000;
-/// Maximum number of manifests that are read, and of bytes in each.
-const MOST_MANIFESTS: usize = 2_000;
-const MOST_MANIFEST_BYTES: u64 = 256 << 10;
 /// Why an answer lacks something while a part of the index cannot be read.
 const UNREADABLE_INDEX: &str = "a part of the index cannot be read; the log has the reason";
 
@@ -81,15 +74,20 @@ type UseForm = (u32, UseReceiver, u32, UseRole, Option<u8>, Option<u32>);
 pub(super) struct WorktreeStructures<'a> {
     shared: &'a Shared,
     reader: &'a IndexReader,
-    worktree: WorktreeId,
     pub(super) chunks: Arc<WorktreeChunks>,
-    pub(super) paths: PathIndex,
+    pub(super) paths: Arc<PathIndex>,
+    /// Number of contents that had been extracted again by then.
+    n_replaced: u64,
     structures: RefCell<HashMap<FileNumber, Arc<FileStructure>>>,
     candidates: RefCell<HashMap<String, Arc<[DefinitionCandidate]>>>,
     /// Number of steps taken for the use that is being resolved.
     n_steps: Cell<u32>,
     /// Deadline for finding uses.
     until: Instant,
+    /// Number of files that may still be looked at, and of uses that may still be resolved.
+    work_left: Cell<usize>,
+    /// Numbers of the contents whose last part is in no chunk.
+    cut_contents: Vec<u32>,
     /// Why an answer lacks something.
     cut: Cell<Option<&'static str>>,
     /// Whether a part of the index could not be read.
@@ -106,27 +104,27 @@ impl<'a> WorktreeStructures<'a> {
         until: Instant,
     ) -> Result<Self, DatabaseError> {
         let chunks = shared.chunks.current_chunks(reader, view)?;
-        let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
-        let mut paths: Vec<String> = all.map(str::to_owned).collect();
-        // An empty file has no chunks, but may make its directory a package.
-        paths.extend(reader.list_empty_files(view)?);
-        paths.extend(gone);
-        paths.sort_unstable();
-        paths.dedup();
-        let packages = read_packages(root, &paths);
-        let paths = PathIndex::new(paths).with_packages(packages);
+        let mut paths = shared.structures.current_paths(reader, (view, root), &chunks)?;
+        let gone: Vec<String> = gone.into_iter().filter(|path| paths.number_of(path).is_none()).collect();
+        if !gone.is_empty() {
+            paths = Arc::new(paths.with_more_paths(gone));
+        }
+        let n_replaced = reader.n_extracted_again()?;
+        let cut_contents = chunks.cut_contents().collect();
         let (structures, candidates, cut) = (RefCell::default(), RefCell::default(), Cell::default());
         let n_steps = Cell::default();
         Ok(Self {
             shared,
             reader,
-            worktree: view,
             chunks,
             paths,
+            n_replaced,
             structures,
             candidates,
             n_steps,
             until,
+            work_left: Cell::new(usize::MAX),
+            cut_contents,
             cut,
             lacks_index: Cell::default(),
         })
@@ -144,13 +142,26 @@ impl<'a> WorktreeStructures<'a> {
         }
     }
 
-    /// Returns whether the deadline has passed; if so, records that as the reason why the answer is cut.
+    /// Allows at most so much further work; see [`Self::is_past_deadline`]. Has no effect if less is allowed already.
+    pub(super) fn limit_work(&self, most: usize) {
+        self.work_left.set(self.work_left.get().min(most));
+    }
+
+    fn spend_work(&self) {
+        self.work_left.set(self.work_left.get().saturating_sub(1));
+    }
+
+    /// Returns whether the deadline has passed, or the allowed work is done; if so, records that as the reason why the answer is cut.
     pub(super) fn is_past_deadline(&self) -> bool {
-        let is_late = Instant::now() >= self.until;
-        if is_late {
-            self.cut.set(Some("the time limit was reached"));
-        }
-        is_late
+        let why = if self.work_left.get() == 0 {
+            "many uses of uses are left out"
+        } else if Instant::now() >= self.until {
+            "the time limit was reached"
+        } else {
+            return false;
+        };
+        self.cut.set(Some(why));
+        true
     }
 
     /// Returns the uses in all files that may mean one of the `wanted`, which all have this name.
@@ -178,10 +189,16 @@ impl<'a> WorktreeStructures<'a> {
             open.extend(self.find_files_with_name(&tag)?);
         }
         while !open.is_empty() {
+            // Code of other languages cannot use the definitions.
+            open.retain(|file| {
+                let path = self.paths.path_of(*file);
+                wanted_files.iter().any(|wanted| shares_language(path, self.paths.path_of(*wanted)))
+            });
             let mut next = BTreeSet::new();
             // The files of the definitions come first, because they say whether there is a default.
             let (first, rest): (Vec<_>, Vec<_>) = open.iter().partition(|file| wanted_files.contains(file));
             for file in first.into_iter().chain(rest).take_while(|_| !self.is_past_deadline()) {
+                self.spend_work();
                 let learned = resolver.learn_aliases(file, &self.structure_of(file), &wanted_files);
                 for name in &learned.names {
                     next.extend(self.find_files_with_name(name)?);
@@ -227,6 +244,7 @@ impl<'a> WorktreeStructures<'a> {
             let line = (is_import || has_blocks).then_some(used.line);
             let form = (used.name, used.receiver, used.within, used.role, used.n_arguments, line);
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
+                self.spend_work();
                 let (certainty, all) = resolver.resolve_use(file, &structure, used);
                 let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));
                 (self.lower_if_overloaded(certainty, &meant, &other), meant, all.len())
@@ -321,17 +339,14 @@ impl<'a> WorktreeStructures<'a> {
         if let Some(known) = self.candidates.borrow().get(name) {
             return Ok(Arc::clone(known));
         }
-        let defined = find_definitions(self.shared, self.reader, self.worktree, last_part(name))?;
-        let files: BTreeSet<FileNumber> =
-            defined.iter().filter_map(|(key, _)| self.paths.number_of(key.as_str())).collect();
+        let defined = self.reader.find_definitions_named(last_part(name))?;
+        let contents = defined.iter().filter_map(|(id, _)| self.chunks.get(*id)).map(|chunk| chunk.content);
+        let contents: BTreeSet<u32> = contents.chain(self.cut_contents.iter().copied()).collect();
+        let paths = contents.iter().flat_map(|content| self.chunks.paths_of(*content));
+        let files: BTreeSet<FileNumber> = paths.filter_map(|path| self.paths.number_of(path)).collect();
         let mut found = Vec::new();
         for file in files {
-            let structure = self.structure_of(file);
-            for (id, declared) in structure.declared.iter().enumerate() {
-                let has_name =
-                    declared.role != DeclaredRole::Scope && declared.own_names().any(|own| own == name);
-                found.extend(has_name.then_some(DefinitionCandidate { file, declared: id as u32 }));
-            }
+            found.extend(self.list_declared(file, name));
             if found.len() > MOST_CANDIDATES {
                 found.truncate(MOST_CANDIDATES);
                 self.cut.set(Some(
@@ -345,12 +360,21 @@ impl<'a> WorktreeStructures<'a> {
         Ok(found)
     }
 
+    /// Returns the definitions with a name in one file.
+    pub(super) fn list_declared(&self, file: FileNumber, name: &str) -> Vec<DefinitionCandidate> {
+        let structure = self.structure_of(file);
+        let with_name = (0..).zip(&structure.declared).filter(|(_, declared)| {
+            declared.role != DeclaredRole::Scope && declared.own_names().any(|own| own == name)
+        });
+        with_name.map(|(declared, _)| DefinitionCandidate { file, declared }).collect()
+    }
+
     /// Returns the files whose text contains a name, and those that are not indexed to their end, ordered by path.
     pub(super) fn find_files_with_name(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
         let mut tokens = String::new();
         write_words(name, TokenForm::Whole, &mut tokens);
         let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
-        let mut contents: BTreeSet<u32> = self.chunks.cut_contents().collect();
+        let mut contents: BTreeSet<u32> = self.cut_contents.iter().copied().collect();
         if !phrase.tokens.is_empty() {
             self.reader.read_postings()?.each_match(&phrase, |id, _| {
                 contents.extend(self.chunks.get(id).map(|chunk| chunk.content));
@@ -371,13 +395,19 @@ impl StructureStore for WorktreeStructures<'_> {
         if let Some(known) = self.structures.borrow().get(&file) {
             return Arc::clone(known);
         }
-        let key = self.source_key(file);
-        let read = self.reader.read_structure(self.worktree, &key).unwrap_or_else(|error| {
-            tracing::warn!(path = %key, %error, "the names of a file are left out of an answer");
+        let path = self.paths.path_of(file);
+        let first = self.chunks.first_chunk_of(path);
+        let read = first.map(|first| {
+            self.shared.structures.find_structure(self.n_replaced, first, || {
+                self.reader.read_content_structure(first).map(Option::unwrap_or_default)
+            })
+        });
+        let structure = read.transpose().unwrap_or_else(|error| {
+            tracing::warn!(path, %error, "the names of a file are left out of an answer");
             self.lacks_index.set(true);
             None
         });
-        let structure = Arc::new(read.unwrap_or_default());
+        let structure = structure.unwrap_or_default();
         if structure.lacks_uses || structure.lacks_definitions {
             self.cut.set(Some("a file has more uses or definitions than the index keeps for a file"));
         }
@@ -406,30 +436,4 @@ impl StructureStore for WorktreeStructures<'_> {
             Vec::new()
         })
     }
-}
-
-/// Reads the packages that the manifests of a worktree declare.
-fn read_packages(root: &Path, paths: &[String]) -> Packages {
-    let mut packages = Packages::default();
-    let mut manifests: Vec<&String> = paths.iter().filter(|path| Packages::is_manifest(path)).collect();
-    // If several packages have one name, the one nearest to the top counts; those in tests, examples and the like come last.
-    manifests.sort_by_key(|path| {
-        let is_aside =
-            class_rules::classes_by_path(path).intersects(ClassSet::from_classes(&SECONDARY_CLASSES));
-        (is_aside, path.matches('/').count())
-    });
-    let mut rest: Vec<String> = manifests.into_iter().take(MOST_MANIFESTS).cloned().collect();
-    let mut known: HashSet<String> = rest.iter().cloned().collect();
-    // A configuration of a compiler may extend others, which have any name.
-    while !rest.is_empty() {
-        for path in &rest {
-            let read = memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
-            if let Ok(memod_scan::Content::Text(text)) = read.map(|read| read.content) {
-                packages.add_manifest(path, &text);
-            }
-        }
-        rest = packages.list_missing_manifests();
-        rest.retain(|path| paths.binary_search(path).is_ok() && known.insert(path.clone()));
-    }
-    packages
 }

@@ -92,6 +92,9 @@ impl JavaScriptManifests {
     }
 }
 
+/// Maximum number of imports whose files are kept.
+const MOST_KNOWN: usize = 100_000;
+
 /// What an import means: the key is the importing file's directory, its configuration, and the text of the import.
 type KnownImports = HashMap<(String, Option<String>, String), Vec<String>>;
 
@@ -127,7 +130,12 @@ impl ModuleResolver {
         }
         let found = self.resolve_import(from, import, config.as_deref());
         let found = found.map_or_else(Vec::new, |path| self.with_implementation(&path));
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, found.clone());
+        drop(known);
         found
     }
 
