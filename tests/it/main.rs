@@ -62,6 +62,7 @@ mod javascript_imports;
 mod language_model;
 mod levels;
 mod lifecycle;
+mod listed_tests;
 mod live;
 #[cfg(unix)]
 mod manual;

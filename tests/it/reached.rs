@@ -211,15 +211,13 @@ fn tests_are_ordered_by_uses_and_names() {
     live.write("tests/test_all.py", uses);
     live.write("tests/test_later.py", uses.replace("test_it", "test_named"));
     // What calls a type calls its constructor.
-    let expected = [
-        "tests/test_later.py test_named 1 exact",
-        "tests/test_all.py test_it 1 exact",
-        "tests/test_views.py test_page 0 similar",
-    ];
+    let expected = ["tests/test_later.py test_named 1 exact", "tests/test_all.py test_it 1 exact"];
     check(&live, &["tests", "app/later.py#Later.__init__"], &expected);
+    let all = [expected[0], expected[1], "tests/test_views.py test_page 0 similar"];
+    check(&live, &["tests", "app/later.py#Later.__init__", "--all"], &all);
     // No use leads there, as when a framework calls it.
     let named = [
-        "tests/test_later.py the file 0 by name",
+        "tests/test_later.py the file 0 likely",
         "tests/test_all.py test_it 0 similar",
         "tests/test_views.py test_page 0 similar",
     ];
@@ -229,12 +227,13 @@ fn tests_are_ordered_by_uses_and_names() {
         found[1..].sort();
         found
     };
-    assert_eq!(in_any_order(&memo(&live, &["tests", "app/later.py#Later.get"]).1), named);
+    assert_eq!(in_any_order(&memo(&live, &["tests", "app/later.py#Later.get", "--all"]).1), named);
+    check(&live, &["tests", "app/later.py#Later.get"], &named[..1]);
     check(&live, &["impact", "app/later.py#Later.get"], &[]);
     // The farther of two files of one name is about something else.
     live.write("other/tests/test_later.py", "def test_other():\n    pass\n");
     let other = "other/tests/test_later.py test_other 0 similar";
-    let found = in_any_order(&memo(&live, &["tests", "app/later.py#Later.get"]).1);
+    let found = in_any_order(&memo(&live, &["tests", "app/later.py#Later.get", "--all"]).1);
     assert_eq!(found, [named[0], other, named[1], named[2]]);
 }
 

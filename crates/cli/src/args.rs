@@ -49,7 +49,7 @@ pub(super) use memory_args::{
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
 };
-pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
+pub(super) use uses_args::{ImpactArgs, RefsArgs, TestsArgs, UsesArgs, UsesListArgs};
 pub(super) use verb_examples::find_examples;
 pub(super) use verb_families::{BackupVerb, DaemonControlVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb};
 pub(super) use verb_groups::{build_full_command, parse_command_line};

@@ -194,8 +194,8 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
         MemoVerb::Refs(typed) => uses::print_uses(typed, &context()?, output),
         MemoVerb::Callers(typed) => uses::print_related_definitions("callers", typed, &context()?, output),
         MemoVerb::Callees(typed) => uses::print_related_definitions("callees", typed, &context()?, output),
-        MemoVerb::Impact(typed) => uses::print_impact("impact", typed, &context()?, output),
-        MemoVerb::Tests(typed) => uses::print_impact("tests", typed, &context()?, output),
+        MemoVerb::Impact(typed) => uses::print_impact(typed, &context()?, output),
+        MemoVerb::Tests(typed) => uses::print_tests(typed, &context()?, output),
         MemoVerb::Implements(typed) => {
             uses::print_related_definitions("implements", typed, &context()?, output)
         }

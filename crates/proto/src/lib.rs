@@ -51,7 +51,7 @@ pub use self::queries::code_history::{
 };
 pub use self::queries::complete::{CompleteParams, CompleteResult, CompletionKind};
 pub use self::queries::outline_item::{OutlineItem, OutlineParams, OutlineResult};
-pub use self::queries::reached_definitions::{ReachParams, ReachResult, ReachedDefinition};
+pub use self::queries::reached_definitions::{NeighbourLine, ReachParams, ReachResult, ReachedDefinition};
 pub use self::queries::references::{
     AskedUses, RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult, UnsearchedFile,
     describe_unsearched,

@@ -610,12 +610,14 @@ class RefsResult(Record):
 
 
 class CallsParams(TypedDict, total=False):
+    query: Optional[str]
+    """For `tests`: what has changed, in words. Tests with these words come first among equals, and tests that only have similar words are searched for with them."""
     depth: Optional[int]
     """Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 2 for `impact`, 8 for the others."""
     all: bool
-    """For `impact`: also list and follow uses that have only the name in common. Otherwise they are counted, and listed only if there are no other uses."""
+    """For `impact` and `tests`: also list uses that have only the name in common, and for `tests` files with similar words. Otherwise they are counted, and listed only if there is nothing else."""
     limit: Optional[int]
-    """Maximum number of definitions in the result; 100 when absent."""
+    """Maximum number of definitions in the result; when absent, 100, and for `tests` 20, at most five of a file."""
     with_: list[Extra]
     """Parts to add to the answer."""
     sync: Freshness
@@ -645,8 +647,25 @@ class ReachedDefinition(Record):
     """Index in `found`, from 0, of the definition that it uses or that calls it; absent for the nearest, and if that definition is left out."""
     certainty: str
     """Certainty of the least sure use on the way: `exact`, `likely` or `by name`; `similar` for a test that only has similar words."""
+    test: Optional[str]
+    """For a test, the name by which its runner knows it: `parser > parses empty input`, `TestParse/empty`; absent if that is the title."""
+    is_parametrised: bool
+    """Whether a test is run with several inputs."""
+    n_more_in_file: Optional[int]
+    """For `tests`, on the last one of a file: number of further tests of the file that are not listed."""
     is_test: bool
     """Whether the definition is a test."""
+
+
+class NeighbourLine(Record):
+    path: str
+    """Path from the worktree's top."""
+    cwd_path: Optional[str]
+    """The path relative to `cwd`, as a person there would type it; absent at the top of the worktree."""
+    line: int
+    """Line, 1-based."""
+    text: str
+    """Text of that line; filler letters replace credentials."""
 
 
 class ReachResult(Record):
@@ -661,7 +680,13 @@ class ReachResult(Record):
     n_found: int
     """Number of definitions that were reached."""
     n_by_name: Optional[int]
-    """For `impact` without `all`: number of definitions that are not listed, because only names lead to them."""
+    """For `impact` and `tests` without `all`: number of definitions that are not listed, because only names lead to them."""
+    n_similar: Optional[int]
+    """For `tests` without `all`: number of files that are not listed, because they only have similar words."""
+    fakes: list[NeighbourLine]
+    """For `tests`: lines of tests that replace what is asked about by a fake, at most ten."""
+    neighbours: list[NeighbourLine]
+    """For `tests`: documents that name what is asked about, at most three, and the manifest that says how its tests run."""
     n_tests: int
     """Number of tests among the reached definitions."""
     n_untold: int
@@ -689,12 +714,14 @@ class ReachResult(Record):
 class ReachParams(TypedDict, total=False):
     since: Optional[str]
     """For `impact` and `tests`, instead of a target: a revision, to start from the definitions that were changed since."""
+    query: Optional[str]
+    """For `tests`: what has changed, in words. Tests with these words come first among equals, and tests that only have similar words are searched for with them."""
     depth: Optional[int]
     """Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 2 for `impact`, 8 for the others."""
     all: bool
-    """For `impact`: also list and follow uses that have only the name in common. Otherwise they are counted, and listed only if there are no other uses."""
+    """For `impact` and `tests`: also list uses that have only the name in common, and for `tests` files with similar words. Otherwise they are counted, and listed only if there is nothing else."""
     limit: Optional[int]
-    """Maximum number of definitions in the result; 100 when absent."""
+    """Maximum number of definitions in the result; when absent, 100, and for `tests` 20, at most five of a file."""
     with_: list[Extra]
     """Parts to add to the answer."""
     sync: Freshness
@@ -1750,11 +1777,11 @@ PARAMS: dict[str, list[str]] = {
     "show": ["target", "sync", "wait_ms"],
     "outline": ["target", "depth", "limit", "sync", "wait_ms"],
     "refs": ["target", "limit", "with", "sync", "wait_ms"],
-    "callers": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
-    "callees": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
-    "impact": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
-    "tests": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
-    "implements": ["target", "since", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "callers": ["target", "since", "query", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "callees": ["target", "since", "query", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "impact": ["target", "since", "query", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "tests": ["target", "since", "query", "depth", "all", "limit", "with", "sync", "wait_ms"],
+    "implements": ["target", "since", "query", "depth", "all", "limit", "with", "sync", "wait_ms"],
     "why": ["target", "limit"],
     "changed": ["since", "until", "path", "limit", "sync", "wait_ms"],
     "status": ["files", "skipped"],

@@ -16,7 +16,7 @@ use super::memory_args::{
     TagArgs,
 };
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, RelatedArgs, ResolveArgs};
-use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
+use super::uses_args::{ImpactArgs, RefsArgs, TestsArgs, UsesArgs};
 use super::verb_families::{
     BackupVerb, DaemonControlVerb, ForgetVerb, LinkVerb, ShareVerb, TagVerb, VerbFamily,
 };
@@ -78,10 +78,11 @@ pub(crate) enum MemoVerb {
     Impact(ImpactArgs),
     /// List the tests that reach a definition, a file or a change
     ///
-    /// Follows uses for eight steps. Tests to run first are at the top: those that use the definition directly, and
-    /// those in a file named after it. Also lists test files that contain the name without a known use, and up to ten test files
-    /// with similar words. Exits with 1 when nothing has that name, or no test is found.
-    Tests(ImpactArgs),
+    /// Follows uses for eight steps. Tests of which it is proved that they use the definition come first, then those that
+    /// probably do, among them files named after its file. Tests that have only a name or similar words in common are counted; `--all` lists
+    /// them. Words after the target say what has changed: `memo tests src/a.rs "empty input"`. Also shows where tests replace the definition by
+    /// a fake, and documents that name it. Exits with 1 when nothing has that name, or no test is found.
+    Tests(TestsArgs),
     /// List the types that extend or implement a class, interface or trait
     ///
     /// Lists direct and indirect subtypes; in Go, the types that have methods of the same names. Exits with 1 when nothing has that

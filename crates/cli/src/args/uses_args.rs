@@ -39,7 +39,29 @@ pub(crate) struct ImpactArgs {
     /// Maximum number of steps from the definition, 1 to 8
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) depth: Option<u32>,
-    /// Also list and follow uses that have only the name in common; `memo tests` always does
+    /// Also list and follow uses that have only the name in common
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) list: UsesListArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestsArgs {
+    /// A file, or a definition: a path from the current directory with its name or a line of it, or just the name [default: what
+    /// has changed since the last commit]
+    #[arg(value_name = "PATH|PATH#SYMBOL|PATH:LINE|NAME", conflicts_with = "since")]
+    pub(crate) target: Option<String>,
+    /// What has changed, in words: tests with these words come first
+    #[arg(value_name = "WORDS")]
+    pub(crate) words: Vec<String>,
+    /// Definitions that have changed since a revision, a time or an age, as for `memo changed`
+    #[arg(long, value_name = "REV")]
+    pub(crate) since: Option<String>,
+    /// Maximum number of steps from the definition, 1 to 8
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) depth: Option<u32>,
+    /// Also list tests that have only a name or words in common
     #[arg(short, long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -48,9 +70,9 @@ pub(crate) struct ImpactArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UsesListArgs {
-    /// Maximum number of definitions or uses; with --files, of paths
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
-    pub(crate) limit: usize,
+    /// Maximum number of definitions or uses; with --files, of paths [default: 100; tests: 20, at most 5 of a file]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
     /// Maximum number of tokens to print, from the start of the list; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,

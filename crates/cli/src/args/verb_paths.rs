@@ -7,7 +7,7 @@ use super::daemon_args::{ModelArgs, ModelVerb};
 use super::exchange_args::ImportArgs;
 use super::memo_verb::MemoVerb;
 use super::relation_args::ConsolidateArgs;
-use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
+use super::uses_args::{ImpactArgs, RefsArgs, TestsArgs, UsesArgs};
 use super::verb_families::{BackupVerb, DaemonControlVerb, LinkVerb, TagVerb, VerbFamily};
 use super::writing_args::{AddArgs, AppendArgs, UpdateArgs};
 
@@ -44,7 +44,7 @@ impl MemoVerb {
             Self::Explain(args) => {
                 args.find.path.iter_mut().chain(&mut args.find.exclude).chain(&mut args.of).collect()
             }
-            Self::Impact(ImpactArgs { target, .. }) | Self::Tests(ImpactArgs { target, .. }) => {
+            Self::Impact(ImpactArgs { target, .. }) | Self::Tests(TestsArgs { target, .. }) => {
                 target.iter_mut().collect()
             }
             Self::Refs(RefsArgs { target, .. })

@@ -1,6 +1,7 @@
 //! Prints the uses of a definition, its callers and callees, and what depends on it.
 
 mod direct_uses;
+mod listed_tests;
 mod transitive_uses;
 
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ use memod_terminal::{CliError, CommandContext, Output};
 use super::why::print_memory;
 use crate::args::UsesListArgs;
 pub(crate) use direct_uses::print_uses;
-pub(crate) use transitive_uses::{print_impact, print_related_definitions};
+pub(crate) use transitive_uses::{print_impact, print_related_definitions, print_tests};
 
 /// Longest wait for an answer about uses. The daemon follows uses for at most eight seconds, and may start again if files change.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,13 +36,20 @@ fn print_definition(
 
 /// Number of entries to fetch where `--files` lists their paths.
 const ALL_ENTRIES: usize = 1_000_000;
+/// Default number of paths that `--files` lists.
+const MOST_PATHS: usize = 100;
 
 /// The path of a file as the daemon names it, and as the caller names it if that differs.
 type PathNames<'a> = (&'a str, Option<&'a String>);
 
 /// Returns the number of entries to fetch: with `--files`, `--limit` counts paths, so all entries are fetched.
-fn count_entries_to_fetch(list: &UsesListArgs) -> usize {
-    if list.files { ALL_ENTRIES } else { list.limit }
+fn count_entries_to_fetch(list: &UsesListArgs) -> Option<usize> {
+    if list.files { Some(ALL_ENTRIES) } else { list.limit }
+}
+
+/// Returns the number of paths that `--files` lists at most.
+fn most_paths(limit: Option<usize>) -> usize {
+    limit.unwrap_or(MOST_PATHS)
 }
 
 /// Prints each path once, and at most `most` paths.

@@ -17,13 +17,17 @@ pub struct ReachParams {
     /// For `impact` and `tests`, instead of a target: a revision, to start from the definitions that were changed
     /// since.
     pub since: Option<String>,
+    /// For `tests`: what has changed, in words. Tests with these words come first among equals, and tests that only have
+    /// similar words are searched for with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
     /// Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 2 for
     /// `impact`, 8 for the others.
     pub depth: Option<u32>,
-    /// For `impact`: also list and follow uses that have only the name in common. Otherwise they are counted, and listed
-    /// only if there are no other uses.
+    /// For `impact` and `tests`: also list uses that have only the name in common, and for `tests` files with similar
+    /// words. Otherwise they are counted, and listed only if there is nothing else.
     pub all: bool,
-    /// Maximum number of definitions in the result; 100 when absent.
+    /// Maximum number of definitions in the result; when absent, 100, and for `tests` 20, at most five of a file.
     pub limit: Option<usize>,
     /// Parts to add to the answer.
     pub with: Vec<ReferencePart>,
@@ -49,9 +53,20 @@ pub struct ReachResult {
     pub found: Vec<ReachedDefinition>,
     /// Number of definitions that were reached.
     pub n_found: usize,
-    /// For `impact` without `all`: number of definitions that are not listed, because only names lead to them.
+    /// For `impact` and `tests` without `all`: number of definitions that are not listed, because only names lead to
+    /// them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_by_name: usize,
+    /// For `tests` without `all`: number of files that are not listed, because they only have similar words.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_similar: usize,
+    /// For `tests`: lines of tests that replace what is asked about by a fake, at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fakes: Vec<NeighbourLine>,
+    /// For `tests`: documents that name what is asked about, at most three, and the manifest that says how its tests
+    /// run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<NeighbourLine>,
     /// Number of tests among the reached definitions.
     pub n_tests: usize,
     /// For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have.
@@ -112,7 +127,31 @@ pub struct ReachedDefinition {
     /// Certainty of the least sure use on the way: `exact`, `likely` or `by name`; `similar` for a test that only has
     /// similar words.
     pub certainty: String,
+    /// For a test, the name by which its runner knows it: `parser > parses empty input`, `TestParse/empty`; absent if
+    /// that is the title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// Whether a test is run with several inputs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_parametrised: bool,
+    /// For `tests`, on the last one of a file: number of further tests of the file that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_more_in_file: usize,
     /// Whether the definition is a test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_test: bool,
+}
+
+/// A line of another file that concerns what is asked about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NeighbourLine {
+    /// Path from the worktree's top.
+    pub path: String,
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_path: Option<String>,
+    /// Line, 1-based.
+    pub line: u32,
+    /// Text of that line; filler letters replace credentials.
+    pub text: String,
 }

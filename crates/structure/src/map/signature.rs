@@ -28,6 +28,11 @@ impl NumberedLines {
         start.and_then(|start| self.text[*start..].lines().next()).map_or("", str::trim)
     }
 
+    /// Returns all lines, with the blanks around them.
+    pub fn raw_lines(&self) -> impl Iterator<Item = &str> {
+        self.text.lines()
+    }
+
     /// Returns the first line, from a 1-based number on, that is neither blank, a comment nor an attribute; an empty text if
     /// there is none.
     pub fn first_code_line(&self, first: u32) -> &str {

@@ -15,6 +15,11 @@ impl PathIndex {
             || self.find_module_files(family, &import.full_module(), importer).contains(&exporter)
     }
 
+    /// Returns the files of the module that the text of `importer` names.
+    pub fn files_of_module(&self, importer: FileNumber, module: &str) -> Vec<FileNumber> {
+        self.find_module_files(LanguageFamily::from_path(self.path_of(importer)), module, importer)
+    }
+
     /// Returns whether a path in the text of the file `from` means the file `module` without an import, as `crate::a` does in
     /// Rust.
     pub fn names_file(&self, from: FileNumber, path: &str, module: FileNumber) -> bool {

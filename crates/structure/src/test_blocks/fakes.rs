@@ -114,8 +114,8 @@ fn read_java(text: &str, next: &str) -> Option<Replaced> {
 
 /// Returns the type after which a fake on this line is named: `NewMockStore(`, `fakeStore{`, `StoreStub::new()`.
 fn find_fake_type(text: &str, types: &[&str]) -> Option<Replaced> {
-    let has_fake = |fake: &&str| text.contains(&fake[1..]); // `mock` and `Mock`
-    if types.is_empty() || !FAKE_WORDS.iter().any(|fake| has_fake(&fake)) {
+    // `mock` and `Mock`
+    if types.is_empty() || !FAKE_WORDS.iter().any(|fake| text.contains(&fake[1..])) {
         return None;
     }
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');

@@ -67,6 +67,20 @@ impl<'a> AnswerTexts<'a> {
         Ok(self.known.get(key).and_then(Option::as_ref))
     }
 
+    /// As [`Self::read_lines`], for a file whose manifest entry `reader` reads if it is not known.
+    pub(super) fn read_lines_from(
+        &mut self,
+        reader: &IndexReader,
+        key: &SourceKey,
+    ) -> RpcResult<Option<&NumberedLines>> {
+        if !self.entries.contains_key(key) {
+            // A file that is refused has no text.
+            let entry = reader.find_entry(self.at.worktree, key)?.filter(|entry| entry.hash.is_some());
+            self.entries.insert(key.clone(), entry);
+        }
+        self.read_lines(key)
+    }
+
     /// Adds the shown line and the path from the caller's directory to each definition; returns the files whose content on disk
     /// differs from the snapshot. The line is that of the use or, with `with_signatures`, the signature of the definition, whose name
     /// is on `text_line` where that is known.

@@ -12,6 +12,28 @@ use memod_text::words::{TokenForm, write_words};
 
 /// Words in a file's name that mark it as a test.
 const TEST_WORDS: [&str; 5] = ["it", "spec", "specs", "test", "tests"];
+/// Directories that say what a file is, and not what it is about: `src/a/b.rs` and `tests/a/b.rs` mirror each other.
+const ROLE_DIRS: [&str; 19] = [
+    "src",
+    "source",
+    "lib",
+    "app",
+    "main",
+    "java",
+    "kotlin",
+    "test",
+    "tests",
+    "__tests__",
+    "testsuite",
+    "spec",
+    "specs",
+    "unit",
+    "integration",
+    "e2e",
+    "it",
+    "pkg",
+    "internal",
+];
 /// Names of files that people know by the name of their directory.
 const KNOWN_BY_DIRECTORY: [&str; 5] = ["index", "init", "lib", "main", "mod"];
 
@@ -52,7 +74,7 @@ impl NameMatcher {
         most as f64 / own.len().max(1) as f64
     }
 
-    /// Returns the number of directories between a file and the nearest changed file.
+    /// Returns the number of directories between a file and the nearest changed file, 0 if one mirrors the other.
     pub(super) fn count_dirs_between(&self, path: &str) -> usize {
         let own: Vec<&str> = split_dir(parent_dir(path)).collect();
         self.changed
@@ -83,8 +105,16 @@ fn list_stem_words(path: &str) -> HashSet<String> {
     words.file_stem().filter(|word| !TEST_WORDS.contains(word)).map(str::to_owned).collect()
 }
 
+/// Returns the parts of a directory's path that say what its files are about.
 fn split_dir(dir: &str) -> impl Iterator<Item = &str> {
-    dir.split('/').filter(|part| !part.is_empty())
+    dir.split('/').filter(|part| !part.is_empty() && !ROLE_DIRS.contains(part))
+}
+
+/// Returns the words of a text, with those that identifiers are made of.
+pub(super) fn split_words(text: &str) -> HashSet<String> {
+    let mut words = String::new();
+    write_words(text, TokenForm::Parts, &mut words);
+    words.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -119,7 +149,12 @@ mod tests {
         let likeness = NameMatcher::new([("a/b/one.rs", "f"), ("c/two.rs", "g")]);
         let distances =
             ["a/b/x.rs", "a/x.rs", "c/tests/deep/x.rs", "x.rs"].map(|path| likeness.count_dirs_between(path));
-        assert_eq!(distances, [0, 1, 2, 1]);
+        assert_eq!(distances, [0, 1, 1, 1]);
+        let mirrored = NameMatcher::new([("src/a/b.rs", "f"), ("lib/src/main/java/org/x/B.java", "g")]);
+        let distances =
+            ["tests/a/b.rs", "src/a/__tests__/b.ts", "lib/src/test/java/org/x/BTest.java", "tests/c/b.rs"]
+                .map(|path| mirrored.count_dirs_between(path));
+        assert_eq!(distances, [0, 0, 0, 2]);
         assert_eq!(NameMatcher::new([]).matching_share("tests/test_one.py"), 0.0);
     }
 }

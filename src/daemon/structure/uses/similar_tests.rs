@@ -29,13 +29,13 @@ const MOST_DEFINITIONS: usize = 60;
 /// Maximum number of files of tests that are found.
 const MOST_FILES: usize = 50;
 
-/// Returns the most similar definition of each file of tests that is similar to the targets or to removed names, the most similar
+/// Returns the most similar definition of each file of tests that is similar to the targets, to removed names or to what was said of the change, the most similar
 /// file first; and why a part of the search could not be done, if so.
 pub(super) fn find_similar_tests(
     (shared, reader): (&Shared, &IndexReader),
     structures: &WorktreeStructures<'_>,
     (at, dir): (&Freshness, &CallerDir),
-    (targets, removed): (&QuestionTargets, &[String]),
+    (targets, removed, query): (&QuestionTargets, &[String], &str),
 ) -> RpcResult<(Vec<CodeNode>, Option<String>)> {
     let tests = ClassSet::from_classes(&[FileClass::Test]);
     // Changed tests are found anyway, and their words are about other things.
@@ -45,7 +45,7 @@ pub(super) fn find_similar_tests(
         .filter(|(key, _)| !structures.chunks.path_classes(key.as_str()).intersects(tests))
         .take(MOST_DEFINITIONS)
         .collect();
-    let words = collect_words((shared, reader), (at, dir), (&definitions, removed))?;
+    let words = collect_words((shared, reader), (at, dir), (&definitions, removed, query))?;
     if words.is_empty() {
         return Ok((Vec::new(), None));
     }
@@ -83,15 +83,16 @@ pub(super) fn find_similar_tests(
     Ok((nodes, why))
 }
 
-/// Returns the words of names and signatures, in lower case, because a word in capitals may be an operator of a query.
+/// Returns the words of the query, of names and of signatures, in lower case, because a word in capitals may be an operator of a query.
 fn collect_words(
     (shared, reader): (&Shared, &IndexReader),
     (at, dir): (&Freshness, &CallerDir),
-    (definitions, removed): (&[&(SourceKey, TargetDefinition)], &[String]),
+    (definitions, removed, query): (&[&(SourceKey, TargetDefinition)], &[String], &str),
 ) -> RpcResult<Vec<String>> {
     let entries = read_entries(reader, at, definitions.iter().map(|(key, _)| key.clone()))?;
     let mut texts = AnswerTexts::new((shared, at), dir, entries);
     let mut words: Vec<String> = Vec::new();
+    add_words(&mut words, query);
     removed.iter().for_each(|title| add_words(&mut words, last_part(title)));
     for (key, definition) in definitions {
         let own = last_part(&definition.title);

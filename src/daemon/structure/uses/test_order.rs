@@ -1,12 +1,13 @@
 //! Finds the tests among the definitions that were reached, adds tests that only their names point to, and orders them.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{ClassSet, DeclaredRole, FileClass, last_part};
+use memod_base::types::{ClassSet, DeclaredRole, FileClass, file_name, last_part};
 use memod_structure::resolve::{Certainty, FileNumber, StructureStore as _};
 
 use super::follow_uses::{FollowedSteps, UseStep, compare_by_distance};
-use super::match_tests_by_name::NameMatcher;
+use super::match_tests_by_name::{NameMatcher, split_words};
 use super::worktree_structures::{CodeNode, WorktreeStructures};
 
 /// Classes of files that contain no tests, even in a directory of tests.
@@ -22,6 +23,22 @@ const NAME_ALONE_WEIGHT: f64 = 0.6;
 const RRF_K: usize = 3;
 /// Maximum number of files that are added because their words are similar.
 const MOST_SIMILAR: usize = 10;
+
+/// What orders files with the same evidence: directories between them and the targets, words of the query in their names, and the rank
+/// of similar words.
+type FileTies = (usize, Reverse<usize>, usize);
+
+/// What says that a file holds tests of the targets, beside uses.
+pub(super) struct TestEvidence<'a> {
+    /// The names of the targets.
+    pub(super) names: &'a NameMatcher,
+    /// The most similar definition of each similar file, the most similar first.
+    pub(super) similar: &'a [CodeNode],
+    /// Functions that are marked as tests, though they are in no file or module of tests.
+    pub(super) marked: &'a HashSet<CodeNode>,
+    /// What has changed, in words.
+    pub(super) query: &'a str,
+}
 
 /// Returns whether a definition is a test: it is in a file of tests, or in a module of tests as Rust has them.
 pub(super) fn is_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bool {
@@ -55,15 +72,19 @@ pub(super) fn find_outermost_function(structures: &WorktreeStructures<'_>, node:
 ///
 /// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file's name are added. Frameworks call
 /// functions without naming them, so steps are added for files that no use leads to, if a changed file has each word of their name,
-/// or if they are among the first of `similar`, the files with similar words.
+/// or if they are among the first of the files with similar words. Among equals, those with the words of the query and the most similar
+/// come first.
 pub(super) fn order_tests(
     structures: &WorktreeStructures<'_>,
-    likeness: &NameMatcher,
-    similar: &[CodeNode],
+    evidence: &TestEvidence<'_>,
     reached: &mut FollowedSteps,
 ) -> Vec<usize> {
-    let mut tests: Vec<usize> =
-        (0..reached.steps.len()).filter(|step| is_test(structures, reached.steps[*step].node)).collect();
+    let TestEvidence { names: likeness, similar, marked, query } = *evidence;
+    let is_test_step = |step: &usize| {
+        let node = reached.steps[*step].node;
+        is_test(structures, node) || marked.contains(&node)
+    };
+    let mut tests: Vec<usize> = (0..reached.steps.len()).filter(is_test_step).collect();
     let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     remove_helpers(structures, &mut tests, &mut reached.steps);
     let with_tests: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
@@ -79,19 +100,24 @@ pub(super) fn order_tests(
             reached.steps.push(build_file_step(file));
         }
     }
-    let mut of_files: HashMap<FileNumber, (f64, usize)> = HashMap::new();
+    let wanted = split_words(query);
+    let by_words = rank_files(&similar);
+    let mut of_files: HashMap<FileNumber, (f64, FileTies)> = HashMap::new();
     for step in &tests {
         let file = reached.steps[*step].node.file;
         let path = structures.paths.path_of(file);
-        of_files
-            .entry(file)
-            .or_insert_with(|| (likeness.matching_share(path), likeness.count_dirs_between(path)));
+        of_files.entry(file).or_insert_with(|| {
+            let n_wanted = split_words(file_name(path)).intersection(&wanted).count();
+            let rank = by_words.get(&file).copied().unwrap_or(usize::MAX);
+            (likeness.matching_share(path), (likeness.count_dirs_between(path), Reverse(n_wanted), rank))
+        });
     }
     tests.sort_by(|one, other| {
         let (one, other) = (&reached.steps[*one], &reached.steps[*other]);
         let (own, others) = (of_files[&one.node.file], of_files[&other.node.file]);
         let by_weight = weigh_test(other, others.0).total_cmp(&weigh_test(one, own.0));
-        by_weight.then(own.1.cmp(&others.1)).then_with(|| compare_by_distance(one, other))
+        let by_distance = (one.depth, one.certainty).cmp(&(other.depth, other.certainty));
+        by_weight.then(by_distance).then(own.1.cmp(&others.1)).then_with(|| compare_by_distance(one, other))
     });
     let mut whole = HashSet::new();
     tests.retain(|step| whole.insert(find_outermost_function(structures, reached.steps[*step].node)));
@@ -153,8 +179,7 @@ fn fuse_orders(
         let step = UseStep { node: *node, line, certainty: Certainty::Similar, ..build_file_step(node.file) };
         reached.steps.push(step);
     }
-    let by_words: HashMap<FileNumber, usize> =
-        similar.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect();
+    let by_words = rank_files(similar);
     // For each file, its rank, and the number of its tests that have a place.
     let mut by_rank: HashMap<FileNumber, (usize, usize)> = HashMap::new();
     let mut scored: Vec<(f64, usize)> = Vec::new();
@@ -171,6 +196,11 @@ fn fuse_orders(
     }
     scored.sort_by(|one, other| other.0.total_cmp(&one.0)); // stable
     scored.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Returns the 0-based rank of the file of each node.
+fn rank_files(similar: &[CodeNode]) -> HashMap<FileNumber, usize> {
+    similar.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect()
 }
 
 /// Returns the score of a 0-based rank.
@@ -202,5 +232,5 @@ fn find_tests_by_name(structures: &WorktreeStructures<'_>, likeness: &NameMatche
 /// Returns a step without weight to a file that no use leads to.
 fn build_file_step(file: FileNumber) -> UseStep {
     let node = CodeNode { file, declared: None };
-    UseStep { node, depth: 0, via: None, line: 1, certainty: Certainty::ByName, weight: 0.0 }
+    UseStep { node, depth: 0, via: None, line: 1, certainty: Certainty::Likely, weight: 0.0 }
 }

@@ -22,10 +22,10 @@ use super::follow_uses::{
     follow_callees, follow_users,
 };
 use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets, find_targets};
-use super::similar_tests::find_similar_tests;
-use super::test_order::{self, find_outermost_function, is_test};
+use super::test_order::is_test;
+use super::tests_question::answer_tests;
 use super::unsearched_files::find_unsearched_files;
-use super::worktree_structures::{CodeNode, WorktreeStructures};
+use super::worktree_structures::WorktreeStructures;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
@@ -116,26 +116,22 @@ pub(super) fn answer_question(
                 let gone = list_gone_definitions(reader, at, changes)?;
                 add_users_of_removed(&structures, &gone, &mut reached)?;
             }
-            let (mut alike, mut why_not_alike) = (Vec::new(), None);
-            if question == UseQuestion::Tests {
+            let mut result = if question == UseQuestion::Tests {
                 reached.add_starts(&structures, &start, |node| is_test(&structures, node));
                 let removed: Vec<String> =
                     changes.map(|changes| list_titles(&changes.removed)).unwrap_or_default();
-                (alike, why_not_alike) = find_similar_tests(
-                    (&request.shared, reader),
-                    &structures,
-                    (at, &dir),
-                    (&targets, &removed),
-                )?;
-            }
-            let (limit, all) = (params.limit.unwrap_or(LIMIT), params.all);
-            let mut result = build_result(&structures, (question, &targets, all), (reached, &alike), limit);
+                let subject = (&targets, removed.as_slice());
+                let engine = (&*request.shared, reader);
+                answer_tests(engine, &structures, (at, &dir), subject, (reached, params))?
+            } else {
+                build_result(&structures, (question, params.all), &reached, params.limit.unwrap_or(LIMIT))
+            };
             structures.note_unread_index(&request.caveats);
             if result.n_found == 0 && question != UseQuestion::Callees {
                 (result.unsearched, result.n_more_unsearched) =
                     find_unsearched_files((reader, at.worktree), &structures, &start)?;
             }
-            result.cut = result.cut.or_else(|| structures.why_cut().map(str::to_owned)).or(why_not_alike);
+            result.cut = structures.why_cut().map(str::to_owned).or(result.cut);
             let entries =
                 read_entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
             Ok((result, targets, entries))
@@ -228,21 +224,18 @@ fn add_type_members(
 /// Returns the result with the definitions that were reached, without their texts.
 fn build_result(
     structures: &WorktreeStructures<'_>,
-    (question, targets, all): (UseQuestion, &QuestionTargets, bool),
-    (mut reached, alike): (FollowedSteps, &[CodeNode]),
+    (question, all): (UseQuestion, bool),
+    reached: &FollowedSteps,
     limit: usize,
 ) -> ReachResult {
     let mut order = match question {
-        UseQuestion::Callers => sort_steps(&reached, compare_by_distance),
+        UseQuestion::Callers => sort_steps(reached, compare_by_distance),
         UseQuestion::Callees => (0..reached.steps.len()).collect(),
-        UseQuestion::Tests => {
-            test_order::order_tests(structures, &targets.build_name_matcher(), alike, &mut reached)
-        }
-        UseQuestion::Impact => order_impact(&reached),
-        UseQuestion::Implements => sort_steps(&reached, compare_by_weight),
+        UseQuestion::Impact => order_impact(reached),
+        UseQuestion::Implements | UseQuestion::Tests => sort_steps(reached, compare_by_weight),
     };
     let n_by_name =
-        if question == UseQuestion::Impact && !all { remove_uncertain(&reached, &mut order) } else { 0 };
+        if question == UseQuestion::Impact && !all { remove_uncertain(reached, &mut order) } else { 0 };
     let is_test: Vec<bool> = reached.steps.iter().map(|step| is_test(structures, step.node)).collect();
     let n_found = order.len();
     let n_tests = order.iter().filter(|step| is_test[**step]).count();
@@ -252,12 +245,7 @@ fn build_result(
     let found = order.iter().map(|&id| {
         let step = &reached.steps[id];
         let structure = structures.structure_of(step.node.file);
-        let node = if question == UseQuestion::Tests {
-            find_outermost_function(structures, step.node)
-        } else {
-            step.node
-        };
-        let own = structure.find_item(node.declared);
+        let own = structure.find_item(step.node.declared);
         ReachedDefinition {
             path: structures.source_key(step.node.file).to_string(),
             title: own.map(|own| own.title.clone()),

@@ -7,8 +7,8 @@ use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_mess
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::{
-    ANSWER_TIMEOUT, count_entries_to_fetch, print_definition, print_memories_and_commits, print_paths,
-    report_files_over_limit, report_unsearched_files,
+    ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_definition, print_memories_and_commits,
+    print_paths, report_files_over_limit, report_unsearched_files,
 };
 use crate::args::RefsArgs;
 use crate::searching::fit_to_budget::count_fitting_rows;
@@ -22,13 +22,13 @@ pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut
     let params = RefsParams {
         cwd: context.cwd.clone(),
         target: typed.target,
-        limit: Some(count_entries_to_fetch(&typed.list)),
+        limit: count_entries_to_fetch(&typed.list),
         with: typed.list.with.into_iter().map(Into::into).collect(),
         sync: typed.list.fresh.sync.into(),
         wait_ms,
     };
     let mut result: RefsResult = client.call("refs", &params)?;
-    let (is_files, most) = (typed.list.files, typed.list.limit);
+    let (is_files, most) = (typed.list.files, most_paths(typed.list.limit));
     let most_files = is_files.then_some(most);
     if let Some(tokens) = typed.list.budget {
         let n_fit = count_fitting_rows(result.uses.len(), tokens, |n| {

@@ -7,11 +7,12 @@ use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
 use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_message, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
+use super::listed_tests::{print_neighbours, print_tests_by_file};
 use super::{
-    ANSWER_TIMEOUT, count_entries_to_fetch, print_definition, print_memories_and_commits, print_paths,
-    report_files_over_limit, report_unsearched_files,
+    ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_definition, print_memories_and_commits,
+    print_paths, report_files_over_limit, report_unsearched_files,
 };
-use crate::args::{ImpactArgs, UsesArgs, UsesListArgs};
+use crate::args::{ImpactArgs, TestsArgs, UsesArgs, UsesListArgs};
 use crate::code::typed_revision::is_revision_or_time;
 use crate::searching::fit_to_budget::count_fitting_rows;
 
@@ -27,6 +28,8 @@ enum UsesForm {
     Flat,
     /// The definitions of each file below its path.
     ByFile,
+    /// Tests: those of each file below its path, with what replaces and names their subject.
+    Tests,
 }
 
 /// Prints the callers, callees or implementations of a definition. Exits with 1 when nothing has that name, or nothing was
@@ -43,27 +46,42 @@ pub(crate) fn print_related_definitions(
 }
 
 /// As [`print_related_definitions`], for what depends on a definition, a file or a change.
-pub(crate) fn print_impact(
-    method: &str,
-    typed: ImpactArgs,
-    context: &CommandContext,
-    output: &mut Output,
-) -> CliResult {
-    let mut params = ReachParams {
+pub(crate) fn print_impact(typed: ImpactArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = ReachParams {
         target: typed.target,
         since: typed.since,
         depth: typed.depth,
         all: typed.all,
         ..ReachParams::default()
     };
+    let params = read_revision(params, context, output);
+    fetch_and_print_definitions("impact", params, UsesForm::ByFile, &typed.list, context, output)
+}
+
+/// As [`print_impact`], for the tests among them.
+pub(crate) fn print_tests(typed: TestsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let words = typed.words.join(" ");
+    let params = ReachParams {
+        target: typed.target,
+        query: (!words.is_empty()).then_some(words),
+        since: typed.since,
+        depth: typed.depth,
+        all: typed.all,
+        ..ReachParams::default()
+    };
+    let params = read_revision(params, context, output);
+    fetch_and_print_definitions("tests", params, UsesForm::Tests, &typed.list, context, output)
+}
+
+/// Returns the params with a target that can only be a revision as the older side of a comparison.
+fn read_revision(mut params: ReachParams, context: &CommandContext, output: &mut Output) -> ReachParams {
     if let Some(revision) =
         params.target.take_if(|target| is_revision_or_time(target, Path::new(&context.cwd)))
     {
         output.write_note(&format!("understood as `--since {}`", escape_for_display(&revision)));
         params.since = Some(revision);
     }
-    let form = if method == "impact" { UsesForm::ByFile } else { UsesForm::Flat };
-    fetch_and_print_definitions(method, params, form, &typed.list, context, output)
+    params
 }
 
 fn fetch_and_print_definitions(
@@ -80,7 +98,7 @@ fn fetch_and_print_definitions(
     client.set_answer_limit(ANSWER_TIMEOUT + Duration::from_millis(wait_ms.unwrap_or_default()));
     let params = ReachParams {
         cwd: context.cwd.clone(),
-        limit: Some(count_entries_to_fetch(list)),
+        limit: count_entries_to_fetch(list),
         with: list.with.iter().copied().map(Into::into).collect(),
         sync: list.fresh.sync.into(),
         wait_ms,
@@ -99,7 +117,8 @@ fn fetch_and_print_definitions(
     if !output.write_json {
         output.flush()?;
         if list.files {
-            report_files_over_limit(result.found.iter().map(|found| found.path.as_str()), list.limit, output);
+            let paths = result.found.iter().map(|found| found.path.as_str());
+            report_files_over_limit(paths, most_paths(list.limit), output);
         }
         report_incomplete_definitions(method, &result, output);
     }
@@ -123,7 +142,7 @@ fn print_definitions_or_files(
         return print_definitions(result, form, context, output);
     }
     let paths = result.found.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
-    print_paths(paths, list.limit, context, output)
+    print_paths(paths, most_paths(list.limit), context, output)
 }
 
 fn print_definitions(
@@ -148,6 +167,10 @@ fn print_definitions(
             result.found.iter().try_for_each(|found| print_definition_line(found, context, output))?;
         }
         UsesForm::ByFile => print_definitions_by_file(result, context, output)?,
+        UsesForm::Tests => {
+            print_tests_by_file(result, context, output)?;
+            print_neighbours(result, context, output)?;
+        }
         UsesForm::Tree => print_uses_below(None, 0, result, context, output)?,
     }
     print_memories_and_commits(&result.memories, &result.commits, context, output)
@@ -210,10 +233,10 @@ fn print_definitions_by_file(
 }
 
 /// Returns the lines of a definition; for the top of a file, the line of the use.
-fn describe_lines(found: &ReachedDefinition) -> String {
-    match (&found.title, found.lines) {
-        (Some(_), (first, last)) => format!("{first}-{last}"),
-        (None, (first, _)) => first.to_string(),
+pub(super) fn describe_lines(found: &ReachedDefinition) -> String {
+    match found.lines {
+        (first, last) if found.title.is_some() || found.test.is_some() => format!("{first}-{last}"),
+        (first, _) => first.to_string(),
     }
 }
 
@@ -241,7 +264,7 @@ fn describe_location(found: &ReachedDefinition, context: &CommandContext, output
     format!("{path}:{lines}{title}")
 }
 
-fn describe_certainty(found: &ReachedDefinition) -> String {
+pub(super) fn describe_certainty(found: &ReachedDefinition) -> String {
     if found.certainty == "exact" { String::new() } else { format!("  ({})", found.certainty) }
 }
 
@@ -265,6 +288,10 @@ fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Ou
     if result.n_by_name > 0 {
         let more = format_count(result.n_by_name as u64, "more has", "more have");
         output.write_note(&format!("{more} only a name in common: --all lists them"));
+    }
+    if result.n_similar > 0 {
+        let more = format_count(result.n_similar as u64, "file has", "files have");
+        output.write_note(&format!("{more} only similar words: --all lists them"));
     }
     if result.n_untold > 0 {
         let calls = format_count(result.n_untold as u64, "call is", "calls are");
