@@ -101,10 +101,12 @@ mod tests {
     #[test]
     fn without_a_change_nothing_has_changed() {
         let mut mounts = MountTable::read();
-        assert!(mounts.known.iter().any(|(_, place)| place == Path::new("/")));
+        assert!(!mounts.known.is_empty());
+        // In a chroot that is no mount point, `/` has none.
+        let of_root = mounts.mount_point_of(Path::new("/")).map(Path::to_owned);
         mounts.known.insert((b"x".to_vec(), "/nowhere".into()));
         assert_eq!(mounts.mount_point_of(Path::new("/nowhere/a")), Some(Path::new("/nowhere")));
-        assert_eq!(mounts.mount_point_of(Path::new("/nowhere-else")), Some(Path::new("/")));
+        assert_eq!(mounts.mount_point_of(Path::new("/nowhere-else")), of_root.as_deref());
         let since = mounts.take_changed_mount_points();
         assert!(since.is_empty() || since.contains(&"/nowhere".into()), "{since:?}");
     }
