@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use serde_json::json;
+
 use crate::freshness::{case, check};
-use crate::live::Live;
+use crate::live::{Live, until};
 
 /// Replaces `d/f.md` by something else, looks, and puts the file back with the new word.
 fn aside_and_back(live: &Live, old: &str, new: &str, aside: fn(&Live)) {
@@ -107,4 +109,26 @@ fn what_a_file_becomes() {
             "d/g.md",
         ),
     ]);
+}
+
+#[test]
+fn a_directory_that_is_ignored_is_no_longer_watched() {
+    const N_DIRS: u64 = 20;
+    let live = Live::idle();
+    for number in 0..N_DIRS {
+        live.write(&format!("made/d{number}/a.md"), format!("beta{number}"));
+    }
+    live.write("a.md", "alpha");
+    live.start();
+    live.expect("alpha", "a.md", "first");
+    let n_watched = || live.call("status", json!({}))["watch"]["dirs"].as_u64().unwrap();
+    let n_before = n_watched();
+    live.write(".gitignore", "made/\n");
+    live.expect("beta3", "", "ignored");
+    until("the directories are let go", || n_watched() == n_before - N_DIRS - 1);
+    live.remove(".gitignore");
+    live.expect("beta3", "made/d3/a.md", "listed again");
+    assert_eq!(n_watched(), n_before);
+    live.write("made/d3/a.md", "gamma");
+    live.expect("gamma", "made/d3/a.md", "watched again");
 }

@@ -4,7 +4,7 @@
 //! directory is either listed or reported. Events keep the kernel's order: when a cookie comes back, all earlier changes
 //! have been reported.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -113,6 +113,12 @@ impl Watch {
     /// Stops watching every directory of a worktree.
     pub fn remove_worktree(&self, view: WorktreeId) {
         lock(&self.state).remove_where(|dir| dir.worktree == view);
+    }
+
+    /// Stops watching the directories of a worktree in this role that are not in `kept`, such as those that are ignored now.
+    pub fn keep_dirs(&self, worktree: WorktreeId, role: Role, kept: &HashSet<PathBuf>) {
+        lock(&self.state)
+            .remove_where(|dir| (dir.worktree, dir.role) == (worktree, role) && !kept.contains(&dir.path));
     }
 
     /// Returns how many directories are watched.

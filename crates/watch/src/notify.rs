@@ -3,7 +3,7 @@
 //! Each root has one recursive watch, which never changes. Events go to the same owners as on Linux: those with the
 //! directory in their worktree, and those that watch exactly that directory of git.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -65,6 +65,10 @@ impl Watch {
             let _ = watcher.unwatch(&path); // this fails if the directory is gone, which is fine
         }
     }
+
+    /// Does nothing: a root is watched with everything below it.
+    #[expect(clippy::unused_self, reason = "inotify watches each directory")]
+    pub fn keep_dirs(&self, _worktree: WorktreeId, _role: Role, _kept: &HashSet<PathBuf>) {}
 
     /// Returns the number of watched roots.
     pub fn n_dirs(&self) -> u64 {

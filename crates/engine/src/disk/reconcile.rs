@@ -3,6 +3,7 @@
 //! If a file system hangs, only requests for this worktree wait. Changes go to the writer in batches, and so does the end of
 //! the reconcile.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use memod_base::paths::RepoLayout;
 use memod_base::types::WorktreeId;
 use memod_index_db::ManifestChange;
-use memod_indexing::{AppliedChanges, IndexError, Reconciler};
+use memod_indexing::{AppliedChanges, IndexError, ReconcileScope, Reconciler};
 use memod_watch::{Role, WatchError};
 
 use super::end_guard::PanicReporter;
@@ -73,14 +74,18 @@ impl ReconcileThread {
     fn run_reconcile(&mut self, due: ReconcileRequest, ticket: ReconcileTicket) -> ReconcileEnd {
         let ReconcileRequest { scope, git_changed } = due;
         let Self { engine, jobs, thread, worktree, reconciler } = self;
-        let mut unwatched = None;
+        let (mut unwatched, mut visited) = (None, HashSet::new());
         let mut on_dir = |dir: &Path| match engine.watch.add_dir(*worktree, Role::Worktree, dir) {
-            Ok(()) | Err(WatchError::Gone(_) | WatchError::NotAccessible(_)) => {}
+            Ok(()) => drop(visited.insert(dir.to_owned())),
+            Err(WatchError::Gone(_) | WatchError::NotAccessible(_)) => {}
             Err(error) => unwatched = Some(unwatched_message(&error)),
         };
         let mut apply = |changes| apply_changes(jobs, ticket, changes);
         let result =
             IndexError::catch_panic(|| reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply));
+        if scope == ReconcileScope::Full && result.is_ok() {
+            engine.watch.keep_dirs(*worktree, Role::Worktree, &visited);
+        }
         let head = memod_git::read_head(reconciler.layout());
         let existence = result.is_err().then(|| ExistenceCheck::check_on_disk(reconciler.layout()));
         ReconcileEnd { thread: *thread, scope, result, head, unwatched, existence }
