@@ -132,7 +132,7 @@ fn a_component_has_the_name_of_its_file() {
     live.git(&["mv", "src/components/RankLabel.vue", "src/components/TopLabel.vue"]);
     replace(&live, "src/Page.vue", "rank-label", "TopLabel");
     assert_eq!(uses(&live, "TopLabel"), ["src/Page.vue:3 likely"]);
-    let (exit, answer) = memo(&live, &["refs", "RankLabel"]);
+    let (exit, answer) = memo(&live, &["refs", "RankLabel", "--wait-ms=60000"]);
     assert_eq!(exit, 1, "{answer}");
 }
 

@@ -52,7 +52,7 @@ fn monorepo() -> Live {
 
 /// Returns place and certainty of each use.
 pub(crate) fn uses(live: &Live, target: &str) -> Vec<String> {
-    let (exit, answer) = memo(live, &["refs", target]);
+    let (exit, answer) = memo(live, &["refs", target, "--wait-ms=60000"]);
     assert!(matches!(exit, 0 | 1), "{answer}");
     let uses = answer["uses"].as_array().unwrap_or_else(|| panic!("{answer}"));
     let shown = |of: &Value| {

@@ -398,9 +398,9 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
         ("a.log", "about: a.log is ignored, so its changes would go unnoticed", "check-ignore"),
         ("b.bin", "about: b.bin is not indexed (binary)", "name a file that is indexed"),
         (".env", "about: .env is not indexed (secret-name)", "name a file that is indexed"),
-        ("lib/dep/a.rs", "about: lib/dep is another repository", "run memo in it"),
-        ("lib/dep/none.rs", "about: lib/dep is another repository", "run memo in it"),
-        ("lib/dep", "about: lib/dep is another repository", "run memo in it"),
+        ("lib/dep/a.rs", "lib/dep/a.rs: in another repository: lib/dep", "memo -C lib/dep add …"),
+        ("lib/dep/none.rs", "lib/dep/none.rs: in another repository: lib/dep", "memo -C lib/dep add …"),
+        ("lib/dep", "lib/dep: in another repository: lib/dep", "memo -C lib/dep add …"),
         (".git/config", "about: .git/config is ignored", "check-ignore"),
         (
             "src/auth.rs#renew",

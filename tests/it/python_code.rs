@@ -79,7 +79,7 @@ fn tests_use_the_fixtures_that_they_name() {
     ];
     check(&live, &["callers", "db"], &expected);
     check(&live, &["callers", "make_user"], &["tests/test_a.py test_user 1 exact"]);
-    let (_, answer) = memo(&live, &["tests", "load_db"]);
+    let (_, answer) = memo(&live, &["tests", "load_db", "--wait-ms=60000"]);
     let found: Vec<&str> =
         answer["found"].as_array().unwrap().iter().filter_map(|of| of["title"].as_str()).collect();
     for test in ["test_rows", "test_user", "test_marked"] {

@@ -35,7 +35,7 @@ pub(crate) fn found(answer: &Value) -> Vec<String> {
 
 #[track_caller]
 pub(crate) fn check(live: &Live, words: &[&str], expected: &[&str]) {
-    let (exit, answer) = memo(live, words);
+    let (exit, answer) = memo(live, &[words, &["--wait-ms=60000"]].concat());
     assert_eq!(found(&answer), expected, "{words:?}: {answer}");
     assert_eq!(exit, i32::from(expected.is_empty()), "{words:?}: {answer}");
 }

@@ -118,8 +118,14 @@ impl Postgres {
         }
     }
 
+    /// Runs SQL as a role, again after a deadlock with a daemon, and returns what it prints.
     pub(crate) fn sql(&self, role: &str, database: &str, sql: &str) -> String {
-        self.try_sql(role, database, sql).unwrap()
+        loop {
+            match self.try_sql(role, database, sql) {
+                Err(error) if error.contains("deadlock detected") => {}
+                done => return done.unwrap(),
+            }
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {

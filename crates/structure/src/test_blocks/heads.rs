@@ -267,7 +267,10 @@ fn marks_test(language: TestLanguage, text: &str) -> bool {
                 || name.ends_with("test")
                 || matches!(name, "case" | "quickcheck" | "proptest")
         }
-        TestLanguage::Python => text.contains("fixture"),
+        // `@pytest.fixture(scope="module")`, but not `@pytest.mark.usefixtures("db")`.
+        TestLanguage::Python => {
+            text.split('(').next().is_some_and(|name| name.trim_end().ends_with("fixture"))
+        }
         TestLanguage::Java => ANNOTATIONS.contains(&text.split(['(', ' ']).next().unwrap_or_default()),
         _ => false,
     }

@@ -42,6 +42,8 @@ fn tests_of_python_are_functions_and_methods_named_so() {
     check("tests/test_store.py", text, &expected);
     assert_eq!(list_parametrised("tests/test_store.py", text), ["test_sum"]);
     check("tests/conftest.py", "import pytest\n\n@pytest.fixture\ndef app():\n    pass\n", &[]);
+    let marked = "import pytest\n\n@pytest.mark.usefixtures('db')\ndef test_a():\n    pass\n";
+    check("tests/test_a.py", marked, &[("test_a", (4, 5))]);
 }
 
 #[test]

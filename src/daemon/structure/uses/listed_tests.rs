@@ -130,7 +130,11 @@ fn list_file_tests(
         let step = &reached.steps[id];
         for line in reached.lines_of(id) {
             let entry = describe_step(structures, step, line);
-            let Some(block) = find_block_at(blocks, line) else {
+            // A decorator is above the test.
+            let around = [Some(line), entry.text_line].into_iter().flatten();
+            let around: Vec<&TestBlock> = around.filter_map(|line| find_block_at(blocks, line)).collect();
+            let test = around.iter().find(|block| block.is_test);
+            let Some(block) = test.or(around.first()) else {
                 let is_kept = blocks.is_empty() && known.insert(entry.lines);
                 if is_kept {
                     found.push(entry);
