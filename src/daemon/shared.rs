@@ -56,7 +56,7 @@ pub(super) struct Shared {
     pub(super) definitions: KnownDefinitions,
     /// The chunks of worktrees.
     pub(super) chunks: ChunkCache,
-    /// What files declare and use, and the modules of worktrees.
+    /// The structures of files, and the paths and modules of worktrees.
     pub(super) structures: StructureCache,
     /// The rows of chunks and paths that searches have read.
     pub(super) rows: RowCache,

@@ -23,7 +23,7 @@ pub fn decode_text(bytes: Vec<u8>) -> Option<String> {
     (!is_binary).then(|| decode_utf8(if mark == 0 { bytes } else { bytes[mark..].to_vec() }))
 }
 
-/// Decodes bytes of which some may not be UTF-8.
+/// Decodes bytes that may contain bytes outside UTF-8.
 fn decode_utf8(bytes: Vec<u8>) -> String {
     let bytes = match String::from_utf8(bytes) {
         Ok(text) => return text,

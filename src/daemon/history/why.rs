@@ -267,7 +267,7 @@ impl WhyQuestion<'_> {
         let (layout, settings) = (&self.at.layout, &self.history.settings);
         let most = self.request.shared.engine.config.index.max_file_bytes;
         let Ok(Some(bytes)) = self.at.disk.read_bytes(&layout.root, &self.key, most) else {
-            // Says why there is none. Where the file cannot be read, the attribute files beside it cannot either.
+            // Returns the error that says why. Without the file, the attribute files beside it cannot be read either.
             return self.read_text().map(String::into_bytes);
         };
         let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());

@@ -56,17 +56,17 @@ impl StructureCache {
         first: ChunkId,
         read: impl FnOnce() -> Result<FileStructure, E>,
     ) -> Result<Arc<FileStructure>, E> {
-        if let Some(known) = lock(&self.structures).find(n_replaced, first) {
+        if let Some(known) = lock(&self.structures).find_structure(n_replaced, first) {
             return Ok(known);
         }
         let structure = Arc::new(read()?);
-        lock(&self.structures).add(n_replaced, first, &structure);
+        lock(&self.structures).add_structure(n_replaced, first, &structure);
         Ok(structure)
     }
 
     /// Returns the files of a worktree in the snapshot of `reader`, whose chunks are `chunks`.
     ///
-    /// What an import means depends only on paths and manifests, so files are kept while these stay the same.
+    /// The meaning of an import depends only on paths and manifests, so the answer stays in memory until one of these changes.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -79,7 +79,7 @@ impl StructureCache {
         let clock = reader.find_worktree(view)?.map(|row| (row.epoch, row.seq));
         let former = self.take_former(view);
         if let Some(former) = former.as_ref().filter(|former| former.clock == clock) {
-            self.keep(view, former.clone());
+            self.keep_paths(view, former.clone());
             return Ok(Arc::clone(&former.paths));
         }
         let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
@@ -93,14 +93,14 @@ impl StructureCache {
             && has_manifests(reader, view, &former.manifests)?
         {
             let paths = Arc::clone(&former.paths);
-            self.keep(view, CachedPaths { clock, ..former });
+            self.keep_paths(view, CachedPaths { clock, ..former });
             return Ok(paths);
         }
         let (packages, manifests) = read_packages(root, &paths);
         let paths = Arc::new(PathIndex::new(paths).with_packages(packages));
         // If a manifest differs from the snapshot, a later request reads it again.
         if has_manifests(reader, view, &manifests)? {
-            self.keep(view, CachedPaths { clock, manifests, paths: Arc::clone(&paths) });
+            self.keep_paths(view, CachedPaths { clock, manifests, paths: Arc::clone(&paths) });
         }
         Ok(paths)
     }
@@ -109,7 +109,7 @@ impl StructureCache {
         lock(&self.worktrees).iter().find(|(known, _)| *known == view).map(|(_, cached)| cached.clone())
     }
 
-    fn keep(&self, view: WorktreeId, cached: CachedPaths) {
+    fn keep_paths(&self, view: WorktreeId, cached: CachedPaths) {
         let mut worktrees = lock(&self.worktrees);
         worktrees.retain(|(known, _)| *known != view);
         if worktrees.len() >= MOST_WORKTREES {
@@ -147,7 +147,7 @@ struct KnownStructures {
 }
 
 impl KnownStructures {
-    fn find(&mut self, n_replaced: u64, first: ChunkId) -> Option<Arc<FileStructure>> {
+    fn find_structure(&mut self, n_replaced: u64, first: ChunkId) -> Option<Arc<FileStructure>> {
         if self.n_replaced != n_replaced {
             return None;
         }
@@ -155,11 +155,11 @@ impl KnownStructures {
             return Some(Arc::clone(known));
         }
         let known = self.old.remove(&first)?;
-        self.add(n_replaced, first, &known);
+        self.add_structure(n_replaced, first, &known);
         Some(known)
     }
 
-    fn add(&mut self, n_replaced: u64, first: ChunkId, structure: &Arc<FileStructure>) {
+    fn add_structure(&mut self, n_replaced: u64, first: ChunkId, structure: &Arc<FileStructure>) {
         if self.n_replaced != n_replaced {
             *self = Self { n_replaced, ..Self::default() };
         }
@@ -233,11 +233,11 @@ mod tests {
         let mut known = KnownStructures::default();
         let large = structure_of("a", MOST_BYTES / 16 / size_of::<NameUse>());
         for id in 0..40 {
-            known.add(0, ChunkId(id), &large);
-            assert!(known.find(0, ChunkId(0)).is_some(), "used each time, after {id}");
+            known.add_structure(0, ChunkId(id), &large);
+            assert!(known.find_structure(0, ChunkId(0)).is_some(), "used each time, after {id}");
         }
         let n_kept = known.young.len() + known.old.len();
         assert!(n_kept * measure_bytes(&large) <= MOST_BYTES, "{n_kept}");
-        assert!(known.find(0, ChunkId(2)).is_none(), "not used for long");
+        assert!(known.find_structure(0, ChunkId(2)).is_none(), "not used for long");
     }
 }

@@ -78,9 +78,8 @@ pub(crate) enum MemoVerb {
     Impact(ImpactArgs),
     /// List the tests that reach a definition, a file or a change
     ///
-    /// Follows uses for eight steps. Tests of which it is proved that they use the definition come first, then those that
-    /// probably do, among them files named after its file. Tests that have only a name or similar words in common are counted; `--all` lists
-    /// them. Words after the target say what has changed: `memo tests src/a.rs "empty input"`. Also shows where tests replace the definition by
+    /// Follows uses for eight steps. Tests with a proved use of the definition come first, then those with a likely use, and files named
+    /// after its file. Tests that share only a name or similar words are counted; `--all` lists them. Words after the target say what has changed: `memo tests src/a.rs "empty input"`. Also shows where tests replace the definition by
     /// a fake, and documents that name it. Exits with 1 when nothing has that name, or no test is found.
     Tests(TestsArgs),
     /// List the types that extend or implement a class, interface or trait

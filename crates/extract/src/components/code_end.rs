@@ -138,7 +138,8 @@ fn regex_end(bytes: &[u8], start: usize) -> usize {
     start
 }
 
-/// Returns the byte at which a word stands between blanks in code, outside of brackets and strings; the last one if `is_last`.
+/// Returns the position (in bytes) of the first word `word` in code that has blanks around it and is not in brackets or strings; of the
+/// last such word if `is_last`.
 pub(super) fn find_word(code: &str, word: &str, is_last: bool) -> Option<usize> {
     let bytes = code.as_bytes();
     let (mut depth, mut at, mut found) = (0_usize, 0, None);

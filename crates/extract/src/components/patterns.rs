@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Longest pattern that is read, in bytes.
 const MAX_PATTERN_BYTES: usize = 10_000;
 
-/// What a pattern reads next.
+/// The part of a pattern that comes next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Name,

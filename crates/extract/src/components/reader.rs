@@ -12,7 +12,7 @@ use super::tag_parts::Attribute;
 
 /// Deepest nesting of elements in expressions in elements.
 const MAX_DEPTH: usize = 60;
-/// What one format has in its templates.
+/// The syntax of the templates of a format.
 pub(super) trait TemplateSyntax {
     /// Reads what comes before the markup.
     fn read_start(&self, _reader: &mut MarkupReader<'_>) {}

@@ -28,7 +28,7 @@ pub(super) struct ReadTag<'a> {
     pub(super) is_closed: bool,
 }
 
-/// What separates the expressions of a template.
+/// How the copy separates the expressions of a template.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separation {
     /// Each expression is a statement.

@@ -47,7 +47,7 @@ pub(crate) fn hash_definitions(
     found
 }
 
-/// A definition of Python that is a part of another one with its name.
+/// A Python definition that belongs to another definition of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DecoratedPart {
     /// A signature of a function that is implemented after it: `@overload`.

@@ -76,7 +76,8 @@ impl DefinitionItem<'_> {
 
 /// Nests the tags of `text`; `join` goes between names in titles.
 pub(crate) fn nest_tags<'a>(text: &'a str, tags: &FileTags, join: &str) -> DefinitionOutline<'a> {
-    let is_repeated = tags.definitions.iter().any(|tag| own_fields::strength(text, tag) < Declared::InBody);
+    let is_repeated =
+        tags.definitions.iter().any(|tag| own_fields::judge_declaration(text, tag) < Declared::InBody);
     // Where a field may be declared several times, a first round finds which declaration counts.
     let declared = if is_repeated { add_tags(text, tags, join, None).fields } else { HashMap::new() };
     let OutlineBuilder { mut items, roots, .. } = add_tags(text, tags, join, Some(&declared));
@@ -215,14 +216,14 @@ impl<'a> OutlineBuilder<'a, '_> {
     /// Returns whether the definition with this title is declared by this tag, and by no stronger or earlier one.
     fn is_declared_here(&mut self, title: &str, tag: &DefinitionTag) -> bool {
         let Some(declared) = self.declared.filter(|declared| !declared.is_empty()) else {
-            let strength = own_fields::strength(self.text, tag);
+            let strength = own_fields::judge_declaration(self.text, tag);
             self.fields
                 .entry(title.to_owned())
                 .and_modify(|known| *known = strength.max(*known))
                 .or_insert(strength);
             return true;
         };
-        let strength = own_fields::strength(self.text, tag);
+        let strength = own_fields::judge_declaration(self.text, tag);
         let is_strongest = declared.get(title).is_none_or(|strongest| *strongest <= strength);
         let is_first =
             strength == Declared::InBody || self.fields.insert(title.to_owned(), strength).is_none();

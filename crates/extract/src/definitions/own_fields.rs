@@ -21,7 +21,7 @@ pub(super) enum Declared {
 }
 
 /// Returns how a tag declares its definition.
-pub(super) fn strength(text: &str, tag: &DefinitionTag) -> Declared {
+pub(super) fn judge_declaration(text: &str, tag: &DefinitionTag) -> Declared {
     if tag.kind != TagKind::Field {
         return Declared::InBody;
     }

@@ -80,7 +80,7 @@ pub struct NewBlob {
     pub problems: String,
     /// Number of credentials that were cut out.
     pub n_secrets: usize,
-    /// Whether the content is extracted anew although it is known, because its definition has the name of another file.
+    /// Whether the database has the content already, with a definition named after another file, which this one replaces.
     pub replaces_known: bool,
     /// Definitions of the content, each once.
     pub definitions: Vec<Definition>,

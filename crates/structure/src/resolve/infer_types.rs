@@ -347,7 +347,7 @@ impl<S: StructureStore> Resolver<'_, S> {
                 .collect();
             let is_written = returned.iter().all(|value| value.is_written);
             let of_value = self.common_type(&declared_place, &returned)?;
-            // What a function without a written type returns may differ from what its text shows.
+            // A function without a written type may also return other types than its text shows.
             Some(TypeName { is_written: of_value.is_written && is_written, ..of_value })
         }))
     }

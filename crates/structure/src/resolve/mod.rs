@@ -207,7 +207,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());
         }
-        // What is outside of the definitions in a component is its template.
+        // In a component, text outside of all definitions is its template.
         if place.within == Some(0) {
             let of_options = self.find_in_options(place, true);
             if !of_options.is_empty() {

@@ -21,17 +21,17 @@ const MEMBER_CALLS: [&str; 5] = ["vi.spyOn(", "jest.spyOn(", "sinon.stub(", "san
 /// Calls of Python that replace what a dotted path names, or, after an object, a name.
 const PATCH_CALLS: [&str; 5] =
     ["patch(", "patch.object(", "patch.dict(", "monkeypatch.setattr(", "patch.multiple("];
-/// Parts of names of fakes, before or after the name of the type that they stand for.
+/// Words before or after the name of a type in the name of its fake.
 const FAKE_WORDS: [&str; 4] = ["Mock", "Fake", "Stub", "Dummy"];
 
-/// What a line of a test replaces.
+/// The thing that a line of a test replaces by a fake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replaced {
-    /// The module that this text imports: `./parser`.
+    /// The module with this import path: `./parser`.
     Module(String),
-    /// What a dotted path names: `app.store.load`.
+    /// The definition with this dotted path: `app.store.load`.
     Path(String),
-    /// A name of which nothing else is said.
+    /// A definition of which the line has only the name.
     Name(String),
 }
 

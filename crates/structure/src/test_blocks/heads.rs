@@ -23,7 +23,7 @@ pub(super) struct Head {
     /// Bytes of white space before it.
     pub(super) indent: usize,
     pub(super) name: String,
-    /// What joins the name with that of the group around; empty if the name stands alone.
+    /// The text between the name of the group and this name; empty if the name has no group before it.
     pub(super) separator: &'static str,
     pub(super) is_test: bool,
     pub(super) is_parametrised: bool,

@@ -1,7 +1,7 @@
 //! Finds the tests in the text of a file, each by the name that its runner prints.
 //!
-//! Pure: takes a path and lines. It reads heads only, line by line, as formatters write them; what a head begins ends before the next
-//! line that is indented as little. Languages of which no heads are known have no blocks.
+//! Pure: takes a path and lines. It reads only the lines on which tests begin, in the form that formatters write. A test ends before the next
+//! line with the same or a smaller indent. In other languages it finds no tests.
 
 mod fakes;
 mod heads;

@@ -13,7 +13,7 @@ use super::question_targets::QuestionTargets;
 use super::test_texts::TestTexts;
 use super::worktree_structures::WorktreeStructures;
 
-/// Words of which a line that makes a fake has one.
+/// Each line that makes a fake has one of these words.
 const FAKE_WORDS: [&str; 8] = ["mock", "patch", "setattr", "stub", "spyOn", "doMock", "replace", "mockk"];
 /// Maximum numbers of requested names, of files that are read, and of lines that are listed.
 const MOST_NAMES: usize = 20;
@@ -27,7 +27,7 @@ struct FakedNames<'a> {
     names: HashSet<&'a str>,
     /// Own names of the requested types.
     types: Vec<&'a str>,
-    /// The names that stand before a requested name in a path: those of files and of enclosing types, in lower case.
+    /// Names of the files and types around the requested definitions, in lower case, which come before their names in a path.
     owners: HashSet<String>,
 }
 
@@ -80,16 +80,15 @@ impl<'a> FakedNames<'a> {
                     || structures.paths.files_of_module(importer, before).iter().any(|file| {
                         let structure = structures.structure_of(*file);
                         self.files.contains(file)
-                            || structure
-                                .imports
-                                .iter()
-                                .any(|import| import.local == name && self.imports(structures, *file, import))
+                            || structure.imports.iter().any(|import| {
+                                import.local == name && self.imports_own_file(structures, *file, import)
+                            })
                     })
             }
         }
     }
 
-    fn imports(
+    fn imports_own_file(
         &self,
         structures: &WorktreeStructures<'_>,
         importer: FileNumber,

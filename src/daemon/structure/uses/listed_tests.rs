@@ -19,7 +19,7 @@ use super::worktree_structures::WorktreeStructures;
 const LIMIT: usize = 20;
 const MOST_OF_FILE: usize = 5;
 
-/// What is listed.
+/// Which tests an answer lists.
 pub(super) struct TestListOptions<'a> {
     /// Maximum number of tests; when absent, the default, and a maximum for each file.
     pub(super) limit: Option<usize>,
@@ -88,7 +88,7 @@ fn add_files(
         });
         files[place].1.push(*step);
     }
-    // What is proved comes first.
+    // Proved tests come first.
     files.sort_by_key(|(_, steps)| steps.iter().map(|step| reached.steps[*step].certainty).min());
     let most = options.limit.unwrap_or(LIMIT);
     let most_of_file = if options.limit.is_some() { usize::MAX } else { MOST_OF_FILE };

@@ -61,8 +61,8 @@ fn find_overridden_members(
     Ok(found)
 }
 
-/// Returns the files that define types of which some base type of a member's type has the name. A name that many members have,
-/// such as `close`, is in far more files.
+/// Returns the files with a type that has the name of a base type of the member's type. Far more files have a member with a common name
+/// such as `close`.
 fn list_base_files(
     structures: &WorktreeStructures<'_>,
     member: DefinitionCandidate,

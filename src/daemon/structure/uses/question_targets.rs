@@ -149,8 +149,8 @@ impl QuestionTargets {
     }
 }
 
-/// Returns whether a definition of Python is a part of another one with its title: an `@overload` of an implementation, or the
-/// setter of a property.
+/// Returns whether a Python definition belongs to another definition of the same title: an `@overload` to its implementation, the setter
+/// to its property.
 fn is_part_of_other(structure: &FileStructure, id: usize, declared: &DeclaredItem) -> bool {
     let mut others = structure.declared.iter().enumerate();
     let part = decorators_of(structure, id as u32)

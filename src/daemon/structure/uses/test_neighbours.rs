@@ -1,4 +1,4 @@
-//! Finds what stands beside the tests of a definition: documents that name it, and the manifest that says how tests run.
+//! Finds the documents that name a definition, and the manifest that says how tests run.
 
 use std::collections::{BTreeMap, HashSet};
 

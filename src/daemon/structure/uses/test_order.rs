@@ -24,11 +24,11 @@ const RRF_K: usize = 3;
 /// Maximum number of files that are added because their words are similar.
 const MOST_SIMILAR: usize = 10;
 
-/// What orders files with the same evidence: directories between them and the targets, words of the query in their names, and the rank
-/// of similar words.
+/// The order of files with the same evidence: by directories between them and the targets, by words of the query in their names, then by
+/// similar words.
 type FileTies = (usize, Reverse<usize>, usize);
 
-/// What says that a file holds tests of the targets, beside uses.
+/// The evidence, beside uses, that a file has tests of the targets.
 pub(super) struct TestEvidence<'a> {
     /// The names of the targets.
     pub(super) names: &'a NameMatcher,
@@ -36,7 +36,7 @@ pub(super) struct TestEvidence<'a> {
     pub(super) similar: &'a [CodeNode],
     /// Functions that are marked as tests, though they are in no file or module of tests.
     pub(super) marked: &'a HashSet<CodeNode>,
-    /// What has changed, in words.
+    /// The change in words, as the request has it.
     pub(super) query: &'a str,
 }
 
