@@ -91,6 +91,22 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     extracted
 }
 
+/// Extracts the chunks, definitions and uses of a text whose definitions and uses are known.
+pub(crate) fn extract_outline<'a>(
+    text: &'a str,
+    outline: &'a DefinitionOutline<'a>,
+    found: structure::FoundNames<'a>,
+) -> Extraction {
+    let writer = ChunkWriter { text, lines: LineIndex::new(text), items: &[], chunks: Vec::new() };
+    Extraction {
+        references: found.count_uses(),
+        definitions: hash_definitions(text, outline, &writer.lines),
+        structure: found.into_structure(outline, &writer.lines, text),
+        chunks: write_chunks(writer, outline),
+        ..Extraction::default()
+    }
+}
+
 fn write_chunks<'a>(mut writer: ChunkWriter<'a, 'a>, outline: &'a DefinitionOutline<'a>) -> Vec<Chunk> {
     let text = writer.text;
     let whole = 0..text.len();

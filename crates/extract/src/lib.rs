@@ -5,7 +5,8 @@
 //!
 //! [`lang`] detects the format of a file. [`documents`] splits documents. For source code, `definitions` parses the file,
 //! `structure` collects its uses, and `code` combines the results;
-//! `c_family` prepares C and C++ for it, `components` the files of Vue, Svelte and Astro. All of them cut text with `chunks`.
+//! `c_family` prepares C and C++ for it, `components` the files of Vue, Svelte and Astro. `formats` reads formats without a grammar. All of
+//! them cut text with `chunks`.
 
 mod c_family;
 mod chunks;
@@ -16,6 +17,7 @@ mod definitions;
 pub mod documents;
 #[cfg(test)]
 mod fixtures;
+mod formats;
 pub mod lang;
 mod structure;
 
@@ -25,7 +27,6 @@ use memod_text::redact;
 use memod_text::secrets::{self, Syntax};
 
 pub use chunks::chunk::{CHUNK_CHARS, Chunk, Extraction, OVERLAP_CHARS};
-use chunks::plain_text;
 use documents::notebook_text::NotebookText;
 pub use documents::sections::ChunkSize;
 use documents::{asciidoc, markdown, notebook, rst};
@@ -41,7 +42,11 @@ pub fn format_name(path: &str, text: &str) -> &'static str {
 
 /// Returns whether a file with this path is parsed for its definitions.
 pub fn may_be_code(path: &str) -> bool {
-    matches!(format_of(path, ""), FileFormat::Code(_) | FileFormat::Document(Markup::Notebook))
+    match format_of(path, "") {
+        FileFormat::Code(_) | FileFormat::Document(Markup::Notebook) => true,
+        FileFormat::Text(Some(name)) => formats::has_reader(name),
+        _ => false,
+    }
 }
 
 /// Returns whether a file with this path is a notebook.
@@ -71,7 +76,7 @@ pub fn extract(path: &str, text: &str) -> Extraction {
         FileFormat::Document(Markup::Rst) => &rst::extract,
         FileFormat::Document(Markup::AsciiDoc) => &asciidoc::extract,
         FileFormat::Code(language) => &move |text| code::extract(language, path, text),
-        FileFormat::Text(_) => &plain_text::extract,
+        FileFormat::Text(name) => &move |text| formats::extract(name, path, text),
     };
     let class = content_class::classify_content(format, text);
     let secrets = secrets::find_secret_spans(text, format.syntax());

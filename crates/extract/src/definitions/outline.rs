@@ -8,7 +8,7 @@ use super::own_fields::{self, Declared};
 use super::tags::{DefinitionTag, FileTags, LeadingNode, TagKind};
 
 /// Deepest nesting of definitions; deeper definitions stay part of the definition around them.
-const MAX_NESTING: usize = 32;
+pub(super) const MAX_NESTING: usize = 32;
 
 /// Most names spelt out in the title of one definition.
 const MAX_TITLE_NAMES: usize = 4;
@@ -289,7 +289,7 @@ impl WrapperFinder<'_> {
 
 /// Returns the start of the comments and attributes directly above `start`, not before `floor`, and the
 /// documentation among them.
-fn find_leading_nodes(
+pub(super) fn find_leading_nodes(
     text: &str,
     leading: &[LeadingNode],
     start: usize,
@@ -366,7 +366,12 @@ fn documents_file(comment: &str) -> bool {
 }
 
 /// Moves the ends of siblings to the ends of their lines, unless another definition begins on the same line.
-fn widen_to_line_ends(text: &str, items: &mut [DefinitionItem<'_>], siblings: &[usize], limit: usize) {
+pub(super) fn widen_to_line_ends(
+    text: &str,
+    items: &mut [DefinitionItem<'_>],
+    siblings: &[usize],
+    limit: usize,
+) {
     for (at, id) in siblings.iter().enumerate() {
         let next_start = siblings.get(at + 1).map_or(limit, |next| items[*next].span.start);
         let end = items[*id].span.end.min(limit);
@@ -377,7 +382,7 @@ fn widen_to_line_ends(text: &str, items: &mut [DefinitionItem<'_>], siblings: &[
 }
 
 /// Returns the start of the line of `start` if only blanks lie between, else `start`; never below `floor`.
-fn line_start(text: &str, start: usize, floor: usize) -> usize {
+pub(super) fn line_start(text: &str, start: usize, floor: usize) -> usize {
     let blanks = text[..start].len() - text[..start].trim_end_matches([' ', '\t']).len();
     if at_line_start(text, start) { (start - blanks).max(floor) } else { start }
 }

@@ -7,6 +7,7 @@
 mod arity;
 mod constructor_calls;
 mod declarations;
+mod format_uses;
 mod imports;
 mod javascript_imports;
 mod languages;
