@@ -53,3 +53,4 @@ CREATE PROCEDURE dbo.PayBill AS
     UPDATE dbo.Bills SET Id = 2;
 GO
 DROP TABLE `orders`;
+CREATE OPERATOR CLASS shop_ops DEFAULT FOR TYPE order_state USING btree AS OPERATOR 1 <;

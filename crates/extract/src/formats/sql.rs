@@ -10,6 +10,47 @@ use crate::definitions::tags::TagKind;
 
 /// Most words between `CREATE` and the kind of what it creates: `OR REPLACE DEFINER = 'a'@'b' SQL SECURITY INVOKER VIEW`.
 const MOST_MODIFIERS: usize = 16;
+/// Words between `CREATE` and the kind.
+const MODIFIERS: [&str; 38] = [
+    "or",
+    "replace",
+    "alter",
+    "temp",
+    "temporary",
+    "unlogged",
+    "unique",
+    "materialized",
+    "constraint",
+    "foreign",
+    "recursive",
+    "global",
+    "local",
+    "virtual",
+    "definer",
+    "sql",
+    "security",
+    "invoker",
+    "algorithm",
+    "editionable",
+    "noneditionable",
+    "force",
+    "no",
+    "clustered",
+    "nonclustered",
+    "columnstore",
+    "bitmap",
+    "fulltext",
+    "spatial",
+    "external",
+    "transient",
+    "secure",
+    "public",
+    "private",
+    "if",
+    "not",
+    "exists",
+    "live",
+];
 /// Words between the kind and the name.
 const NAME_MODIFIERS: [&str; 6] = ["if", "not", "exists", "concurrently", "body", "only"];
 /// Words after which a table or view is named.
@@ -92,10 +133,9 @@ impl<'a> SqlReader<'a> {
             ("stream", TagKind::Struct),
         ];
         let end = span.end.min(span.start + MOST_MODIFIERS);
-        let (at, (word, kind)) = (span.start + 1..end).find_map(|at| {
-            let kind = KINDS.iter().find(|(word, _)| self.is_word(at, word))?;
-            Some((at, *kind))
-        })?;
+        let kind_at = |at: usize| KINDS.iter().find(|(word, _)| self.is_word(at, word));
+        let at = (span.start + 1..end).find(|at| kind_at(*at).is_some() || !self.is_modifier(*at))?;
+        let (word, kind) = *kind_at(at)?;
         let mut first = at + 1;
         while first < span.end && self.is_any_word(first, &NAME_MODIFIERS) {
             first += 1;
@@ -112,6 +152,13 @@ impl<'a> SqlReader<'a> {
         let bytes = self.list.tokens[span.start].bytes.start..self.list.end_of(last);
         self.names.add_item(kind, own, title, bytes);
         Some(word)
+    }
+
+    /// Returns whether a token may be between `CREATE` and the kind of what it creates. `CREATE OPERATOR CLASS a FOR TYPE b` creates no
+    /// type.
+    fn is_modifier(&self, at: usize) -> bool {
+        let is_value = self.list.is_mark(at - 1, b'=') || self.list.is_mark(at - 1, b'@');
+        is_value || self.list.word_at(at).is_none() || self.is_any_word(at, &MODIFIERS)
     }
 
     /// Reads `a`, `a.b`, `"a"."b"`, `[a].[b]` or `:schema.b` at a token.

@@ -86,7 +86,9 @@ impl<'a> TokenList<'a> {
                 let end = text[inner..].find("\"\"\"").map_or(text.len(), |found| inner + found);
                 list.tokens.push(Token::new(TokenKind::Text, inner..end));
                 at = (end + 3).min(text.len());
-            } else if syntax.quotes.contains(&byte) {
+            } else if syntax.quotes.contains(&byte)
+                && !(syntax.has_bracket_texts && text[..at].ends_with('\\'))
+            {
                 let end = quoted_end(bytes, at);
                 list.tokens.push(Token::new(TokenKind::Text, at + 1..end));
                 at = (end + 1).min(bytes.len());
