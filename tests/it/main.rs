@@ -27,6 +27,7 @@ mod components;
 #[cfg(unix)]
 mod converted;
 mod copies;
+mod declared_formats;
 mod definition_bench;
 #[cfg(unix)]
 mod demo;

@@ -101,10 +101,12 @@ fn is_in_module(
     if names.ends_with(module) || of_dir.ends_with(module) {
         return Ok(true);
     }
-    let [only] = module else { return Ok(false) };
-    // A package of Go may be named differently from its directory.
+    // A package of Go may be named differently from its directory; those of other languages have parts.
     let structure = reader.read_structure(view, key)?;
-    Ok(structure.is_some_and(|structure| last_part(&structure.package) == *only))
+    Ok(structure.is_some_and(|structure| {
+        let parts: Vec<&str> = structure.package.split('.').collect();
+        parts.ends_with(module) || module == [last_part(&structure.package)]
+    }))
 }
 
 /// Returns the error for a target that is neither a path nor a name. `similar` is the hint of [`suggest_similar_targets`], if any

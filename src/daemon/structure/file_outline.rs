@@ -305,7 +305,10 @@ fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
         EntryForm::Component => return format!("component {}", item.title),
         EntryForm::Definition => {
             let first = item.name_line.unwrap_or(first);
-            lines.find_signature(last_part(&item.title), first).map(|(_, signature)| signature)
+            let signature =
+                lines.find_signature(last_part(&item.title), first).map(|(_, signature)| signature);
+            // The first line of a resource, `Deployment/web`, says little.
+            signature.or_else(|| item.title.contains('/').then(|| item.title.clone()))
         }
     };
     let text = text.unwrap_or_else(|| lines.first_code_line(first).to_owned());

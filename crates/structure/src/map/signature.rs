@@ -68,7 +68,7 @@ impl NumberedLines {
             .collect();
         let code = code
             .iter()
-            .find(|(_, line)| find_declared_name(line, name).is_some())
+            .find(|(_, line)| find_declared_name(line, name).is_some() || is_quoted_head(line, name))
             .or_else(|| code.iter().find(|(_, line)| has_word(line, name)))
             .copied();
         // Some definitions begin like annotations: `@interface Stone`, `@max_size 100`.
@@ -148,6 +148,19 @@ pub(super) fn find_declared_name(line: &str, name: &str) -> Option<usize> {
     })
 }
 
+/// Returns whether a line begins a definition whose name is in quotes: `resource "aws_s3_bucket" "logs" {`, `CREATE TABLE "users" (`.
+fn is_quoted_head(line: &str, name: &str) -> bool {
+    let creates = line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("create "));
+    find_words(line, name).any(|at| {
+        let (before, after) = (&line[..at], &line[at + name.len()..]);
+        let after_quote = after.trim_start_matches(['"', '`']);
+        let is_quoted = before.ends_with(['"', '`']) && after_quote.len() < after.len();
+        let is_head =
+            before.starts_with(|c: char| c.is_ascii_lowercase()) && after_quote.trim_start().starts_with('{');
+        is_quoted && (creates || is_head && !before.contains(['=', '(']))
+    })
+}
+
 /// Returns whether a text ends inside of a string with double quotes or backticks. A single quote may also be an apostrophe or a
 /// lifetime.
 fn ends_in_string(text: &str) -> bool {
@@ -206,5 +219,8 @@ mod tests {
         );
         check("func (s *Stack[E]) Push(\n\te E,\n) {", "Push", 1, "func (s *Stack[E]) Push(e E) {");
         check("test \"it is a name\" {", "name", 1, "test \"it is a name\" {");
+        check("resource \"a\" \"logs\" {\n  x = a.logs.id", "logs", 1, "resource \"a\" \"logs\" {");
+        check("variable \"region\" {}\nregion = 1", "region", 1, "variable \"region\" {}");
+        check("CREATE TABLE \"users\" (\n  a int,\nusers int", "users", 1, "CREATE TABLE \"users\" (");
     }
 }

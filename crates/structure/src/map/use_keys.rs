@@ -83,7 +83,8 @@ impl<'a> UseKeys<'a> {
         }
         let first = path.split('.').next().unwrap_or_default();
         let is_imported = self.imported.contains_key(first);
-        let has_paths = matches!(self.family, LanguageFamily::Rust | LanguageFamily::C);
+        let has_paths =
+            matches!(self.family, LanguageFamily::Rust | LanguageFamily::C) || self.family.is_declarative();
         (is_imported || has_paths, !is_imported || has_paths)
     }
 

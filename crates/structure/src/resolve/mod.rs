@@ -5,6 +5,7 @@
 
 mod certainty;
 mod component_names;
+mod declared_names;
 mod declared_types;
 mod fixtures;
 mod infer_types;
@@ -172,6 +173,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             steps: infer_types::MOST_STEPS,
         };
         let (certainty, mut found) = match used.receiver {
+            UseReceiver::None if family.is_declarative() => self.resolve_declared_name(&place, ""),
+            UseReceiver::Named(path) if family.is_declarative() => {
+                self.resolve_declared_name(&place, structure.name(path))
+            }
             _ if place.has_private_name() => (Certainty::Exact, self.resolve_private_name(&place)),
             UseReceiver::None => self.resolve_without_receiver(&place),
             UseReceiver::Own => self.resolve_own_member(&place),

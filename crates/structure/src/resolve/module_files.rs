@@ -45,7 +45,9 @@ impl PathIndex {
             LanguageFamily::Rust => self.rust_files(module, from),
             LanguageFamily::Java => self.java_files(module),
             LanguageFamily::C => self.c_files(module, from),
-            LanguageFamily::Other => Vec::new(),
+            LanguageFamily::Terraform => self.terraform_files(module, from),
+            LanguageFamily::Protobuf => self.protobuf_files(module, from),
+            _ => Vec::new(),
         }
     }
 
@@ -82,7 +84,7 @@ impl PathIndex {
     }
 
     /// Returns the files that share the most directories with `from`.
-    fn nearest_files(&self, files: &[FileNumber], from: FileNumber) -> Vec<FileNumber> {
+    pub(super) fn nearest_files(&self, files: &[FileNumber], from: FileNumber) -> Vec<FileNumber> {
         let own = self.dir_of(from);
         let n_shared: Vec<usize> =
             files.iter().map(|file| count_shared_dirs(self.dir_of(*file), own)).collect();
@@ -252,6 +254,21 @@ impl PathIndex {
     /// Returns whether a file of C or C++ is meant to be included, by its ending: `.h`, `.hpp`, `.inl`.
     pub(super) fn is_header(&self, file: FileNumber) -> bool {
         is_header(self.path_of(file))
+    }
+
+    /// Returns the files of the directory of a Terraform module: `../network`.
+    fn terraform_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let Some(dir) = resolve_relative(self.dir_of(from), module) else { return Vec::new() };
+        self.files_in_dirs(&dir).into_iter().filter(|file| self.dir_of(*file) == dir).collect()
+    }
+
+    /// Returns the file of an import of Protocol Buffers, whose path begins at a directory that the compiler is told: the nearest of
+    /// those whose path ends with it.
+    fn protobuf_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let bare = module.strip_suffix(".proto").unwrap_or(module);
+        let mut files = self.files_ending_with(bare);
+        files.retain(|file| self.path_of(*file).ends_with(".proto"));
+        self.nearest_files(&files, from)
     }
 
     fn files_ending_with_stem(&self, path: &str) -> Vec<FileNumber> {

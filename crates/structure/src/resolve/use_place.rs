@@ -3,6 +3,7 @@
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, last_part};
 
 use super::path_index::FileNumber;
+use super::split_path::split_path;
 
 /// Endings of files that are of C++ and not of C.
 pub(super) const CPP_ENDINGS: [&str; 15] =
@@ -20,6 +21,13 @@ pub(crate) enum LanguageFamily {
     Rust,
     Java,
     C,
+    Terraform,
+    Protobuf,
+    GraphQl,
+    Sql,
+    CMake,
+    Dockerfile,
+    Makefile,
     Other,
 }
 
@@ -35,8 +43,32 @@ impl LanguageFamily {
             "java" => Self::Java,
             "c" | "h" => Self::C,
             ending if CPP_ENDINGS.contains(&ending) => Self::C,
+            "tf" | "tfvars" | "hcl" => Self::Terraform,
+            "proto" => Self::Protobuf,
+            "graphql" | "gql" => Self::GraphQl,
+            "sql" | "ddl" => Self::Sql,
+            "cmake" => Self::CMake,
+            "mk" | "mak" | "make" => Self::Makefile,
+            _ => Self::from_file_name(split_path(path).1),
+        }
+    }
+
+    /// Returns the family of a file whose name, and not its ending, shows the format.
+    fn from_file_name(name: &str) -> Self {
+        let stem = name.split('.').next().unwrap_or_default();
+        match (name, stem) {
+            ("CMakeLists.txt", _) => Self::CMake,
+            (_, "Dockerfile" | "Containerfile") => Self::Dockerfile,
+            (_, "Makefile" | "makefile" | "GNUmakefile") => Self::Makefile,
+            _ if name.ends_with(".dockerfile") || name.ends_with(".containerfile") => Self::Dockerfile,
             _ => Self::Other,
         }
+    }
+
+    /// Returns whether the names of a format mean definitions by rules of their own, because it has no scopes, values or members.
+    pub(crate) fn is_declarative(self) -> bool {
+        use LanguageFamily::{CMake, Dockerfile, GraphQl, Makefile, Protobuf, Sql, Terraform};
+        matches!(self, Terraform | Protobuf | GraphQl | Sql | CMake | Dockerfile | Makefile)
     }
 
     /// Returns whether a use of a member needs no receiver inside of its type.

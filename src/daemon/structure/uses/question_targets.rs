@@ -143,8 +143,8 @@ impl QuestionTargets {
     /// Returns the reason why an answer about these definitions lacks uses, if it does: the language of a file is not supported.
     pub(super) fn why_uses_unknown(&self) -> Option<String> {
         let key = self.unsupported_file.as_ref()?;
-        let known =
-            "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C, C++, Vue, Svelte and Astro";
+        let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C, C++, Vue, Svelte, Astro, Terraform, \
+                     Protocol Buffers, SQL, GraphQL, CMake, Dockerfiles and makefiles";
         Some(format!("{key}: {known}; `memo search` finds the name in other files"))
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn find_unsearched_files(
 ) -> Result<(Vec<UnsearchedFile>, usize), DatabaseError> {
     let mut found = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();
+    // Files of data, such as YAML, may only use what such files define.
+    let mut formats: BTreeSet<&str> = BTreeSet::new();
     for own in wanted {
+        formats.insert(format_name(structures.paths.path_of(own.file), ""));
         let structure = structures.structure_of(own.file);
         names.extend(own.declared_in(&structure).own_names().map(str::to_owned));
     }
@@ -35,7 +38,8 @@ pub(super) fn find_unsearched_files(
     }
     for file in with_name {
         let path = structures.paths.path_of(file);
-        if is_code(path) && !reads_uses(path) {
+        let may_use = is_code(path) || formats.contains(format_name(path, ""));
+        if may_use && !reads_uses(path) {
             let ending = file_name(path).rsplit('.').next().unwrap_or_default();
             let why = format!("has the name, but uses in .{ending} files are not read");
             found.push(UnsearchedFile { path: path.to_owned(), why });
