@@ -260,12 +260,16 @@ impl BlockDepth {
         };
         match word.as_str() {
             // The declarations of Oracle, and the code of SQL Server, come after `AS` or `IS`.
-            "as" | "is" if routine != Routine::Trigger && !self.has_body && self.n_parentheses == 0 => {
-                if self.n_open == 0 && !next.is_empty() {
-                    self.n_open = 1;
-                    self.awaits_begin = routine != Routine::Package;
-                    self.has_body = routine == Routine::Package;
-                }
+            "as" | "is"
+                if routine != Routine::Trigger
+                    && !self.has_body
+                    && self.n_parentheses == 0
+                    && self.n_open == 0
+                    && !next.is_empty() =>
+            {
+                self.n_open = 1;
+                self.awaits_begin = routine != Routine::Package;
+                self.has_body = routine == Routine::Package;
             }
             "declare" if self.n_open == 0 => (self.n_open, self.awaits_begin) = (1, true),
             "begin" if std::mem::take(&mut self.awaits_begin) => self.has_body = true,
