@@ -1,7 +1,6 @@
 //! Are definitions and uses found in Terraform, Protocol Buffers, SQL, GraphQL, Kubernetes and Dockerfiles?
 
-use serde_json::Value;
-
+use crate::javascript_imports::uses;
 use crate::live::{Live, memo};
 
 fn repository(files: &[(&str, &str)]) -> Live {
@@ -11,17 +10,6 @@ fn repository(files: &[(&str, &str)]) -> Live {
     live.git(&["commit", "-q", "-m", "Add it"]);
     live.start();
     live
-}
-
-/// Returns the places of the uses of a name, each with its certainty.
-fn uses(live: &Live, name: &str) -> Vec<String> {
-    let (_, answer) = memo(live, &["refs", name, "--wait-ms=60000"]);
-    let found = answer["refs"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
-    let place = |found: &Value| {
-        let certainty = found["certainty"].as_str().unwrap();
-        format!("{}:{} {certainty}", found["path"].as_str().unwrap(), found["line"])
-    };
-    found.map(place).collect()
 }
 
 fn check_shown(live: &Live, name: &str, path: &str, part: &str) {

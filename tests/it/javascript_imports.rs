@@ -113,3 +113,21 @@ fn a_package_of_the_workspace_is_its_source_under_any_name() {
     let (_, answer) = memo(&live, &["impact", "money"]);
     assert!(answer.to_string().contains("apps/web/src/routes.ts"), "{answer}");
 }
+
+#[test]
+fn an_element_of_jsx_calls_its_component() {
+    let live = Live::idle();
+    live.write(
+        "src/Button.tsx",
+        "export function Button(props: { label: string }) {\n  return <button>{props.label}</button>\n}\n",
+    );
+    live.write("src/menu.tsx", "export const Item = () => <li />\n");
+    live.write(
+        "src/Page.tsx",
+        "import { Button as Push } from './Button'\nimport * as Menu from './menu'\n\nexport function Page() {\n  return <Push label=\"a\"><Menu.Item /></Push>\n}\n",
+    );
+    live.start();
+    for component in ["Button", "Item"] {
+        crate::reached::check(&live, &["callers", component], &["src/Page.tsx Page 1 exact"]);
+    }
+}

@@ -145,3 +145,37 @@ fn fields_are_definitions() {
     let (_, answer) = memo(&live, &["search", "retries"]);
     assert_eq!(answer["hits"][0]["title"], "retries", "{answer}");
 }
+
+#[test]
+fn an_import_in_a_function_hides_a_definition_of_the_file() {
+    let live = Live::new();
+    let user = |value: u8| format!("class User:\n    def save(self):\n        return {value}\n");
+    live.write("models.py", user(1));
+    let functions = "def convert():\n    from models import User\n    return User().save()\ndef render():\n    return User().save()\n";
+    live.write("views.py", user(2) + functions);
+    assert_eq!(uses(&live, "models.py#User.save"), ["views.py:6 exact"]);
+    assert_eq!(uses(&live, "views.py#User.save"), ["views.py:8 exact"]);
+    assert_eq!(uses(&live, "views.py#User"), ["views.py:8 exact"]);
+}
+
+#[test]
+fn a_slot_that_a_method_sets_is_a_field() {
+    let live = Live::new();
+    live.write(
+        "points.py",
+        "class Point:\n    __slots__ = (\"left\", \"top\")\n\n    def __init__(self, left):\n        self.left = left\n\n    def get(self):\n        return self.left\n",
+    );
+    assert_eq!(shown(&live, "Point.left"), ["points.py:[5,5] null"]);
+    assert_eq!(shown(&live, "Point.top"), ["points.py:[2,2] null"]);
+    assert!(uses(&live, "Point.left").contains(&"points.py:8 exact".to_owned()));
+}
+
+/// Each overload was compared with all others, and these with all names.
+#[test]
+fn thousands_of_overloads_are_one_definition() {
+    let live = Live::new();
+    let overloads = "@overload\ndef of(x: int): ...\n".repeat(3_000);
+    live.write("many.py", format!("from typing import overload\n{overloads}def of(x): pass\n"));
+    live.write("use.py", "from many import of\n\n\ndef other():\n    of(1)\n");
+    check(&live, &["callers", "of"], &["use.py other 1 exact"]);
+}

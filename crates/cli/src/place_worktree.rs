@@ -104,7 +104,8 @@ fn place_in(root: &Path, place: &str, path: &Path) -> Option<String> {
     let rest = &place[place.rfind(name)? + name.len()..];
     let in_root = dir.join(name);
     let in_root = in_root.strip_prefix(root).ok()?.to_str()?;
-    (!in_root.is_empty()).then(|| format!("{in_root}{rest}"))
+    let in_root = if cfg!(windows) { in_root.replace('\\', "/") } else { in_root.to_owned() };
+    (!in_root.is_empty()).then(|| in_root + rest)
 }
 
 fn other_repository_error(

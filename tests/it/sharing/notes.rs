@@ -299,6 +299,24 @@ fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
     }
 }
 
+/// A killed exchange leaves the lock files of git.
+#[test]
+fn what_a_killed_git_locked_is_free_again() {
+    let (_remote, [ann, bob], id) = two_with("alpha is first");
+    ann.call("memory.update", json!({ "id": id, "content": "alpha is Ann's" }));
+    let own = add_shared(&bob, "beta is Bob's");
+    synced(&ann);
+    for name in ["memod-notes-merge.lock", "memod-notes-index.lock"] {
+        bob.write(&format!(".git/{name}"), "");
+    }
+    synced(&bob);
+    synced(&ann);
+    for live in [&ann, &bob] {
+        assert_eq!(get(live, &id)["content"], "alpha is Ann's");
+        assert_eq!(get(live, &own)["content"], "beta is Bob's");
+    }
+}
+
 #[test]
 fn attributes_hide_no_conflict() {
     let (_remote, [ann, bob], id) = two_with("alpha is first");

@@ -64,6 +64,8 @@ pub(super) enum GitObject {
 const INPUT_FILE: &str = "memod-notes-input";
 /// The index file in a worktree's git dir.
 const INDEX_FILE: &str = "memod-notes-index";
+/// The index file in a worktree's git dir in which two commits are merged.
+pub(super) const MERGE_INDEX_FILE: &str = "memod-notes-merge";
 
 /// Settings under which the files in the worktree equal those of the commits: no hook runs, no file is left out, and line
 /// ends stay.
@@ -134,7 +136,7 @@ impl<'a> NotesGit<'a> {
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
         }
         // Only an exchange of this worktree creates these lock files, and this exchange holds the lock, so a killed git left them.
-        for name in [INDEX_FILE, WORKTREE_REF, THEIRS_REF, FETCHED_REF, CONFLICTED_REF] {
+        for name in [INDEX_FILE, MERGE_INDEX_FILE, WORKTREE_REF, THEIRS_REF, FETCHED_REF, CONFLICTED_REF] {
             let _ = fs::remove_file(git_dir.join(format!("{name}.lock")));
         }
         // An exchange of another worktree may hold this lock for a moment.

@@ -80,7 +80,7 @@ fn scripts_are_read_on_their_own_lines() {
         <style>\r\n.a { b: c }\r\n</style>\r\n<i18n>\r\n{{ d }}\r\n</i18n>\r\n<template>\r\n<A/>{{ f(1) }}\r\n</template>";
     check_uses("a.vue", text, "2:import A 5:g() 14:A 14:f()");
     let jsx = "<script lang=\"tsx\">\nexport default () => <A b={c}/>\n</script>\n";
-    check_uses("a.vue", jsx, "2:A 2:c");
+    check_uses("a.vue", jsx, "2:A() 2:c");
     check_uses(
         "a.svelte",
         "<script>\nf()\n</script>\n<svelte:head><script>g()</script></svelte:head>",

@@ -225,9 +225,9 @@ impl<'a> OutlineBuilder<'a, '_> {
         };
         let strength = own_fields::judge_declaration(self.text, tag);
         let is_strongest = declared.get(title).is_none_or(|strongest| *strongest <= strength);
-        let is_first =
-            strength == Declared::InBody || self.fields.insert(title.to_owned(), strength).is_none();
-        is_strongest && is_first
+        // A weaker declaration, such as a name in `__slots__`, may come first, and does not count.
+        is_strongest
+            && (strength == Declared::InBody || self.fields.insert(title.to_owned(), strength).is_none())
     }
 
     fn build_title(&self, tag: &DefinitionTag, parent: Option<&DefinitionItem<'_>>) -> String {

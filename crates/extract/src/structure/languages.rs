@@ -210,7 +210,13 @@ const JAVASCRIPT: NodeKinds = NodeKinds {
     ],
     members: &[("member_expression", "object", "property"), ("nested_type_identifier", "module", "name")],
     fields: &[],
-    calls: &[("call_expression", "function"), ("new_expression", "constructor")],
+    calls: &[
+        ("call_expression", "function"),
+        ("new_expression", "constructor"),
+        // React calls the component.
+        ("jsx_opening_element", "name"),
+        ("jsx_self_closing_element", "name"),
+    ],
     bases: &[
         ("class_heritage", ""),
         ("extends_clause", ""),

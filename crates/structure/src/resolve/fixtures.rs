@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredItem, FileStructure, UseReceiver};
+use memod_base::types::{FileStructure, UseReceiver};
 
 use super::split_path::{join_path, split_path};
 use super::use_place::UsePlace;
@@ -95,18 +95,23 @@ fn is_fixture(structure: &FileStructure, id: u32) -> bool {
     decorators_of(structure, id).any(|(name, _)| DECORATORS.contains(&name))
 }
 
-/// Returns the names of the decorators of a definition of Python, each with its receiver.
-pub fn decorators_of(structure: &FileStructure, id: u32) -> impl Iterator<Item = (&str, Option<&str>)> {
-    let own: Option<&DeclaredItem> = structure.find_item(Some(id));
-    let uses = structure.uses.iter();
-    let before = uses.filter(move |used| {
-        used.enclosing_id() == Some(id) && own.is_some_and(|own| used.line < own.name_at.0)
-    });
-    before.map(|used| {
+/// Returns the names that decorate a definition, each with its receiver: those before its own name.
+pub(super) fn decorators_of(
+    structure: &FileStructure,
+    id: u32,
+) -> impl Iterator<Item = (&str, Option<&str>)> {
+    list_decorators(structure).filter(move |(of, ..)| *of == id).map(|(_, name, receiver)| (name, receiver))
+}
+
+/// Returns the decorators of all definitions of a file: the definition, the name and its receiver.
+pub fn list_decorators(structure: &FileStructure) -> impl Iterator<Item = (u32, &str, Option<&str>)> {
+    structure.uses.iter().filter_map(|used| {
+        let id = used.enclosing_id()?;
+        let own = structure.find_item(Some(id))?;
         let receiver = match used.receiver {
             UseReceiver::Named(path) => Some(structure.name(path)),
             _ => None,
         };
-        (structure.name(used.name), receiver)
+        (used.line < own.name_at.0).then(|| (id, structure.name(used.name), receiver))
     })
 }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 pub use self::certainty::Certainty;
 pub use self::component_names::hyphenated_tag;
-pub use self::fixtures::decorators_of;
+pub use self::fixtures::list_decorators;
 pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;
 use self::overloads::is_constructor;
@@ -252,6 +252,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         let holders = around.iter().copied().map(Some).chain([None]);
         for holder in holders {
             let own_file = self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
+            let is_hidden = holder.is_none() && self.is_import_nearer(place);
             let found = own_file.filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
                 // A name that is not called means a field, not a method.
@@ -261,8 +262,6 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
                 let is_visible = !declared.role.is_member()
                     || is_in_body
                     || place.family.has_implicit_self() && !is_constructor(structure, declared) && is_called;
-                // `import { Button } from 'a'` in `Button.vue` means what is imported.
-                let is_hidden = holder.is_none() && self.is_component(place.file) && self.binds_import(place);
                 is_visible && !is_hidden && declared.parent == holder
             });
             let found: Vec<DefinitionCandidate> = found.map(|(candidate, _)| *candidate).collect();
@@ -273,8 +272,12 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         Vec::new()
     }
 
-    fn binds_import(&self, place: &UsePlace<'_>) -> bool {
-        !place.structure.imports_binding(place.written, place.line).is_empty()
+    /// Returns whether an import hides the definitions of the file: in `Button.vue`, `import { Button } from 'a'` hides the component, and an
+    /// import in a function of Python holds there.
+    fn is_import_nearer(&self, place: &UsePlace<'_>) -> bool {
+        let imports = place.structure.imports_binding(place.written, place.line);
+        let is_in_block = imports.iter().any(|import| import.scope_lines.is_some());
+        is_in_block || !imports.is_empty() && self.is_component(place.file)
     }
 
     /// Returns the files of the module that the text of `from` names; none if the module is of another library.

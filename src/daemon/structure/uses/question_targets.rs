@@ -1,6 +1,6 @@
 //! Finds the definitions that a question about uses names.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use memod_base::paths::CallerDir;
@@ -12,7 +12,7 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{RefDefinition, RpcError, code, describe_unsearched};
-use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, decorators_of};
+use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, list_decorators};
 
 use super::changed_definitions::ChangedDefinitions;
 use super::match_tests_by_name::NameMatcher;
@@ -105,7 +105,7 @@ impl QuestionTargets {
         if structure.is_empty() {
             self.unsupported_file.get_or_insert_with(|| key.clone());
         }
-        let mut is_any = false;
+        let (mut is_any, mut parts) = (false, None);
         for (id, declared) in structure.declared.iter().enumerate() {
             let own = DefinitionCandidate { file, declared: id as u32 };
             if declared.role == DeclaredRole::Scope || !is_wanted(id, declared) {
@@ -114,7 +114,7 @@ impl QuestionTargets {
             is_any = true;
             if self.known.insert(own) {
                 self.declared.push(own);
-                if is_part_of_other(&structure, id, declared) {
+                if parts.get_or_insert_with(|| list_parts_of_others(&structure)).contains(&id) {
                     continue;
                 }
                 let named = TargetDefinition { title: declared.title.clone(), lines: declared.lines };
@@ -149,20 +149,25 @@ impl QuestionTargets {
     }
 }
 
-/// Returns whether a Python definition belongs to another definition of the same title: an `@overload` to its implementation, the setter
+/// The Python definitions of a file that belong to another definition of the same title: an `@overload` to its implementation, the setter
 /// to its property.
-fn is_part_of_other(structure: &FileStructure, id: usize, declared: &DeclaredItem) -> bool {
-    let mut others = structure.declared.iter().enumerate();
-    let part = decorators_of(structure, id as u32)
-        .find(|(name, _)| matches!(*name, "overload" | "setter" | "deleter" | "getter"));
-    match part {
-        Some(("overload", _)) => others.any(|(other, found)| {
-            found.title == declared.title
-                && decorators_of(structure, other as u32).all(|(name, _)| name != "overload")
-        }),
-        Some((_, receiver)) => receiver.is_some_and(|of| declared.own_names().any(|name| name == of)),
-        None => false,
+fn list_parts_of_others(structure: &FileStructure) -> HashSet<usize> {
+    let mut parts: HashMap<u32, (&str, Option<&str>)> = HashMap::new();
+    for (id, name, receiver) in list_decorators(structure) {
+        if matches!(name, "overload" | "setter" | "deleter" | "getter") {
+            parts.entry(id).or_insert((name, receiver));
+        }
     }
+    let numbered = || (0..).zip(&structure.declared);
+    let is_overload = |id: &u32| parts.get(id).is_some_and(|(name, _)| *name == "overload");
+    let implemented = numbered().filter(|(id, _)| !is_overload(id)).map(|(_, own)| own.title.as_str());
+    let implemented: HashSet<&str> = if parts.is_empty() { HashSet::new() } else { implemented.collect() };
+    let belongs = |id: u32, own: &DeclaredItem| match parts.get(&id)? {
+        ("overload", _) => Some(implemented.contains(own.title.as_str())),
+        (_, receiver) => Some(receiver.is_some_and(|of| own.own_names().any(|name| name == of))),
+    };
+    let found = numbered().filter(|(id, own)| belongs(*id, own).unwrap_or_default());
+    found.map(|(id, _)| id as usize).collect()
 }
 
 /// Whether a question may name a whole file.

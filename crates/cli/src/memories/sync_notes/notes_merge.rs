@@ -13,10 +13,8 @@ use memod_base::types::MAX_MEMORY_FILE_BYTES;
 use memod_terminal::CliError;
 
 use super::notes_files::memory_id_from_path;
-use crate::memories::notes_git::{GitObject, NotesGit, git_failed_error};
+use crate::memories::notes_git::{GitObject, MERGE_INDEX_FILE, NotesGit, git_failed_error};
 
-/// The index file in a worktree's git dir in which commits are merged.
-const MERGE_INDEX_FILE: &str = "memod-notes-merge";
 /// Most common ancestors that `git read-tree` is given. It reads at most eight trees.
 const MOST_ANCESTORS: usize = 6;
 /// Exit statuses of `git merge-file` that count conflicts; a higher status is a failure.
