@@ -36,7 +36,7 @@ fn terraform_is_resolved_by_directory() {
     check_shown(&live, "a/main.tf#aws_s3_bucket.logs", "a/main.tf", "bucket = var.region");
     assert_eq!(uses(&live, "a/main.tf#aws_s3_bucket.logs"), ["a/out.tf:2 exact"]);
     assert_eq!(uses(&live, "b/main.tf#aws_s3_bucket.logs"), ["b/use.tf:2 exact"]);
-    assert_eq!(uses(&live, "a/vars.tf#var.region"), ["a/env/prod.tfvars:1 likely", "a/main.tf:2 exact"]);
+    assert_eq!(uses(&live, "a/vars.tf#var.region"), ["a/main.tf:2 exact", "a/env/prod.tfvars:1 likely"]);
     assert_eq!(uses(&live, "b/main.tf#var.region"), ["a/out.tf:6 exact", "b/main.tf:2 exact"]);
     check_shown(&live, "local.x", "b/use.tf", "arn");
     let (_, outline) = memo(&live, &["outline", "a/out.tf"]);
