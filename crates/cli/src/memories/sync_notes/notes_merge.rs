@@ -163,8 +163,9 @@ mod tests {
 
     #[test]
     fn the_sides_of_unmerged_files_are_read() {
-        let listed = "100644 a1 1\tx.md\0100644 a2 2\tx.md\0100644 a3 3\tx.md\0100644 b3 3\ty z.md\0";
-        let files = parse_unmerged_files(listed);
+        let entries = ["a1 1\tx.md", "a2 2\tx.md", "a3 3\tx.md", "b3 3\ty z.md"];
+        let listed: String = entries.iter().map(|entry| format!("100644 {entry}\0")).collect();
+        let files = parse_unmerged_files(&listed);
         let x = UnmergedFile { ancestor: Some("a1"), ours: Some("a2"), theirs: Some("a3") };
         let y = UnmergedFile { theirs: Some("b3"), ..UnmergedFile::default() };
         assert_eq!(files, BTreeMap::from([("x.md", x), ("y z.md", y)]));
