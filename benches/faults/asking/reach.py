@@ -15,7 +15,7 @@ def tests(world, random, root, before):
 
 def implements(world, random, root, before):
     """Asks for the types that extend one."""
-    return ask(world, random, root, before, "implements", structure.extended, structure.heir_of)
+    return ask(world, random, root, before, "implements", structure.extended, structure.heir_in)
 
 
 def ask(world, random, root, before, verb, wanted_in, answer_to):
@@ -37,8 +37,8 @@ def ask(world, random, root, before, verb, wanted_in, answer_to):
         file = steady(before, after).get(path)
         if file and is_fresh(answer, level) and name in wanted_in(path, file):
             told = {(one["path"], code.last_part(one.get("title") or "")) for one in answer["found"]}
-            if (path, answer_to(name)) not in told:
-                found.append(stale(f"says fresh, and misses {answer_to(name)} in {path} in {verb} of {name}"))
+            if (path, answer_to(path, name)) not in told:
+                found.append(stale(f"says fresh, and misses {answer_to(path, name)} in {path} in {verb} of {name}"))
         return found
 
     form = random.choice(["lean", "full"])

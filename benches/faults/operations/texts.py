@@ -26,7 +26,7 @@ TEXTS = {
 # Files of tests have what they test, and types of which one extends the other.
 TESTS = {
     "test_gamma.py": (
-        'def {name}():\n    """Returns the {shared}."""\n    return 42\n\n\ndef Test_{name}():\n    assert {name}() == 42\n\n\n'
+        'def {name}():\n    """Returns the {shared}."""\n    return 42\n\n\ndef test_{name}():\n    assert {name}() == 42\n\n\n'
         "class {type}:\n    pass\n\n\nclass Heir_of_{type}({type}):\n    pass\n"
     ),
     "theta_test.go": (

@@ -134,19 +134,21 @@ def calls(files, name):
 
 
 def tested(path, file):
-    """Returns the names that a file of tests defines and tests, as the bench writes it."""
-    defined = [one.name for one in definitions(path, file) or []] if TESTS.fullmatch(path) else []
-    return [name for name in defined if defined.count(name) == defined.count(test_of(name)) == 1 and calls_within(path, file, name)]
+    """Returns the names that a file of tests defines and tests, as the bench writes it. In TypeScript, a function is no test."""
+    has_tests = TESTS.fullmatch(path) and ending(path) != "ts"
+    defined = [one.name for one in definitions(path, file) or []] if has_tests else []
+    return [name for name in defined if defined.count(name) == defined.count(test_of(path, name)) == 1 and calls_within(path, file, name)]
 
 
 def calls_within(path, file, name):
     """Returns whether the test of a name calls it."""
     inside = [around(path, file, line) for _, line in calls({path: file}, name)]
-    return any(one and one.name == test_of(name) for one in inside)
+    return any(one and one.name == test_of(path, name) for one in inside)
 
 
-def test_of(name):
-    return f"Test_{name}"
+def test_of(path, name):
+    """Returns the name of a test, as the runner of the language knows it."""
+    return f"test_{name}" if ending(path) == "py" else f"Test_{name}"
 
 
 def extended(path, file):
@@ -154,6 +156,11 @@ def extended(path, file):
     defined = [one.name for one in definitions(path, file) or []]
     bases = [base for line in file.lines for match in [HEIR.match(line)] if match for base in match.groups() if base]
     return [name for name in bases if defined.count(name) == defined.count(heir_of(name)) == bases.count(name) == 1]
+
+
+def heir_in(_path, name):
+    """Returns the name of the type that extends one, as `answer_to` of a question asks for it."""
+    return heir_of(name)
 
 
 def heir_of(name):
