@@ -155,6 +155,8 @@ fn an_import_in_a_function_hides_a_definition_of_the_file() {
     live.write("views.py", user(2) + functions);
     assert_eq!(uses(&live, "models.py#User"), ["views.py:5 exact", "views.py:6 exact"]);
     assert_eq!(uses(&live, "views.py#User"), ["views.py:8 exact"]);
+    assert_eq!(uses(&live, "models.py#User.save"), ["views.py:6 exact"]);
+    assert_eq!(uses(&live, "views.py#User.save"), ["views.py:8 exact"]);
 }
 
 #[test]

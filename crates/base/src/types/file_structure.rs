@@ -63,12 +63,7 @@ impl FileStructure {
     /// for the whole file count.
     pub fn imports_binding(&self, local: &str, line: Option<u32>) -> Vec<&ImportedName> {
         let width = |import: &ImportedName| import.scope_lines.map_or(u32::MAX, |(first, last)| last - first);
-        let is_known = |import: &&ImportedName| {
-            import.local == local
-                && import
-                    .scope_lines
-                    .is_none_or(|(first, last)| line.is_some_and(|line| first <= line && line <= last))
-        };
+        let is_known = |import: &&ImportedName| import.local == local && import.holds_on(line);
         let mut found: Vec<&ImportedName> = self.imports.iter().filter(is_known).collect();
         let narrowest = found.iter().map(|import| width(import)).min();
         found.retain(|import| Some(width(import)) == narrowest);
@@ -97,6 +92,11 @@ pub struct ImportedName {
 }
 
 impl ImportedName {
+    /// Returns whether the import holds on a line. Without a line, only an import for the whole file does.
+    pub fn holds_on(&self, line: Option<u32>) -> bool {
+        self.scope_lines.is_none_or(|(first, last)| line.is_some_and(|line| first <= line && line <= last))
+    }
+
     /// Returns the module and the name, joined as in the language of the import.
     pub fn full_module(&self) -> String {
         match (self.module.as_str(), self.name.as_str()) {

@@ -123,7 +123,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         within: Option<u32>,
     ) -> UsePlace<'b> {
         let family = LanguageFamily::from_path(self.paths.path_of(file));
-        let (written, line, is_call) = ("", None, false);
+        let line = structure.find_item(within).map(|around| around.name_at.0);
+        let (written, is_call) = ("", false);
         UsePlace { file, structure, family, written, within, line, is_call, steps: MOST_STEPS }
     }
 }

@@ -262,8 +262,8 @@ impl PathIndex {
         self.files_in_dirs(&dir).into_iter().filter(|file| self.dir_of(*file) == dir).collect()
     }
 
-    /// Returns the file of an import of Protocol Buffers, whose path begins at a directory that the compiler is told: the nearest of
-    /// those whose path ends with it.
+    /// Returns the file of an import of Protocol Buffers: the nearest file whose path ends with the imported one, because the directory
+    /// where that path begins is an argument of the compiler.
     fn protobuf_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let bare = module.strip_suffix(".proto").unwrap_or(module);
         let mut files = self.files_ending_with(bare);

@@ -23,10 +23,8 @@ impl<S: StructureStore> Resolver<'_, S> {
                 files.map(|file| (file, type_name.name.clone())).collect()
             }
             None => {
-                let imports = structure.imports.iter();
-                let named =
-                    imports.filter(|import| import.local == type_name.name && !import.name.is_empty());
-                let files = named.flat_map(|import| {
+                let imports = structure.imports_binding(&type_name.name, place.line).into_iter();
+                let files = imports.filter(|import| !import.name.is_empty()).flat_map(|import| {
                     let modules = self.find_module_files(place.family, &import.module, place.file);
                     modules.into_iter().map(|file| (file, import.name.clone()))
                 });
@@ -53,14 +51,14 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns whether a file of Python imports a type by name from modules that are no files of the worktree.
     pub(super) fn imports_python_type_from_elsewhere(&self, type_name: &TypeName) -> bool {
         let structure = self.structures.structure_of(type_name.file);
-        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        let mut named = structure.imports.iter().filter(|import| import.local == type_name.name).peekable();
-        family == LanguageFamily::Python
-            && named.peek().is_some()
-            && named.all(|import| {
+        let place = self.place_within(type_name.file, &structure, type_name.within);
+        let named = structure.imports_binding(&type_name.name, place.line);
+        place.family == LanguageFamily::Python
+            && !named.is_empty()
+            && named.iter().all(|import| {
                 [import.module.clone(), import.full_module()]
                     .iter()
-                    .all(|module| self.find_module_files(family, module, type_name.file).is_empty())
+                    .all(|module| self.find_module_files(place.family, module, type_name.file).is_empty())
             })
     }
 

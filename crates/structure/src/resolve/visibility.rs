@@ -62,7 +62,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         place.file == file
             || self.shares_package(place, file)
-            || place.structure.imports.iter().any(|import| {
+            || place.structure.imports.iter().filter(|import| import.holds_on(place.line)).any(|import| {
                 let is_named = import.local == type_name;
                 (is_named || import.local.is_empty())
                     && self.is_module_file(place, &import.full_module(), file)
