@@ -4,7 +4,7 @@ use memod_proto::{NeighbourLine, ReachResult, ReachedDefinition};
 use memod_terminal::text::{escape_for_display, paint};
 use memod_terminal::{CliError, CommandContext, Output};
 
-use super::transitive_uses::{describe_certainty, describe_lines};
+use super::transitive_uses::{describe_certainty, describe_lines, style_file_path};
 
 /// Prints the tests of each file below its path; a test that is alone in its file on one line with the path.
 pub(super) fn print_tests_by_file(
@@ -13,9 +13,7 @@ pub(super) fn print_tests_by_file(
     output: &mut Output,
 ) -> Result<(), CliError> {
     for of_file in result.found.chunk_by(|one, other| one.path == other.path) {
-        let first = &of_file[0];
-        let file = context.layout.root.join(&first.path);
-        let path = output.styled_path(first.cwd_path.as_ref().unwrap_or(&first.path), &file);
+        let path = style_file_path(&of_file[0], context, output);
         let n_more: usize = of_file.iter().map(|found| found.n_more_in_file).sum();
         if let ([only], 0) = (of_file, n_more) {
             let lines = paint(output.styles.line, &describe_lines(only));

@@ -209,6 +209,16 @@ fn print_uses_below(
     Ok(())
 }
 
+/// Returns the path of the file of a definition, relative to the caller's directory, with a link to the file.
+pub(super) fn style_file_path(
+    found: &ReachedDefinition,
+    context: &CommandContext,
+    output: &Output,
+) -> String {
+    let file = context.layout.root.join(&found.path);
+    output.styled_path(found.cwd_path.as_ref().unwrap_or(&found.path), &file)
+}
+
 /// Prints the path of each file, and below it a line for each of its definitions.
 fn print_definitions_by_file(
     result: &ReachResult,
@@ -216,10 +226,7 @@ fn print_definitions_by_file(
     output: &mut Output,
 ) -> Result<(), CliError> {
     for of_file in result.found.chunk_by(|one, other| one.path == other.path) {
-        let first = &of_file[0];
-        let file = context.layout.root.join(&first.path);
-        let path = output.styled_path(first.cwd_path.as_ref().unwrap_or(&first.path), &file);
-        output.write_line(&path)?;
+        output.write_line(&style_file_path(&of_file[0], context, output))?;
         let lines = of_file.iter().map(describe_lines).collect::<Vec<_>>();
         let width = lines.iter().map(String::len).max().unwrap_or_default();
         for (found, lines) in of_file.iter().zip(lines) {
