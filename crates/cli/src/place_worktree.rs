@@ -1,4 +1,4 @@
-//! Finds the worktree in which typed places lie: this one, another one of the repository, or one of another repository.
+//! Finds the worktree of the paths in a command: its own, another one of the repository, or one of another repository.
 
 use std::path::{Path, PathBuf};
 

@@ -76,7 +76,7 @@ pub fn extract(path: &str, text: &str) -> Extraction {
         FileFormat::Document(Markup::Rst) => &rst::extract,
         FileFormat::Document(Markup::AsciiDoc) => &asciidoc::extract,
         FileFormat::Code(language) => &move |text| code::extract(language, path, text),
-        FileFormat::Text(name) => &move |text| formats::extract(name, path, text),
+        FileFormat::Text(name) => &move |text| formats::extract_format(name, path, text),
     };
     let class = content_class::classify_content(format, text);
     let secrets = secrets::find_secret_spans(text, format.syntax());

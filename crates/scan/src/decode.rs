@@ -11,8 +11,8 @@ const MOST_FOREIGN_BYTES: usize = 4;
 
 /// Returns the text of a file, without a byte order mark; `None` if the bytes are no text.
 ///
-/// Bytes are UTF-8, or UTF-16 if they begin with its byte order mark. Bytes that are not UTF-8 are taken for Windows-1252, of which
-/// Latin-1 is a part, if there are few of them, and otherwise become U+FFFD.
+/// Decodes UTF-16 after its byte order mark, and otherwise UTF-8. A few bytes outside UTF-8 are decoded as Windows-1252, which includes
+/// Latin-1. If there are many, each becomes U+FFFD.
 pub fn decode_text(bytes: Vec<u8>) -> Option<String> {
     let (encoding, mark) = Encoding::for_bom(&bytes).unwrap_or((UTF_8, 0));
     if encoding != UTF_8 {

@@ -52,7 +52,7 @@ pub(crate) struct TestsArgs {
     /// has changed since the last commit]
     #[arg(value_name = "PATH|PATH#SYMBOL|PATH:LINE|NAME", conflicts_with = "since")]
     pub(crate) target: Option<String>,
-    /// What has changed, in words: tests with these words come first
+    /// The change in words; tests with these words come first
     #[arg(value_name = "WORDS")]
     pub(crate) words: Vec<String>,
     /// Definitions that have changed since a revision, a time or an age, as for `memo changed`

@@ -1,4 +1,4 @@
-//! Tells the tags of components from those of HTML and SVG.
+//! Distinguishes tags of components from elements of HTML and SVG.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

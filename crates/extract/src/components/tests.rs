@@ -9,7 +9,7 @@ use crate::extract;
 
 /// Returns the uses of a file, one word each: `line:receiver.name`, with `()` after calls and `import` before imported names. Names
 /// that are bound are left out by the extraction.
-fn uses(path: &str, text: &str) -> String {
+fn list_uses(path: &str, text: &str) -> String {
     let structure = extract(path, text).structure;
     let shown = structure.uses.iter().map(|used| {
         let receiver = match used.receiver {
@@ -27,7 +27,7 @@ fn uses(path: &str, text: &str) -> String {
 
 fn check_uses(path: &str, text: &str, expected: &str) {
     let problems = extract(path, text).problems;
-    assert_eq!((uses(path, text).as_str(), problems), (expected, Vec::new()), "{text}");
+    assert_eq!((list_uses(path, text).as_str(), problems), (expected, Vec::new()), "{text}");
 }
 
 fn check_template(template: &str, expected: &str) {

@@ -133,7 +133,7 @@ impl CellWriter<'_> {
     }
 }
 
-/// Replaces the lines of the code by those of the file, and removes what stands for commands of IPython.
+/// Replaces the line numbers of the code by those of the file, and removes the names that the masking of IPython commands left.
 fn place_in_file(structure: &mut FileStructure, line_in_file: impl Fn(u32) -> u32) {
     let is_command = |name: &str| name.len() > 1 && name.bytes().all(|byte| byte == b'_');
     let FileStructure { uses, names, .. } = structure;

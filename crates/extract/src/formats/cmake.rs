@@ -1,7 +1,7 @@
 //! Reads the functions, macros and targets of CMake, and the commands and targets that are used.
 
 use super::format_names::FormatNames;
-use super::tokens::{TokenKind, TokenList, TokenSyntax};
+use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax};
 use crate::definitions::tags::TagKind;
 
 const SYNTAX: TokenSyntax = TokenSyntax {
@@ -29,7 +29,7 @@ const COMMANDS_WITH_TARGETS: [&str; 8] = [
 
 /// Returns the functions, macros and targets of a file, and the commands and targets that it uses.
 pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
-    let list = TokenList::split_text(text, SYNTAX);
+    let list = FormatTokens::split_text(text, SYNTAX);
     let ends = list.match_brackets(&[(b'(', b')')]);
     let mut reader = CommandReader {
         names: FormatNames { comments: list.comments.clone(), ..FormatNames::default() },
@@ -52,7 +52,7 @@ pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
 }
 
 struct CommandReader<'a> {
-    list: TokenList<'a>,
+    list: FormatTokens<'a>,
     names: FormatNames<'a>,
     /// The functions and macros around the current command, outermost first; `None` for one without a name.
     open: Vec<Option<usize>>,
@@ -93,7 +93,9 @@ impl<'a> CommandReader<'a> {
     }
 
     fn add_use(&mut self, at: usize, is_call: bool) {
-        let Some(token) = self.list.get(at).filter(|token| token.kind == TokenKind::Word) else { return };
+        let Some(token) = self.list.get(at).filter(|token| token.kind == FormatTokenKind::Word) else {
+            return;
+        };
         let bytes = token.bytes.clone();
         let word = self.list.text_at(at);
         let start = word.rfind("::").map_or(0, |colons| colons + 2);

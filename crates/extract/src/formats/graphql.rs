@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::format_names::FormatNames;
-use super::tokens::{TokenKind, TokenList, TokenSyntax};
+use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax};
 use crate::definitions::tags::TagKind;
 
 const SYNTAX: TokenSyntax = TokenSyntax {
@@ -38,7 +38,7 @@ const SCALARS: [&str; 5] = ["Int", "Float", "String", "Boolean", "ID"];
 
 /// Returns the types, directives, named operations and fragments of a file, and the names that it uses.
 pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
-    let list = TokenList::split_text(text, SYNTAX);
+    let list = FormatTokens::split_text(text, SYNTAX);
     let ends = list.match_brackets(&[(b'{', b'}'), (b'[', b']'), (b'(', b')')]);
     let names = FormatNames { comments: list.comments.clone(), ..FormatNames::default() };
     let mut reader = GraphQlReader { list, ends, names };
@@ -53,7 +53,7 @@ pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
 }
 
 struct GraphQlReader<'a> {
-    list: TokenList<'a>,
+    list: FormatTokens<'a>,
     /// The closing bracket of each opening one.
     ends: Vec<usize>,
     names: FormatNames<'a>,
@@ -68,28 +68,28 @@ impl<'a> GraphQlReader<'a> {
             let follows_name = at > 0
                 && (matches!(
                     self.list.tokens[at - 1].kind,
-                    TokenKind::Mark(b'=' | b'|' | b'&' | b'@' | b':' | b'$')
+                    FormatTokenKind::Mark(b'=' | b'|' | b'&' | b'@' | b':' | b'$')
                 ) || matches!(self.list.word_at(at - 1), Some("on" | "implements"))
                     || self.list.word_at(at - 1).is_some_and(|word| KEYWORDS.contains(&word)));
             let is_keyword = self.list.word_at(at).is_some_and(|word| KEYWORDS.contains(&word));
             if is_keyword && !follows_name {
-                let has_text = at > 0 && self.list.tokens[at - 1].kind == TokenKind::Text;
+                let has_text = at > 0 && self.list.tokens[at - 1].kind == FormatTokenKind::Text;
                 starts.push(at - usize::from(has_text));
             }
-            at = self.after(at);
+            at = self.skip_brackets(at);
         }
         starts
     }
 
     /// Returns the token after a token, or after its closing bracket.
-    fn after(&self, at: usize) -> usize {
+    fn skip_brackets(&self, at: usize) -> usize {
         let end = self.ends.get(at).copied().unwrap_or_default();
         if end > at && end < self.ends.len() { end + 1 } else { at + 1 }
     }
 
     fn read_statement(&mut self, span: Range<usize>) {
         let mut at = span.start;
-        if self.list.get(at).is_some_and(|token| token.kind == TokenKind::Text) {
+        if self.list.get(at).is_some_and(|token| token.kind == FormatTokenKind::Text) {
             self.names.comments.push(self.described_bytes(at));
             at += 1;
         }
@@ -127,7 +127,9 @@ impl<'a> GraphQlReader<'a> {
 
     /// Returns whether the last token before `end` describes the next statement.
     fn is_description(&self, last: usize, end: usize) -> bool {
-        last + 1 == end && self.list.tokens[last].kind == TokenKind::Text && end < self.list.tokens.len()
+        last + 1 == end
+            && self.list.tokens[last].kind == FormatTokenKind::Text
+            && end < self.list.tokens.len()
     }
 
     /// Returns the bytes of a description with its quotes.
@@ -146,20 +148,20 @@ impl<'a> GraphQlReader<'a> {
         let (mut is_list, mut is_in_arguments) = (false, false);
         while at < end {
             match self.list.tokens[at].kind {
-                TokenKind::Mark(b'@') => {
+                FormatTokenKind::Mark(b'@') => {
                     self.add_use(at + 1, None);
-                    at = if self.list.is_mark(at + 2, b'(') { self.after(at + 2) } else { at + 2 };
+                    at = if self.list.is_mark(at + 2, b'(') { self.skip_brackets(at + 2) } else { at + 2 };
                     continue;
                 }
-                TokenKind::Mark(b':') if word != "enum" => at = self.read_type_name(at),
-                TokenKind::Mark(b'=') if word == "union" => is_list = true,
+                FormatTokenKind::Mark(b':') if word != "enum" => at = self.read_type_name(at),
+                FormatTokenKind::Mark(b'=') if word == "union" => is_list = true,
                 // A default value.
-                TokenKind::Mark(b'=') => at = self.after(at + 1) - 1,
-                TokenKind::Mark(mark @ (b'{' | b'(' | b')')) => {
+                FormatTokenKind::Mark(b'=') => at = self.skip_brackets(at + 1) - 1,
+                FormatTokenKind::Mark(mark @ (b'{' | b'(' | b')')) => {
                     is_list = false;
                     is_in_arguments = mark == b'(';
                 }
-                TokenKind::Word => match self.list.text_at(at) {
+                FormatTokenKind::Word => match self.list.text_at(at) {
                     "implements"
                         if self.list.word_at(at + 1).is_some() || self.list.is_mark(at + 1, b'&') =>
                     {
@@ -192,7 +194,7 @@ impl<'a> GraphQlReader<'a> {
     /// Adds a field of a root type if one begins at a token.
     fn add_field(&mut self, of: &str, at: usize) {
         let has_arguments = self.list.is_mark(at + 1, b'(');
-        let colon = if has_arguments { self.after(at + 1) } else { at + 1 };
+        let colon = if has_arguments { self.skip_brackets(at + 1) } else { at + 1 };
         if !self.list.is_mark(colon, b':') {
             return;
         }
@@ -200,7 +202,10 @@ impl<'a> GraphQlReader<'a> {
         while self.list.is_mark(end, b'[') {
             end += 1;
         }
-        while matches!(self.list.get(end + 1).map(|token| token.kind), Some(TokenKind::Mark(b']' | b'!'))) {
+        while matches!(
+            self.list.get(end + 1).map(|token| token.kind),
+            Some(FormatTokenKind::Mark(b']' | b'!'))
+        ) {
             end += 1;
         }
         let bytes = self.list.tokens[at].bytes.start..self.list.end_of(end);
@@ -220,19 +225,19 @@ impl<'a> GraphQlReader<'a> {
         let mut at = span.start;
         while at < span.end {
             match self.list.tokens[at].kind {
-                TokenKind::Mark(b'{') => depth += 1,
-                TokenKind::Mark(b'}') => depth = depth.saturating_sub(1),
-                TokenKind::Mark(b'(') if depth > 0 => {
-                    at = self.after(at);
+                FormatTokenKind::Mark(b'{') => depth += 1,
+                FormatTokenKind::Mark(b'}') => depth = depth.saturating_sub(1),
+                FormatTokenKind::Mark(b'(') if depth > 0 => {
+                    at = self.skip_brackets(at);
                     continue;
                 }
-                TokenKind::Mark(b':') if depth == 0 => at = self.read_type_name(at),
-                TokenKind::Mark(b'=') if depth == 0 => at = self.after(at + 1) - 1,
-                TokenKind::Mark(b'@') => {
+                FormatTokenKind::Mark(b':') if depth == 0 => at = self.read_type_name(at),
+                FormatTokenKind::Mark(b'=') if depth == 0 => at = self.skip_brackets(at + 1) - 1,
+                FormatTokenKind::Mark(b'@') => {
                     self.add_use(at + 1, None);
                     at += 1;
                 }
-                TokenKind::Word => {
+                FormatTokenKind::Word => {
                     let is_spread = at > 0 && self.list.is_mark(at - 1, b'.');
                     match self.list.text_at(at) {
                         "on" if is_spread || depth == 0 => {

@@ -1,4 +1,4 @@
-//! Reads the resources in YAML of Kubernetes, of which one file may have several.
+//! Reads the Kubernetes resources in a YAML file.
 
 use super::format_names::FormatNames;
 use crate::definitions::tags::TagKind;

@@ -50,7 +50,7 @@ fn find_reader(format: &str) -> Option<Reader> {
 
 /// Extracts the chunks, definitions and uses of a text. A text without definitions, and one in a format that no reader knows, is cut
 /// by lines.
-pub(crate) fn extract(format: Option<&str>, path: &str, text: &str) -> Extraction {
+pub(crate) fn extract_format(format: Option<&str>, path: &str, text: &str) -> Extraction {
     let plain = plain_text::extract(text);
     let reader = format.and_then(find_reader);
     let Some(reader) = reader.filter(|_| !plain.minified) else { return plain };

@@ -1,7 +1,7 @@
 //! Reads the messages, enums and services of Protocol Buffers, and the names of types in fields and methods.
 
 use super::format_names::FormatNames;
-use super::tokens::{LineCounter, TokenKind, TokenList, TokenSyntax};
+use super::tokens::{FormatTokenKind, FormatTokens, LineCounter, TokenSyntax};
 use crate::definitions::tags::TagKind;
 
 const SYNTAX: TokenSyntax = TokenSyntax {
@@ -28,7 +28,7 @@ const MOST_NESTING: usize = 32;
 
 /// Returns the messages, enums, services and methods of a file, and the types that it names.
 pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
-    let list = TokenList::split_text(text, SYNTAX);
+    let list = FormatTokens::split_text(text, SYNTAX);
     let ends = list.match_brackets(&[(b'{', b'}'), (b'[', b']'), (b'(', b')'), (b'<', b'>')]);
     let names = FormatNames { comments: list.comments.clone(), ..FormatNames::default() };
     let mut reader = ProtoReader { list, ends, names, blocks: Vec::new(), lines: LineCounter::default() };
@@ -44,7 +44,7 @@ struct OpenBlock {
 }
 
 struct ProtoReader<'a> {
-    list: TokenList<'a>,
+    list: FormatTokens<'a>,
     /// The closing bracket of each opening one.
     ends: Vec<usize>,
     names: FormatNames<'a>,
@@ -151,7 +151,7 @@ impl<'a> ProtoReader<'a> {
 
     fn read_import(&mut self, at: usize) -> usize {
         let path = at + if self.list.word_at(at + 1).is_some() { 2 } else { 1 };
-        let token = self.list.get(path).filter(|token| token.kind == TokenKind::Text);
+        let token = self.list.get(path).filter(|token| token.kind == FormatTokenKind::Text);
         if let Some(token) = token.map(|token| token.bytes.clone()) {
             let line = self.lines.line_at(self.list.text, token.start);
             // A public import passes its names on to the files that import this one; so do all here.
@@ -186,14 +186,16 @@ impl<'a> ProtoReader<'a> {
         let mut at = at;
         while let Some(token) = self.list.get(at) {
             match token.kind {
-                TokenKind::Mark(b';') => return at + 1,
-                TokenKind::Mark(b'}') => return at,
-                TokenKind::Mark(b'{') => {
+                FormatTokenKind::Mark(b';') => return at + 1,
+                FormatTokenKind::Mark(b'}') => return at,
+                FormatTokenKind::Mark(b'{') => {
                     let end = self.ends[at];
                     // The value of an option may be a block, which `;` follows.
                     return if self.list.is_mark(end + 1, b';') { end + 2 } else { end + 1 };
                 }
-                TokenKind::Mark(b'[' | b'(') if self.ends[at] < self.ends.len() => at = self.ends[at] + 1,
+                FormatTokenKind::Mark(b'[' | b'(') if self.ends[at] < self.ends.len() => {
+                    at = self.ends[at] + 1
+                }
                 _ => at += 1,
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::format_names::FormatNames;
 use super::sql_tokens::{split_sql, split_statements};
-use super::tokens::{TokenKind, TokenList};
+use super::tokens::{FormatTokenKind, FormatTokens};
 use crate::definitions::tags::TagKind;
 
 /// Most words between `CREATE` and the kind of what it creates: `OR REPLACE DEFINER = 'a'@'b' SQL SECURITY INVOKER VIEW`.
@@ -85,7 +85,7 @@ struct QualifiedName<'a> {
 }
 
 struct SqlReader<'a> {
-    list: TokenList<'a>,
+    list: FormatTokens<'a>,
     names: FormatNames<'a>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> SqlReader<'a> {
             if self.list.is_mark(at, b'[') && self.list.is_mark(at + 2, b']') {
                 parts.push(at + 1);
                 at += 3;
-            } else if matches!(self.list.get(at)?.kind, TokenKind::Word | TokenKind::Text) {
+            } else if matches!(self.list.get(at)?.kind, FormatTokenKind::Word | FormatTokenKind::Text) {
                 parts.push(at);
                 at += 1;
             } else {
@@ -192,7 +192,7 @@ impl<'a> SqlReader<'a> {
     fn read_column_types(&mut self, span: &Range<usize>) {
         let mut depth = 0_usize;
         for at in span.clone() {
-            let TokenKind::Mark(mark) = self.list.tokens[at].kind else { continue };
+            let FormatTokenKind::Mark(mark) = self.list.tokens[at].kind else { continue };
             match mark {
                 b'(' => depth += 1,
                 b')' => depth = depth.saturating_sub(1),

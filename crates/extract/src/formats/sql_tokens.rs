@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::tokens::{Token, TokenKind, TokenList, block_comment_end, line_end, word_end};
+use super::tokens::{FormatToken, FormatTokenKind, FormatTokens, block_comment_end, line_end, word_end};
 
 /// Mark of a token that ends a statement where `;` does not: `GO`, `/`, or what `DELIMITER` sets.
 pub(super) const STATEMENT_END: u8 = 0;
@@ -18,9 +18,9 @@ const MOST_LONE_TAGS: usize = 8;
 
 /// Splits a text; the tokens inside of dollar quotes are between two marks. A quoted name is a token of the kind `Text`, a quoted
 /// value a mark.
-pub(super) fn split_sql(text: &str) -> TokenList<'_> {
+pub(super) fn split_sql(text: &str) -> FormatTokens<'_> {
     let mut splitter = SqlSplitter {
-        list: TokenList { text, ..TokenList::default() },
+        list: FormatTokens { text, ..FormatTokens::default() },
         dollar_tag: None,
         lone_tags: HashSet::new(),
         delimiter: None,
@@ -33,11 +33,11 @@ pub(super) fn split_sql(text: &str) -> TokenList<'_> {
 }
 
 struct SqlSplitter<'a> {
-    list: TokenList<'a>,
+    list: FormatTokens<'a>,
     /// The tag of the dollar quotes around the current place.
     dollar_tag: Option<&'a str>,
     lone_tags: HashSet<&'a str>,
-    /// What ends a statement instead of `;`.
+    /// The text that ends a statement instead of `;`.
     delimiter: Option<&'a str>,
 }
 
@@ -88,12 +88,12 @@ impl<'a> SqlSplitter<'a> {
                 return line_end(text, end);
             }
         }
-        self.list.tokens.push(Token::new(TokenKind::Word, at..end));
+        self.list.tokens.push(FormatToken::new(FormatTokenKind::Word, at..end));
         end
     }
 
     fn push_mark(&mut self, mark: u8, at: usize, n_bytes: usize) -> usize {
-        self.list.tokens.push(Token::new(TokenKind::Mark(mark), at..at + n_bytes));
+        self.list.tokens.push(FormatToken::new(FormatTokenKind::Mark(mark), at..at + n_bytes));
         at + n_bytes
     }
 
@@ -109,7 +109,7 @@ impl<'a> SqlSplitter<'a> {
         let found = rest.find([quote, '\n']).filter(|found| rest[*found..].starts_with(quote));
         let Some(n_bytes) = found else { return at + 1 };
         let end = at + 1 + n_bytes;
-        self.list.tokens.push(Token::new(TokenKind::Text, at + 1..end));
+        self.list.tokens.push(FormatToken::new(FormatTokenKind::Text, at + 1..end));
         end + 1
     }
 
@@ -168,25 +168,25 @@ fn value_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Returns the tokens of each statement, without the mark that ends it.
-pub(super) fn split_statements(list: &TokenList<'_>) -> Vec<Range<usize>> {
+pub(super) fn split_statements(list: &FormatTokens<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let (mut is_quoted, mut block) = (false, BlockDepth::default());
     for (at, token) in list.tokens.iter().enumerate() {
         match token.kind {
-            TokenKind::Mark(DOLLAR_QUOTE) => is_quoted = !is_quoted,
+            FormatTokenKind::Mark(DOLLAR_QUOTE) => is_quoted = !is_quoted,
             _ if is_quoted => {}
-            TokenKind::Mark(STATEMENT_END) => {
+            FormatTokenKind::Mark(STATEMENT_END) => {
                 found.push(start..at);
                 start = at + 1;
             }
-            TokenKind::Mark(b';') if block.n_open == 0 => {
+            FormatTokenKind::Mark(b';') if block.n_open == 0 => {
                 found.push(start..at);
                 start = at + 1;
             }
-            TokenKind::Mark(mark) => block.add_mark(mark),
-            TokenKind::Text => {}
-            TokenKind::Word => {
+            FormatTokenKind::Mark(mark) => block.add_mark(mark),
+            FormatTokenKind::Text => {}
+            FormatTokenKind::Word => {
                 let word = list.text_at(at);
                 let is_create = word.eq_ignore_ascii_case("create");
                 // A `CREATE` at the start of a line begins a statement, also where the end of the last was not understood.
@@ -206,7 +206,7 @@ pub(super) fn split_statements(list: &TokenList<'_>) -> Vec<Range<usize>> {
     found
 }
 
-/// Follows the open blocks of a statement that creates a routine, inside of which `;` ends no statement.
+/// Counts the open blocks of a statement that creates a routine. A `;` in a block does not end the statement.
 #[derive(Default)]
 struct BlockDepth {
     is_create: bool,

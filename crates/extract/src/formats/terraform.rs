@@ -2,7 +2,7 @@
 
 use super::format_names::FormatNames;
 use super::terraform_tokens::split_hcl;
-use super::tokens::{LineCounter, TokenKind, TokenList};
+use super::tokens::{FormatTokenKind, FormatTokens, LineCounter};
 use crate::definitions::tags::TagKind;
 
 /// Arguments of a `module` block that are no variables of the module.
@@ -33,14 +33,14 @@ pub(super) fn read_names<'a>(path: &str, text: &'a str) -> FormatNames<'a> {
     reader.names
 }
 
-/// What the current token is inside of.
+/// A block or bracket around the current token.
 enum Frame<'a> {
     Block { block_type: &'a str, item: Option<usize> },
     Bracket,
 }
 
 struct BlockReader<'a> {
-    list: TokenList<'a>,
+    list: FormatTokens<'a>,
     names: FormatNames<'a>,
     /// Outermost first.
     frames: Vec<Frame<'a>>,
@@ -61,22 +61,22 @@ impl<'a> BlockReader<'a> {
             let kind = token.kind;
             let is_in_block = !matches!(self.frames.last(), Some(Frame::Bracket));
             match kind {
-                TokenKind::Word if begins && is_in_block => {
+                FormatTokenKind::Word if begins && is_in_block => {
                     (at, begins) = self.read_statement(at);
                     continue;
                 }
-                TokenKind::Word => {
+                FormatTokenKind::Word => {
                     at = self.read_reference(at);
                     begins = false;
                     continue;
                 }
-                TokenKind::Text => {}
-                TokenKind::Mark(b'{' | b'[' | b'(') => self.frames.push(Frame::Bracket),
-                TokenKind::Mark(b'}' | b']' | b')') => self.close_frame(at),
-                TokenKind::Mark(b'\n') if is_in_block => self.end_local(at),
-                TokenKind::Mark(_) => {}
+                FormatTokenKind::Text => {}
+                FormatTokenKind::Mark(b'{' | b'[' | b'(') => self.frames.push(Frame::Bracket),
+                FormatTokenKind::Mark(b'}' | b']' | b')') => self.close_frame(at),
+                FormatTokenKind::Mark(b'\n') if is_in_block => self.end_local(at),
+                FormatTokenKind::Mark(_) => {}
             }
-            begins = matches!(kind, TokenKind::Mark(b'\n' | b'}'));
+            begins = matches!(kind, FormatTokenKind::Mark(b'\n' | b'}'));
             at += 1;
         }
         while !self.frames.is_empty() {
@@ -89,7 +89,9 @@ impl<'a> BlockReader<'a> {
     fn read_statement(&mut self, at: usize) -> (usize, bool) {
         let word = self.list.text_at(at);
         let is_label = |at: &usize| {
-            self.list.get(*at).is_some_and(|token| matches!(token.kind, TokenKind::Word | TokenKind::Text))
+            self.list
+                .get(*at)
+                .is_some_and(|token| matches!(token.kind, FormatTokenKind::Word | FormatTokenKind::Text))
         };
         let labels: Vec<usize> = (at + 1..).take_while(is_label).collect();
         let after = at + 1 + labels.len();
@@ -183,7 +185,7 @@ impl<'a> BlockReader<'a> {
                 }
             }
             "provider" if name == "alias" => {
-                let is_text = self.list.get(value).is_some_and(|token| token.kind == TokenKind::Text);
+                let is_text = self.list.get(value).is_some_and(|token| token.kind == FormatTokenKind::Text);
                 let alias = self.list.text_at(value);
                 if let Some(item) = item.map(|item| &mut self.names.items[item]).filter(|_| is_text) {
                     item.title = format!("{}.{alias}", item.title);

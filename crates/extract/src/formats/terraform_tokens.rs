@@ -1,8 +1,8 @@
 //! Splits Terraform and other HCL into tokens, with the expressions inside of its templates.
 
-use super::tokens::{Token, TokenKind, TokenList, block_comment_end, line_end, word_end};
+use super::tokens::{FormatToken, FormatTokenKind, FormatTokens, block_comment_end, line_end, word_end};
 
-/// What the current place is inside of.
+/// A template or text around the current position.
 enum Nesting {
     /// `${ … }` with its number of open braces.
     Template(usize),
@@ -14,8 +14,8 @@ enum Nesting {
 
 /// Splits a text into words, quoted texts, marks, and line ends outside of quoted texts. A text with templates becomes a mark `"`,
 /// the tokens inside of its templates, and another mark `"`.
-pub(super) fn split_hcl(text: &str) -> TokenList<'_> {
-    let mut list = TokenList { text, ..TokenList::default() };
+pub(super) fn split_hcl(text: &str) -> FormatTokens<'_> {
+    let mut list = FormatTokens { text, ..FormatTokens::default() };
     let mut stack: Vec<Nesting> = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -32,12 +32,13 @@ pub(super) fn split_hcl(text: &str) -> TokenList<'_> {
 }
 
 /// Reads one token of code; returns the byte after it.
-fn read_code(list: &mut TokenList<'_>, stack: &mut Vec<Nesting>, at: usize) -> usize {
+fn read_code(list: &mut FormatTokens<'_>, stack: &mut Vec<Nesting>, at: usize) -> usize {
     let text = list.text;
     let bytes = text.as_bytes();
     let rest = &bytes[at..];
-    let mark =
-        |list: &mut TokenList<'_>| list.tokens.push(Token::new(TokenKind::Mark(bytes[at]), at..at + 1));
+    let mark = |list: &mut FormatTokens<'_>| {
+        list.tokens.push(FormatToken::new(FormatTokenKind::Mark(bytes[at]), at..at + 1))
+    };
     match bytes[at] {
         b'#' => add_comment(list, at, line_end(text, at)),
         b'/' if rest.starts_with(b"//") => add_comment(list, at, line_end(text, at)),
@@ -52,7 +53,7 @@ fn read_code(list: &mut TokenList<'_>, stack: &mut Vec<Nesting>, at: usize) -> u
                 rest[1..].iter().take_while(|byte| !matches!(byte, b'"' | b'\n' | b'\\' | b'$' | b'%'));
             let end = at + 1 + n_plain.count();
             if bytes.get(end) == Some(&b'"') {
-                list.tokens.push(Token::new(TokenKind::Text, at + 1..end));
+                list.tokens.push(FormatToken::new(FormatTokenKind::Text, at + 1..end));
                 return end + 1;
             }
             mark(list);
@@ -80,7 +81,7 @@ fn read_code(list: &mut TokenList<'_>, stack: &mut Vec<Nesting>, at: usize) -> u
             }
             let end = if byte == b'-' { at } else { word_end(bytes, at, b"-") };
             if end > at {
-                list.tokens.push(Token::new(TokenKind::Word, at..end));
+                list.tokens.push(FormatToken::new(FormatTokenKind::Word, at..end));
                 return end;
             }
             mark(list);
@@ -89,13 +90,13 @@ fn read_code(list: &mut TokenList<'_>, stack: &mut Vec<Nesting>, at: usize) -> u
     }
 }
 
-fn add_comment(list: &mut TokenList<'_>, start: usize, end: usize) -> usize {
+fn add_comment(list: &mut FormatTokens<'_>, start: usize, end: usize) -> usize {
     list.comments.push(start..end);
     end
 }
 
 /// Reads a quoted text up to its end or to a template in it; returns the byte after that. A line end ends it, too.
-fn read_quoted(list: &mut TokenList<'_>, stack: &mut Vec<Nesting>, at: usize) -> usize {
+fn read_quoted(list: &mut FormatTokens<'_>, stack: &mut Vec<Nesting>, at: usize) -> usize {
     let bytes = list.text.as_bytes();
     let mut at = at;
     while let Some(&byte) = bytes.get(at) {
@@ -105,7 +106,7 @@ fn read_quoted(list: &mut TokenList<'_>, stack: &mut Vec<Nesting>, at: usize) ->
             b'"' | b'\n' => {
                 stack.pop();
                 let after = at + usize::from(byte == b'"');
-                list.tokens.push(Token::new(TokenKind::Mark(b'"'), at..after));
+                list.tokens.push(FormatToken::new(FormatTokenKind::Mark(b'"'), at..after));
                 return after;
             }
             _ if rest.starts_with(b"$${") || rest.starts_with(b"%%{") => at += 3,

@@ -14,7 +14,7 @@ use super::READERS;
 use crate::extract;
 use crate::lang::detect_format;
 
-fn fixture(format: &str) -> (PathBuf, String) {
+fn read_fixture(format: &str) -> (PathBuf, String) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../grammars").join(format);
     let mut paths = fs::read_dir(&directory).unwrap().map(|file| file.unwrap().path());
     let path = paths.find(|path| path.file_stem().is_some_and(|stem| stem == "fixture")).unwrap();
@@ -54,7 +54,7 @@ fn show_names(path: &str, text: &str) -> String {
 #[test]
 fn each_reader_finds_what_its_fixture_expects() {
     for (format, _) in READERS {
-        let (path, text) = fixture(format);
+        let (path, text) = read_fixture(format);
         assert_eq!(detect_format(path.to_str().unwrap(), "").name(), Some(format));
         let found = show_names(path.to_str().unwrap(), &text);
         let expected_path = path.with_file_name("expected.txt");
@@ -68,7 +68,7 @@ fn each_reader_finds_what_its_fixture_expects() {
 #[test]
 fn chunks_cover_every_definition_once() {
     for (format, _) in READERS {
-        let (path, text) = fixture(format);
+        let (path, text) = read_fixture(format);
         let found = extract(path.to_str().unwrap(), &text);
         let mut end = 0;
         for chunk in found.chunks.iter().filter(|chunk| chunk.kind != ChunkKind::Map) {
@@ -87,13 +87,13 @@ fn chunks_cover_every_definition_once() {
 /// Each reader accepts the parts of every fixture, cut anywhere, and texts that repeat its own marks.
 #[test]
 fn broken_texts_are_read() {
-    let texts: Vec<String> = READERS.iter().map(|(format, _)| fixture(format).1).collect();
+    let texts: Vec<String> = READERS.iter().map(|(format, _)| read_fixture(format).1).collect();
     for (format, reader) in READERS {
         for text in &texts {
             let cuts = (0..text.len()).step_by(7).filter(|at| text.is_char_boundary(*at));
             for at in cuts {
                 let _ = reader("a", &text[at..]);
-                let _ = extract(fixture(format).0.to_str().unwrap(), &text[..at]);
+                let _ = extract(read_fixture(format).0.to_str().unwrap(), &text[..at]);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What separates the tokens of a format.
+/// The comments, quotes and words of a format.
 #[derive(Clone, Copy)]
 pub(super) struct TokenSyntax {
     /// Marks that begin a comment to the end of the line.
@@ -21,7 +21,7 @@ pub(super) struct TokenSyntax {
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum FormatTokenKind {
     Word,
     /// A quoted text; the bytes are those between the quotes.
     Text,
@@ -30,30 +30,30 @@ pub(super) enum TokenKind {
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
+pub(super) struct FormatToken {
+    pub(super) kind: FormatTokenKind,
     pub(super) bytes: Range<usize>,
 }
 
-impl Token {
-    pub(super) fn new(kind: TokenKind, bytes: Range<usize>) -> Self {
+impl FormatToken {
+    pub(super) fn new(kind: FormatTokenKind, bytes: Range<usize>) -> Self {
         Self { kind, bytes }
     }
 
     pub(super) fn is_mark(&self, mark: u8) -> bool {
-        self.kind == TokenKind::Mark(mark)
+        self.kind == FormatTokenKind::Mark(mark)
     }
 }
 
 /// The tokens of a text in order, and its comments.
 #[derive(Debug, Default)]
-pub(super) struct TokenList<'a> {
+pub(super) struct FormatTokens<'a> {
     pub(super) text: &'a str,
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<FormatToken>,
     pub(super) comments: Vec<Range<usize>>,
 }
 
-impl<'a> TokenList<'a> {
+impl<'a> FormatTokens<'a> {
     /// Splits a text; takes time in proportion to its length.
     pub(super) fn split_text(text: &'a str, syntax: TokenSyntax) -> Self {
         let mut list = Self { text, ..Self::default() };
@@ -71,7 +71,7 @@ impl<'a> TokenList<'a> {
                 if byte == b'#' {
                     list.comments.push(at..end);
                 } else {
-                    list.tokens.push(Token::new(TokenKind::Text, inner));
+                    list.tokens.push(FormatToken::new(FormatTokenKind::Text, inner));
                 }
                 at = end;
                 continue;
@@ -84,25 +84,25 @@ impl<'a> TokenList<'a> {
             } else if syntax.has_block_texts && rest.starts_with(b"\"\"\"") {
                 let inner = at + 3;
                 let end = text[inner..].find("\"\"\"").map_or(text.len(), |found| inner + found);
-                list.tokens.push(Token::new(TokenKind::Text, inner..end));
+                list.tokens.push(FormatToken::new(FormatTokenKind::Text, inner..end));
                 at = (end + 3).min(text.len());
             } else if syntax.quotes.contains(&byte)
                 && !(syntax.has_bracket_texts && text[..at].ends_with('\\'))
             {
                 let end = quoted_end(bytes, at);
-                list.tokens.push(Token::new(TokenKind::Text, at + 1..end));
+                list.tokens.push(FormatToken::new(FormatTokenKind::Text, at + 1..end));
                 at = (end + 1).min(bytes.len());
             } else {
                 let end = word_end(bytes, at, syntax.in_words);
-                let kind = if end > at { TokenKind::Word } else { TokenKind::Mark(byte) };
-                list.tokens.push(Token::new(kind, at..end.max(at + 1)));
+                let kind = if end > at { FormatTokenKind::Word } else { FormatTokenKind::Mark(byte) };
+                list.tokens.push(FormatToken::new(kind, at..end.max(at + 1)));
                 at = end.max(at + 1);
             }
         }
         list
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<&Token> {
+    pub(super) fn get(&self, at: usize) -> Option<&FormatToken> {
         self.tokens.get(at)
     }
 
@@ -113,7 +113,7 @@ impl<'a> TokenList<'a> {
 
     /// Returns the text of a token if it is a word.
     pub(super) fn word_at(&self, at: usize) -> Option<&'a str> {
-        self.get(at).filter(|token| token.kind == TokenKind::Word).map(|_| self.text_at(at))
+        self.get(at).filter(|token| token.kind == FormatTokenKind::Word).map(|_| self.text_at(at))
     }
 
     pub(super) fn is_mark(&self, at: usize, mark: u8) -> bool {
@@ -126,7 +126,7 @@ impl<'a> TokenList<'a> {
         let mut ends = vec![self.tokens.len(); self.tokens.len()];
         let mut open: Vec<(usize, u8)> = Vec::new();
         for (at, token) in self.tokens.iter().enumerate() {
-            let TokenKind::Mark(mark) = token.kind else { continue };
+            let FormatTokenKind::Mark(mark) = token.kind else { continue };
             if let Some((_, close)) = pairs.iter().find(|(start, _)| *start == mark) {
                 open.push((at, *close));
             } else if pairs.iter().any(|(_, close)| *close == mark)

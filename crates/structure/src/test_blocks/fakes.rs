@@ -31,7 +31,7 @@ pub enum Replaced {
     Module(String),
     /// The definition with this dotted path: `app.store.load`.
     Path(String),
-    /// A definition of which the line has only the name.
+    /// A definition by its name alone.
     Name(String),
 }
 
@@ -143,15 +143,15 @@ mod tests {
         assert_eq!(list_fakes(path, text.lines(), types), expected, "{path}\n{text}");
     }
 
-    fn module(name: &str) -> Replaced {
+    fn fake_module(name: &str) -> Replaced {
         Replaced::Module(name.to_owned())
     }
 
-    fn path(name: &str) -> Replaced {
+    fn fake_path(name: &str) -> Replaced {
         Replaced::Path(name.to_owned())
     }
 
-    fn name(name: &str) -> Replaced {
+    fn fake_name(name: &str) -> Replaced {
         Replaced::Name(name.to_owned())
     }
 
@@ -160,11 +160,11 @@ mod tests {
         let text = "vi.mock('./parser', () => ({ parse: vi.fn() }))\njest.mock(\n  \"../store\",\n)\nvi.mock(import('./lazy'))\n// vi.mock('./no')\n\
                     vi.spyOn(store, 'load').mockReturnValue(1)\njest.spyOn(store, 'seen')\nsinon.stub(fs, 'readFile')\nconst mock = parse('x')\n";
         let expected = [
-            (1, module("./parser")),
-            (2, module("../store")),
-            (5, module("./lazy")),
-            (7, name("load")),
-            (9, name("readFile")),
+            (1, fake_module("./parser")),
+            (2, fake_module("../store")),
+            (5, fake_module("./lazy")),
+            (7, fake_name("load")),
+            (9, fake_name("readFile")),
         ];
         check("a.test.ts", text, &[], &expected);
     }
@@ -174,11 +174,11 @@ mod tests {
         let text = "@patch('app.store.load')\ndef test_a(load):\n    with mock.patch(\"app.views.Store\"):\n        pass\n    monkeypatch.setattr(\"app.store.save\", \
                     None)\n    monkeypatch.setattr(store, 'close', print)\n    mocker.patch.object(Store, 'open')\n    dispatch('x')\n    # patch('app.no')\n";
         let expected = [
-            (1, path("app.store.load")),
-            (3, path("app.views.Store")),
-            (5, path("app.store.save")),
-            (6, path("store.close")),
-            (7, path("Store.open")),
+            (1, fake_path("app.store.load")),
+            (3, fake_path("app.views.Store")),
+            (5, fake_path("app.store.save")),
+            (6, fake_path("store.close")),
+            (7, fake_path("Store.open")),
         ];
         check("test_a.py", text, &[], &expected);
     }
@@ -186,15 +186,20 @@ mod tests {
     #[test]
     fn java_go_and_rust_replace_types() {
         let java = "  @Mock\n  private Store store;\n  @Mock Clock clock;\n  Log log = mock(Log.class);\n  mock(x);\n";
-        check("ATest.java", java, &[], &[(1, name("Store")), (3, name("Clock")), (4, name("Log"))]);
+        check(
+            "ATest.java",
+            java,
+            &[],
+            &[(1, fake_name("Store")), (3, fake_name("Clock")), (4, fake_name("Log"))],
+        );
         let go = "s := NewMockStore(ctrl)\ntype fakeStore struct{}\nstore := Store{}\nmockStoreKeeper := 1\n";
-        check("a_test.go", go, &["Store"], &[(1, name("Store")), (2, name("Store"))]);
+        check("a_test.go", go, &["Store"], &[(1, fake_name("Store")), (2, fake_name("Store"))]);
         check(
             "tests/a.rs",
             "let s = StoreStub::new();\nlet t = MockClock::default();\n",
             &["Store"],
-            &[(1, name("Store"))],
+            &[(1, fake_name("Store"))],
         );
-        check("a_test.cc", "class MockStore : public Store {\n", &["Store"], &[(1, name("Store"))]);
+        check("a_test.cc", "class MockStore : public Store {\n", &["Store"], &[(1, fake_name("Store"))]);
     }
 }

@@ -241,7 +241,7 @@ fn is_mark(language: TestLanguage, text: &str) -> bool {
     }
 }
 
-/// Returns whether a line may stand between a mark and the function.
+/// Returns whether a line may come between the mark of a test and its function.
 fn continues_mark(language: TestLanguage, text: &str) -> bool {
     match language {
         TestLanguage::Rust => {

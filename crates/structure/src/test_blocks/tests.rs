@@ -29,7 +29,7 @@ fn blocks_of_javascript_are_named_by_their_titles() {
     let table = "describe(Store.name, () => {\n  test.each([\n    [1, 2],\n  ])('sums %i', (a, b) => {\n    sum(a)\n  })\n})\n";
     check("a.spec.js", table, &[("Store.name", (1, 7)), ("Store.name > sums %i", (4, 6))]);
     check("a.test.tsx", "it.concurrent<Fixture>('typed', () => {\n})\n", &[("typed", (1, 2))]);
-    // What only looks like a test.
+    // These lines only look like tests.
     check("a.test.ts", "const test = suite.find('x')\nit = 3\nitems('a', 1)\ntest.use({ a: 1 })\n", &[]);
 }
 

@@ -55,7 +55,7 @@ impl<'a> FakedNames<'a> {
         Self { files, names: names.collect(), types, owners }
     }
 
-    /// Returns whether a fake in the file `importer` stands for one of the definitions.
+    /// Returns whether a fake in the file `importer` replaces one of the definitions.
     fn are_replaced_by(
         &self,
         structures: &WorktreeStructures<'_>,

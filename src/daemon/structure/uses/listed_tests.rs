@@ -116,8 +116,8 @@ fn add_files(
     Ok(())
 }
 
-/// Returns the tests of one file that steps lead to: the blocks around the uses. Code outside of tests, such as a helper or an
-/// import, stands for the whole file if nothing else of it is reached.
+/// Returns the tests of one file that steps lead to: the blocks around the uses. For code outside of tests, such as a helper or an
+/// import, the whole file is listed if no test of it is reached.
 fn list_file_tests(
     structures: &WorktreeStructures<'_>,
     blocks: &Rc<[TestBlock]>,

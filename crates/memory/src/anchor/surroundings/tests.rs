@@ -5,7 +5,7 @@ use memod_base::types::TextHash;
 use super::*;
 
 /// Returns the definitions of a text: each goes from a line `def NAME` to the next line without text.
-fn define(text: &str) -> Vec<Definition> {
+fn list_definitions(text: &str) -> Vec<Definition> {
     let lines: Vec<&str> = text.lines().collect();
     let starts = lines.iter().enumerate().filter(|(_, line)| line.starts_with("def "));
     let define_at = |(at, line): (usize, &&str)| {
@@ -20,8 +20,8 @@ fn define(text: &str) -> Vec<Definition> {
     starts.map(define_at).collect()
 }
 
-fn see(text: &str, lines: (u32, u32)) -> Seen {
-    let (all, definitions) = (LineHashes::new(text), define(text));
+fn describe_lines(text: &str, lines: (u32, u32)) -> Seen {
+    let (all, definitions) = (LineHashes::new(text), list_definitions(text));
     let run = all.hash_lines(lines).unwrap().to_string();
     let places = all.find_runs(lines.1 - lines.0 + 1, &run);
     let nth = places.iter().position(|first| *first == lines.0).unwrap() as u32 + 1;
@@ -55,7 +55,11 @@ fn check(lines: (u32, u32), replacements: &[(&str, &str)], expected: Option<(i32
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     });
-    let found = LineHashes::new(&now).find_anchored_lines(lines, &see(TEXT, lines), &define(&now));
+    let found = LineHashes::new(&now).find_anchored_lines(
+        lines,
+        &describe_lines(TEXT, lines),
+        &list_definitions(&now),
+    );
     let found = found.map(|found| {
         let sign = if found.is_certain { 1 } else { -1 };
         (found.lines.0 as i32 * sign, found.lines.1 as i32 * sign)
@@ -97,7 +101,7 @@ fn edited_lines_are_likely_between_the_same_lines() {
 #[test]
 fn an_anchor_without_surroundings_needs_unmistakable_lines() {
     let text = "def a\n return None\n return the_only_place_of_that(value)\n";
-    let legacy = |lines| Seen { around: None, ..see(text, lines) };
+    let legacy = |lines| Seen { around: None, ..describe_lines(text, lines) };
     let now = LineHashes::new("x\n return None\n return the_only_place_of_that(value)\n");
     assert_eq!(now.find_anchored_lines((2, 2), &legacy((2, 2)), &[]), None);
     let found = now.find_anchored_lines((3, 3), &legacy((3, 3)), &[]);
@@ -112,10 +116,10 @@ fn surroundings_that_memod_did_not_write_are_harmless() {
         above: vec![(String::new(), u32::MAX)],
         ..Surroundings::default()
     };
-    let seen = Seen { around: Some(around), ..see(TEXT, (5, 5)) };
+    let seen = Seen { around: Some(around), ..describe_lines(TEXT, (5, 5)) };
     let all = LineHashes::new(TEXT);
     for lines in [(5, 5), (0, u32::MAX), (9, 3), (u32::MAX, u32::MAX)] {
-        let found = all.find_anchored_lines(lines, &seen, &define(TEXT));
+        let found = all.find_anchored_lines(lines, &seen, &list_definitions(TEXT));
         assert!(found.is_none_or(|found| !found.is_certain), "{lines:?}: {found:?}");
     }
 }
@@ -124,21 +128,21 @@ fn surroundings_that_memod_did_not_write_are_harmless() {
 type Marked = (usize, String);
 
 /// Returns a number below `n` from a linear congruential generator (Knuth, MMIX).
-fn draw(state: &mut u64, n: usize) -> usize {
+fn draw_number(state: &mut u64, n: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) as usize % n
 }
 
-/// Writes a function of a few lines, most of which other functions have, too.
+/// Writes a function of a few lines. Other functions have most of these lines too.
 fn write_function(state: &mut u64, next: &mut usize) -> Vec<Marked> {
     const COMMON: [&str; 6] =
         [" if err != nil {", "  return err", " }", "  return None", " for row in rows:", " log(row)"];
     let name = *next;
     let mut lines = vec![format!("def f{name}")];
-    for _ in 0..2 + draw(state, 8) {
-        let line = match draw(state, 3) {
-            0 => format!(" value{} = call{}()", draw(state, 40), draw(state, 40)),
-            _ => COMMON[draw(state, COMMON.len())].to_owned(),
+    for _ in 0..2 + draw_number(state, 8) {
+        let line = match draw_number(state, 3) {
+            0 => format!(" value{} = call{}()", draw_number(state, 40), draw_number(state, 40)),
+            _ => COMMON[draw_number(state, COMMON.len())].to_owned(),
         };
         lines.push(line);
     }
@@ -154,13 +158,13 @@ fn write_function(state: &mut u64, next: &mut usize) -> Vec<Marked> {
 
 /// Edits a text of functions: removes, adds, moves or renames a function, or removes, changes or adds lines.
 fn edit_functions(functions: &mut Vec<Vec<Marked>>, state: &mut u64, next: &mut usize) {
-    let at = draw(state, functions.len());
-    match draw(state, 7) {
+    let at = draw_number(state, functions.len());
+    match draw_number(state, 7) {
         0 if functions.len() > 2 => drop(functions.remove(at)),
         1 => functions.insert(at, write_function(state, next)),
         2 => {
             let moved = functions.remove(at);
-            let to = draw(state, functions.len() + 1);
+            let to = draw_number(state, functions.len() + 1);
             functions.insert(to, moved);
         }
         3 => {
@@ -168,19 +172,19 @@ fn edit_functions(functions: &mut Vec<Vec<Marked>>, state: &mut u64, next: &mut 
             functions[at][0] = (*next, format!("def g{next}"));
         }
         4 if functions[at].len() > 3 => {
-            let first = 1 + draw(state, functions[at].len() - 2);
-            let last = (first + draw(state, 3)).min(functions[at].len() - 2);
+            let first = 1 + draw_number(state, functions[at].len() - 2);
+            let last = (first + draw_number(state, 3)).min(functions[at].len() - 2);
             functions[at].drain(first..=last);
         }
         5 => {
-            let line = 1 + draw(state, functions[at].len() - 1);
+            let line = 1 + draw_number(state, functions[at].len() - 1);
             *next += 1;
             functions[at].insert(line, (*next, "  return None".to_owned()));
         }
         _ => {
-            let line = draw(state, functions[at].len() - 1);
+            let line = draw_number(state, functions[at].len() - 1);
             *next += 1;
-            functions[at][line] = (*next, format!(" changed{}", draw(state, 9)));
+            functions[at][line] = (*next, format!(" changed{}", draw_number(state, 9)));
         }
     }
 }
@@ -192,15 +196,16 @@ fn random_edits_do_not_make_other_lines_fresh() {
     for _ in 0..100 {
         let mut functions: Vec<_> = (0..6).map(|_| write_function(&mut state, &mut next)).collect();
         let was = functions.concat();
-        for _ in 0..=draw(&mut state, 4) {
+        for _ in 0..=draw_number(&mut state, 4) {
             edit_functions(&mut functions, &mut state, &mut next);
         }
         let (text, now) = (render(&was), functions.concat());
         let text_now = render(&now);
-        let (all, definitions) = (LineHashes::new(&text_now), define(&text_now));
+        let (all, definitions) = (LineHashes::new(&text_now), list_definitions(&text_now));
         for (line, (id, _)) in (1..).zip(&was).filter(|(_, (_, text))| !text.is_empty()) {
             n_there += usize::from(now.iter().any(|(other, _)| other == id));
-            let found = all.find_anchored_lines((line, line), &see(&text, (line, line)), &definitions);
+            let found =
+                all.find_anchored_lines((line, line), &describe_lines(&text, (line, line)), &definitions);
             let Some(found) = found.filter(|found| found.is_certain) else { continue };
             n_fresh += 1;
             let found_id = now[found.lines.0 as usize - 1].0;
