@@ -194,7 +194,7 @@ impl<'a> ProtoReader<'a> {
                     return if self.list.is_mark(end + 1, b';') { end + 2 } else { end + 1 };
                 }
                 FormatTokenKind::Mark(b'[' | b'(') if self.ends[at] < self.ends.len() => {
-                    at = self.ends[at] + 1
+                    at = self.ends[at] + 1;
                 }
                 _ => at += 1,
             }

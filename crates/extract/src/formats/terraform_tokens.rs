@@ -37,7 +37,7 @@ fn read_code(list: &mut FormatTokens<'_>, stack: &mut Vec<Nesting>, at: usize) -
     let bytes = text.as_bytes();
     let rest = &bytes[at..];
     let mark = |list: &mut FormatTokens<'_>| {
-        list.tokens.push(FormatToken::new(FormatTokenKind::Mark(bytes[at]), at..at + 1))
+        list.tokens.push(FormatToken::new(FormatTokenKind::Mark(bytes[at]), at..at + 1));
     };
     match bytes[at] {
         b'#' => add_comment(list, at, line_end(text, at)),
