@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use memod_base::paths::{Env, RepoLayout};
-use memod_scan::{Admission, Content, ListedFile, ScanError, Visit};
+use memod_scan::{AdmissionRules, Content, ListedFile, ScanError, Visit};
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -37,7 +37,7 @@ impl Visit for Files {
 fn main() {
     let dir = std::env::args().skip(1).find(|arg| !arg.starts_with("--")).unwrap_or_else(|| ".".to_owned());
     let layout = RepoLayout::locate(Path::new(&dir), &Env::read()).expect("a worktree");
-    let mut admission = Admission::open(&layout, MAX_FILE_BYTES).expect("a readable index");
+    let mut admission = AdmissionRules::open(&layout, MAX_FILE_BYTES).expect("a readable index");
     let start = Instant::now();
     let mut files = Files(Vec::new());
     memod_scan::walk(&layout, &mut admission, None, &mut files).expect("a readable root");

@@ -12,7 +12,7 @@ use memod_bench::BenchArgs;
 use memod_embed::onnx::{RuntimeLocations, model_process};
 use memod_fetch::{DEFAULT_HUB_URL, FetchRequest, Hub};
 use memod_indexing::worker;
-use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport, Ready};
+use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReportLine, Ready};
 use serde_json::json;
 
 #[global_allocator]
@@ -154,17 +154,17 @@ fn read_first_variable(names: &[&str]) -> Option<String> {
 
 /// Downloads the library and the model if they are missing, and prints each progress report as a line of JSON.
 fn fetch_with_reports(wanted: &FetchRequest) -> ExitCode {
-    let mut report = |report: &FetchReport| {
+    let mut report = |report: &FetchReportLine| {
         let mut line = serde_json::to_string(report).map_err(std::io::Error::from)?;
         line.push('\n');
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush())
     };
     let (last, exit) = match memod_fetch::fetch_missing(wanted, &mut report) {
-        Ok(()) => (FetchReport::Done, ExitCode::SUCCESS),
+        Ok(()) => (FetchReportLine::Done, ExitCode::SUCCESS),
         Err(error) => {
             let hint = error.hint().map(str::to_owned);
-            (FetchReport::Failed { error: daemon::error_chain(&error.into()), hint }, ExitCode::FAILURE)
+            (FetchReportLine::Failed { error: daemon::error_chain(&error.into()), hint }, ExitCode::FAILURE)
         }
     };
     let _ = report(&last); // the client may be gone

@@ -207,7 +207,8 @@ pub(super) fn check_anchors(states: &StateCounts) -> Option<Check> {
 
 fn check_integrity(shared: &Shared) -> Check {
     let read: Result<_, DatabaseError> = shared.engine.with_reader(IndexReader::check_integrity);
-    let rebuild = "rebuild the index with `memo reindex`; it contains no memories";
+    let rebuild =
+        "run `memo reindex` to rebuild the index; no memory is lost, because memories are stored elsewhere";
     let (complaints, hint) = match read {
         Ok(complaints) => (complaints, rebuild),
         Err(error @ DatabaseError::Corrupt { .. }) => (vec![error.to_string()], rebuild),

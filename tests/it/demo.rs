@@ -121,7 +121,7 @@ out:   6  pub const LIFETIME_S: u64 = 12 * 60 * 60;
 out:
 out: demo       [TOP]/home/memod-demo (took N)
 out: next       cd memod-demo && memo brief
-out: yours      memo -C REPO init, for any directory REPO in a repository of yours
+out: yours      memo -C REPO init, where REPO is the path of your own repository
 out: remove     memo demo --remove [TOP]/home/memod-demo
 "#;
 
@@ -182,8 +182,8 @@ fn nothing_that_a_person_wrote_is_removed() {
     let shown = demos.run(&["demo", "--remove", "other"]);
     assert_eq!(
         shown,
-        "exit 1\nerr: memo: [TOP]/home/other: kept, because it has what the demo did not make: my notes.md\n\
-         err: hint: move that elsewhere and run the command again, or delete the directory yourself\n"
+        "exit 1\nerr: memo: [TOP]/home/other: not removed, because it contains files that the demo did not create: my notes.md\n\
+         err: hint: move them elsewhere and run the command again, or delete the directory yourself\n"
     );
     fs::remove_file(dir.join("my notes.md")).unwrap();
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memod_embed::onnx::LIBRARY;
-use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport};
+use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReportLine};
 use sha2::{Digest as _, Sha256};
 
 use crate::file_server::{Asked, FileServer, Reply};
@@ -93,14 +93,14 @@ impl Cache {
     }
 
     /// Returns what it said; the last report says how it ended.
-    fn fetch(&self, server: &FileServer) -> Vec<FetchReport> {
+    fn fetch(&self, server: &FileServer) -> Vec<FetchReportLine> {
         said(&mut self.command(server))
     }
 
     /// Fetches, and returns why that failed.
     fn error(&self, server: &FileServer) -> String {
         match self.fetch(server).pop() {
-            Some(FetchReport::Failed { error, hint }) => {
+            Some(FetchReportLine::Failed { error, hint }) => {
                 assert!(hint.is_some_and(|hint| hint.contains("PIP_INDEX_URL")), "{error}");
                 assert!(!self.library_file().exists(), "{error}");
                 error
@@ -114,8 +114,8 @@ impl Cache {
     }
 
     /// Whether the library is there and nothing else is left of the download.
-    fn check(&self, reports: &[FetchReport], what: &str) {
-        assert_eq!(reports.last(), Some(&FetchReport::Done), "{what}: {reports:?}");
+    fn check(&self, reports: &[FetchReportLine], what: &str) {
+        assert_eq!(reports.last(), Some(&FetchReportLine::Done), "{what}: {reports:?}");
         assert!(fs::read(self.library_file()).unwrap() == library(), "{what}: another content");
         assert_eq!(self.left(), ["onnxruntime.lock"], "{what}");
         assert_eq!(fs::read_dir(self.dir.path().join("onnxruntime")).unwrap().count(), 1, "{what}");
@@ -132,7 +132,7 @@ impl Cache {
     }
 }
 
-fn said(command: &mut Command) -> Vec<FetchReport> {
+fn said(command: &mut Command) -> Vec<FetchReportLine> {
     let output = command.output().unwrap();
     output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
 }
@@ -150,9 +150,9 @@ fn the_library_is_fetched_once() {
     let cache = Cache::new();
     let reports = cache.fetch(&server);
     cache.check(&reports, "plain");
-    let told = |report: &FetchReport| matches!(report, FetchReport::Note { text } if text.contains("1.99.0"));
+    let told = |report: &FetchReportLine| matches!(report, FetchReportLine::Note { text } if text.contains("1.99.0"));
     assert!(told(&reports[0]) && reports.len() > 2, "{reports:?}");
-    assert_eq!((cache.fetch(&server), server.asked().len()), (vec![FetchReport::Done], 2));
+    assert_eq!((cache.fetch(&server), server.asked().len()), (vec![FetchReportLine::Done], 2));
 }
 
 #[test]

@@ -131,5 +131,5 @@ fn what_is_there_several_times_is_one_hit_with_a_count() {
     assert_eq!(one[0]["copies"]["count"], 3, "copies beyond the page count: {one:?}");
     let shown = live.memo(&["search", "-n", "1", "walrus"]).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.contains("and 3 like it: "), "{shown}");
+    assert!(shown.contains("3 more files with the same content: "), "{shown}");
 }

@@ -28,8 +28,8 @@ use clap::Parser;
 use memod_terminal::GlobalArgs;
 
 pub(super) use code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshnessArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
-    ShowArgs, WhyArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, FreshnessArgs, MapArgs, OpenArgs, OutlineArgs, QueryArgs,
+    SearchArgs, ShowArgs, WhyArgs,
 };
 pub(super) use copied_place::{find_copied_place, is_printed_line};
 pub(super) use daemon_args::{

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport};
+use memod_proto::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReportLine};
 
 use super::{ClientError, ClientOptions, child};
 
@@ -35,7 +35,7 @@ pub fn run_fetch(
     options: &ClientOptions,
     args: &[OsString],
     servers: &DownloadServers<'_>,
-    mut listen: impl FnMut(&FetchReport),
+    mut listen: impl FnMut(&FetchReportLine),
 ) -> Result<(), ClientError> {
     let mut command = Command::new(&options.daemon);
     command.arg("fetch").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -52,8 +52,8 @@ pub fn run_fetch(
     })?;
     loop {
         match reports.recv_timeout(MAX_SILENCE) {
-            Ok(FetchReport::Done) => return Ok(()),
-            Ok(FetchReport::Failed { error, hint }) => return Err(not_fetched_error(error, hint)),
+            Ok(FetchReportLine::Done) => return Ok(()),
+            Ok(FetchReportLine::Failed { error, hint }) => return Err(not_fetched_error(error, hint)),
             Ok(report) => listen(&report),
             Err(RecvTimeoutError::Timeout) => {
                 let reason = format!("memod fetch has reported nothing for {} s", MAX_SILENCE.as_secs());
@@ -84,7 +84,7 @@ impl Drop for FetchProcess {
 }
 
 /// Starts a thread that reads the reports, because reading from a pipe has no time limit.
-fn spawn_report_reader(stdout: ChildStdout) -> std::io::Result<Receiver<FetchReport>> {
+fn spawn_report_reader(stdout: ChildStdout) -> std::io::Result<Receiver<FetchReportLine>> {
     let (send, receive) = sync_channel(1);
     thread::Builder::new().name("fetch-reports".to_owned()).spawn(move || {
         let mut stdout = BufReader::new(stdout);

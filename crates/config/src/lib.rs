@@ -17,7 +17,7 @@ use memod_base::paths::{self, IoContext, PathError, RepoLayout};
 use toml_edit::{DocumentMut, Item};
 
 pub use sections::{
-    AutostartSettings, DaemonSettings, IndexSettings, LlmSettings, MemorySettings, ModelSettings,
+    AutostartSettings, DaemonSettings, IndexSettings, LlmSettings, MemorySettings, SearchModelSettings,
     SearchSettings, ShareSettings, TeamSettings, UiSettings, WatchSettings,
 };
 pub use setting_key::{KEYS, LEAST_NEAR_COSINE, SettingKey, SettingValue};
@@ -38,7 +38,7 @@ pub struct Config {
     /// `[index]`
     pub index: IndexSettings,
     /// `[model]`
-    pub model: ModelSettings,
+    pub model: SearchModelSettings,
     /// `[hooks]`
     pub hooks: AutostartSettings,
     /// `[ui]`
@@ -72,7 +72,7 @@ impl Default for Config {
                 commits: 2_000,
                 vector_memory_mb: 64,
             },
-            model: ModelSettings { name: "builtin".to_owned(), ..ModelSettings::default() },
+            model: SearchModelSettings { name: "builtin".to_owned(), ..SearchModelSettings::default() },
             hooks: AutostartSettings { autostart: false },
             ui: UiSettings { pager: "auto".to_owned() },
             memory: MemorySettings {

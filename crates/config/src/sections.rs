@@ -52,7 +52,7 @@ pub struct IndexSettings {
 
 /// Settings of the models for vectors and for reranking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelSettings {
+pub struct SearchModelSettings {
     /// Name of the model that makes vectors: `builtin`, or an installed model.
     pub name: String,
     /// Name of the cross-encoder that reranks hits; empty: any that is installed.

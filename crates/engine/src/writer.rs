@@ -24,7 +24,7 @@ use self::vector_copy::{fill_table_step, load_vectors, switch_model, update_vect
 use crate::engine::Engine;
 use crate::messages::disk_task::ThreadNumber;
 use crate::messages::loop_event::{LoopEvent, ReconcileEnd};
-use crate::messages::writer_job::{ReconcileTicket, WriterJob};
+use crate::messages::writer_job::{ReconcileOrigin, WriterJob};
 use crate::own_files::{FILES_LOST_REASON, index_file};
 
 /// Stops the daemon when the writer thread ends, because without it no worktree would ever be fresh again.
@@ -170,8 +170,8 @@ impl WriterState<'_> {
     ///
     /// # Errors
     /// When the index was emptied, or the worktree reopened, since the reconcile began.
-    fn check_ticket(&self, ticket: ReconcileTicket) -> Result<(), IndexError> {
-        let ReconcileTicket { worktree, thread, n_clears } = ticket;
+    fn check_ticket(&self, ticket: ReconcileOrigin) -> Result<(), IndexError> {
+        let ReconcileOrigin { worktree, thread, n_clears } = ticket;
         let is_served = self.threads.get(&worktree) == Some(&thread);
         let is_same_index = self.engine.n_clears.load(Ordering::SeqCst) == n_clears;
         if is_served && is_same_index { Ok(()) } else { Err(IndexError::Outdated) }
@@ -182,7 +182,7 @@ impl WriterState<'_> {
     fn end_reconcile(
         &self,
         writer: &mut IndexWriter,
-        ticket: ReconcileTicket,
+        ticket: ReconcileOrigin,
         mut indexed: ReconcileEnd,
     ) -> ReconcileEnd {
         if let Ok(outcome) = indexed.result {

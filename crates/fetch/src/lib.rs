@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::paths::{IoContext as _, PathError, lock_with_timeout, open_lock_file};
 use memod_embed::onnx::{CatalogueEntry, ModelCache, OnnxError, RuntimeLocations};
-use memod_proto::FetchReport;
+use memod_proto::FetchReportLine;
 
 pub use hub::Hub;
 use transfer::TransferError;
@@ -129,7 +129,7 @@ impl FetchError {
 /// When something cannot be downloaded. A partial download is kept for the next attempt.
 pub fn fetch_missing(
     fetch: &FetchRequest,
-    report: &mut dyn FnMut(&FetchReport) -> io::Result<()>,
+    report: &mut dyn FnMut(&FetchReportLine) -> io::Result<()>,
 ) -> Result<(), FetchError> {
     let mut listener = Listener { report, reported: None, patience: fetch.patience };
     let index = fetch.index.as_deref().unwrap_or(DEFAULT_INDEX_URL);
@@ -153,7 +153,7 @@ fn create_downloads_dir(cache_dir: &Path) -> Result<PathBuf, PathError> {
 
 /// Reports to the process that waits for the downloads.
 struct Listener<'a> {
-    report: &'a mut dyn FnMut(&FetchReport) -> io::Result<()>,
+    report: &'a mut dyn FnMut(&FetchReportLine) -> io::Result<()>,
     reported: Option<Instant>,
     patience: Duration,
 }
@@ -161,7 +161,7 @@ struct Listener<'a> {
 impl Listener<'_> {
     /// Reports the current step.
     fn report_note(&mut self, text: &str) -> Result<(), FetchError> {
-        let reported = (self.report)(&FetchReport::Note { text: text.to_owned() });
+        let reported = (self.report)(&FetchReportLine::Note { text: text.to_owned() });
         reported.map_err(|_| FetchError::Cancelled)
     }
 
@@ -171,7 +171,7 @@ impl Listener<'_> {
             return Ok(());
         }
         self.reported = Some(Instant::now());
-        (self.report)(&FetchReport::Progress { what: what.to_owned(), done, total })
+        (self.report)(&FetchReportLine::Progress { what: what.to_owned(), done, total })
     }
 
     /// Locks a download against other processes, and waits for a process that downloads the same thing.

@@ -30,12 +30,12 @@ pub(super) struct Wheel {
 
 /// A platform, as the beginning and the possible endings of its tags, such as `manylinux_2_28_x86_64`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Platform {
+pub(super) struct WheelPlatform {
     tag_start: &'static str,
     tag_endings: &'static [&'static str],
 }
 
-impl Platform {
+impl WheelPlatform {
     /// Returns the platform of this program; `None` where there are no wheels.
     pub(super) fn current() -> Option<Self> {
         let (starts, ends): (_, &[&str]) = match (std::env::consts::OS, std::env::consts::ARCH) {
@@ -89,7 +89,7 @@ struct Hashes {
 pub(super) fn find_newest_wheel(
     page: &str,
     page_url: &str,
-    platform: Platform,
+    platform: WheelPlatform,
 ) -> Result<Option<Wheel>, String> {
     let listed = match page.trim_start().starts_with('{') {
         true => serde_json::from_str::<Page>(page).map_err(|error| error.to_string())?.files,
@@ -122,7 +122,7 @@ fn parse_links(page: &str) -> Vec<PackageFile> {
 
 impl PackageFile {
     /// Converts a listed file into a wheel; `None` unless it is a usable wheel of ONNX Runtime for the platform.
-    fn into_wheel(self, page_url: &str, platform: Platform) -> Option<Wheel> {
+    fn into_wheel(self, page_url: &str, platform: WheelPlatform) -> Option<Wheel> {
         let tags: Vec<&str> = self.filename.strip_suffix(".whl")?.split('-').collect();
         let (["onnxruntime", version, ..], Some(platforms)) = (tags.as_slice(), tags.last()) else {
             return None;
@@ -145,8 +145,8 @@ impl PackageFile {
 mod tests {
     use super::*;
 
-    const LINUX: Platform = Platform { tag_start: "manylinux", tag_endings: &["_x86_64"] };
-    const MAC: Platform = Platform { tag_start: "macosx", tag_endings: &["_arm64", "_universal2"] };
+    const LINUX: WheelPlatform = WheelPlatform { tag_start: "manylinux", tag_endings: &["_x86_64"] };
+    const MAC: WheelPlatform = WheelPlatform { tag_start: "macosx", tag_endings: &["_arm64", "_universal2"] };
     const URL: &str = "https://mirror.example/simple/onnxruntime/";
 
     #[test]

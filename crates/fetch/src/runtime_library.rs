@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::checksum::Checksum;
 use super::http::{HttpClient, HttpError};
-use super::package_index::{ACCEPT_HEADER, Platform, Wheel, find_newest_wheel};
+use super::package_index::{ACCEPT_HEADER, Wheel, WheelPlatform, find_newest_wheel};
 use super::transfer::{Transfer, TransferError};
 use super::web_address::{WebAddress, redact_url, resolve_link};
 use super::{FetchError, Listener, create_downloads_dir};
@@ -42,7 +42,7 @@ pub(super) fn fetch_library(
     if let Ok(library) = runtime.find_library() {
         return Ok(library); // another process has downloaded it meanwhile
     }
-    let platform = Platform::current().ok_or(FetchError::NoPlatform)?;
+    let platform = WheelPlatform::current().ok_or(FetchError::NoPlatform)?;
     let index = WebAddress::new(index);
     let http = HttpClient::new(patience).with_credentials_of(&index);
     let wheel = choose_wheel(&http, &index.url, platform)?;
@@ -76,7 +76,7 @@ fn render_size(bytes: Option<u64>) -> String {
 }
 
 /// Reads the page of onnxruntime in a package index, and returns the wheel to download.
-fn choose_wheel(http: &HttpClient, index: &str, platform: Platform) -> Result<Wheel, FetchError> {
+fn choose_wheel(http: &HttpClient, index: &str, platform: WheelPlatform) -> Result<Wheel, FetchError> {
     let url = resolve_link(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
     let answer = http
         .get(&url, &[("accept", ACCEPT_HEADER.to_owned())])

@@ -42,4 +42,4 @@ pub use worktree_files::attributes::{
 };
 pub use worktree_files::nested::is_repository;
 pub use worktree_files::patterns::IgnorePatterns;
-pub use worktree_files::tracked::{GitIndex, TrackedAs};
+pub use worktree_files::tracked::{GitIndex, TrackedAs, UnmergedPath};

@@ -9,7 +9,7 @@ use memod_base::paths::{
 use memod_base::types::{ReadRefusal, SourceKey, Stat, WorktreeId, is_secret_name};
 use memod_git::UserDirs;
 use memod_index_db::{IndexReader, ManifestEntry};
-use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit};
+use memod_scan::{AdmissionRules, ListedFile, ScanError, Verdict, Visit};
 
 use super::progress::PathAccess;
 use super::todo_list::{ReconcileScope, TodoList};
@@ -21,7 +21,7 @@ pub(super) struct Comparison<'a> {
     worktree: WorktreeId,
     reader: &'a IndexReader,
     progress: &'a Progress,
-    admission: Admission,
+    admission: AdmissionRules,
     spellings: SpellingCache,
     on_dir: &'a mut dyn FnMut(&Path),
     /// Reports which path is being examined.
@@ -44,10 +44,10 @@ impl<'a> Comparison<'a> {
         access: &'a PathAccess<'a>,
     ) -> Result<Self, IndexError> {
         let mut todo = TodoList::default();
-        let admission = match Admission::open(layout, max_file_bytes) {
+        let admission = match AdmissionRules::open(layout, max_file_bytes) {
             Err(error) if !error.is_transient() => {
                 todo.problems.push(format!("{error}; tracked files are unknown, so the ignore files decide"));
-                Admission::open_untracked(layout, &UserDirs::read(), max_file_bytes)?
+                AdmissionRules::open_untracked(layout, &UserDirs::read(), max_file_bytes)?
             }
             opened => opened?,
         };

@@ -19,7 +19,7 @@ use rusqlite::Connection;
 pub use self::database_copy::{CopyError, remove_leftover_copies};
 pub(super) use self::database_copy::{CopyPurpose, DatabaseCopy, FileStamps, read_stamps};
 pub(super) use self::memod_database::open_memod_copy;
-use memod_proto::exchange::{DatabaseResult, Draft, ImportStatus, Imported, LinkDraft};
+use memod_proto::exchange::{DatabaseResult, Draft, ImportOutcome, ImportStatus, LinkDraft};
 
 use self::source_row::SourceRow;
 use self::source_table::{PAGE_BYTES, SourceItem, SourceTable};
@@ -135,7 +135,7 @@ impl ImportSource {
                     Ok(SourceItem::Link(link)) => {
                         page.links.push(LinkDraft { line: number.unsigned_abs(), ..link });
                     }
-                    Err(why) => page.unreadable.push(Imported {
+                    Err(why) => page.unreadable.push(ImportOutcome {
                         line: number.unsigned_abs(),
                         fate: ImportStatus::Refused,
                         id: None,

@@ -100,7 +100,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Memories, at most [`MOST_DRAFTS`]; `memories`, the name in a result of `memory.export`, is accepted too.
@@ -125,7 +125,7 @@ pub struct ImportParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MarkdownParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Absolute path of the document.
@@ -166,7 +166,7 @@ pub enum ImportStatus {
 /// The outcome of one draft or link, in the order of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Imported {
+pub struct ImportOutcome {
     /// The `line` of the draft or link.
     pub line: u64,
     /// The outcome.
@@ -179,7 +179,7 @@ pub struct Imported {
     pub why: Option<String>,
 }
 
-impl Imported {
+impl ImportOutcome {
     /// Returns whether the draft was stored.
     pub fn is_stored(&self) -> bool {
         matches!(self.fate, ImportStatus::Added | ImportStatus::Updated)
@@ -191,9 +191,9 @@ impl Imported {
 #[serde(default)]
 pub struct ImportResult {
     /// Outcomes of the drafts.
-    pub drafts: Vec<Imported>,
+    pub drafts: Vec<ImportOutcome>,
     /// Outcomes of the links.
-    pub links: Vec<Imported>,
+    pub links: Vec<ImportOutcome>,
     /// Number of memories that were archived, because the source no longer contains them.
     pub archived: u64,
     /// Number of private parts that were removed.
@@ -210,7 +210,7 @@ pub struct ImportResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeysParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Prefix of the keys.
@@ -232,7 +232,7 @@ pub struct KeysResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DatabaseParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Absolute path of the database.
@@ -252,7 +252,7 @@ pub struct DatabaseResult {
     /// Links of this page, which refer to drafts by `id` or `original`.
     pub links: Vec<LinkDraft>,
     /// Rows of this page that cannot be read.
-    pub unreadable: Vec<Imported>,
+    pub unreadable: Vec<ImportOutcome>,
     /// Start of the next page; null for the last one.
     pub next: Option<String>,
     /// Notes on this database.
@@ -266,7 +266,7 @@ pub struct DatabaseResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExportParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Conditions.
@@ -299,7 +299,7 @@ pub struct ExportResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Absolute path of a new file; null for a file next to the daemon's own backups.
@@ -325,7 +325,7 @@ pub struct BackupResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RestoreParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Absolute path; null for the newest of the daemon's own backups.

@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::caveats::{AnswerPart, Caveats, RequiredCaveats};
 pub use self::control::event_params::{
-    DriftEvent, EventParams, LostEvent, MemoriesEvent, ProgressEvent, SubscribeParams, SubscribeResult,
+    DriftCountsEvent, EventParams, LostEvent, MemoriesEvent, ProgressEvent, SubscribeParams, SubscribeResult,
     Topic, ViewsEvent,
 };
-pub use self::control::fetch_report::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReport};
+pub use self::control::fetch_report::{FETCH_HUB_VARIABLE, FETCH_INDEX_VARIABLE, FetchReportLine};
 pub use self::control::health::{
     AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, Sizes, StatusParams,
     StatusResult, ViewInfo, WatchInfo,

@@ -23,8 +23,8 @@ pub struct Method {
     pub shows_team: bool,
     /// Why the HTTP API does not offer the method; `None` if it does.
     ///
-    /// A mistake in a browser page can reach only the memories and the index of this repository, which can be restored
-    /// and rebuilt. A request over HTTP has exactly one answer.
+    /// HTTP offers only methods that change at most the memories and the index of this repository, which can be restored and
+    /// rebuilt, and only methods with exactly one answer.
     pub socket_only: Option<&'static str>,
 }
 

@@ -21,27 +21,27 @@ pub enum Verdict {
 
 /// The admission rules of one worktree at one moment.
 ///
-/// Limits: an `Admission` caches every ignore file and directory that it has read. Create a new one for each walk and each batch
+/// Limits: an `AdmissionRules` caches every ignore file and directory that it has read. Create a new one for each walk and each batch
 /// of events; otherwise changes of ignore files and of git's index go unnoticed.
-pub struct Admission {
+pub struct AdmissionRules {
     rules: IgnoreRules,
     max_file_bytes: u64,
 }
 
-impl Admission {
+impl AdmissionRules {
     /// Reads the present index and settings of git, and the ignore files for the whole worktree.
     ///
     /// # Errors
-    /// When one of git's files, which the error names, is damaged or cannot be read. [`Admission::open_untracked`] still works
+    /// When one of git's files, which the error names, is damaged or cannot be read. [`AdmissionRules::open_untracked`] still works
     /// then, unless the error is transient.
     pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
         Self::open_with_user_dirs(layout, &UserDirs::read(), max_file_bytes)
     }
 
-    /// Like [`Admission::open`], with the user's configuration from `dirs`.
+    /// Like [`AdmissionRules::open`], with the user's configuration from `dirs`.
     ///
     /// # Errors
-    /// See [`Admission::open`].
+    /// See [`AdmissionRules::open`].
     pub fn open_with_user_dirs(
         layout: &RepoLayout,
         dirs: &UserDirs,
@@ -55,7 +55,7 @@ impl Admission {
         Self::new(layout, &settings, tracked, max_file_bytes)
     }
 
-    /// Like [`Admission::open_with_user_dirs`], but uses only the ignore files, as if no file were tracked; for a damaged index of
+    /// Like [`AdmissionRules::open_with_user_dirs`], but uses only the ignore files, as if no file were tracked; for a damaged index of
     /// git.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Admission {
 
     /// Decides about a path, given its [`super::lstat`], by the same rules as [`super::walk`].
     ///
-    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]: [`Admission::should_enter`] decides
+    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]: [`AdmissionRules::should_enter`] decides
     /// about its files.
     pub fn judge_path(&mut self, key: &SourceKey, stat: &Stat) -> Verdict {
         match self.judge_kind(RelPath::new(key.as_str()), FileKind::from_stat(stat)) {

@@ -1,6 +1,6 @@
 //! Lists and reads the files of a worktree.
 //!
-//! [`Admission`] holds the rules for scanning, watching and answering; [`walk`] applies them to a tree, and [`read`] reads
+//! [`AdmissionRules`] holds the rules for scanning, watching and answering; [`walk`] applies them to a tree, and [`read`] reads
 //! admitted files. The rules are those of `git ls-files --cached --others --exclude-standard`, then `.memoignore`, then
 //! the refusals, with these intended differences from git:
 //!
@@ -20,7 +20,7 @@ mod rules;
 mod stat;
 mod walk;
 
-pub use admission::{Admission, Verdict};
+pub use admission::{AdmissionRules, Verdict};
 pub use decode::decode_text;
 pub use read::{Content, FileSnapshot, ReadError, read, read_bytes, read_if_hash_matches};
 use stat::FileKind;

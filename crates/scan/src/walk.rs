@@ -9,7 +9,7 @@ use gix::bstr::{BString, ByteSlice};
 use memod_base::paths::{PathError, RepoLayout};
 use memod_base::types::{ReadRefusal, SourceKey, Stat, is_secret_name};
 
-use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, path_on_disk};
+use super::{AdmissionRules, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, path_on_disk};
 
 /// A path that git lists, at the time of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub trait Visit {
 /// When the root is gone or not a directory; nothing was visited.
 pub fn walk(
     layout: &RepoLayout,
-    admission: &mut Admission,
+    admission: &mut AdmissionRules,
     below: Option<&SourceKey>,
     visit: &mut dyn Visit,
 ) -> Result<bool, ScanError> {
@@ -75,7 +75,7 @@ pub fn walk(
 }
 
 struct WorktreeWalk<'a> {
-    admission: &'a mut Admission,
+    admission: &'a mut AdmissionRules,
     visit: &'a mut dyn Visit,
     /// A stack of directories to enter. The walk is not recursive, because a hostile tree can be deeper than the call stack.
     pending: Vec<BString>,

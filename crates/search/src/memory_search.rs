@@ -285,7 +285,7 @@ fn add_facts(
             && let Some(vector) = &request.vector
             && request.mode != SearchMode::Keyword
         {
-            candidate.signals.cosine = vectors.cosine(vector, facts.row).map(|cosine| cosine as f32);
+            candidate.signals.cosine = vectors.scaled_cosine(vector, facts.row).map(|cosine| cosine as f32);
         }
         candidate.facts = facts;
         candidates.push(candidate);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::agent_table::{AGENTS, Agent};
-use super::place::AgentDirs;
+use super::place::SetupDirs;
 use super::scope::FileScope;
 
 /// The result of looking for one agent.
@@ -18,12 +18,12 @@ pub struct DetectedAgent {
 }
 
 /// Looks for all agents that have settings files in this scope, and returns a result for each.
-pub fn detect_agents(dirs: &AgentDirs, scope: FileScope) -> Vec<DetectedAgent> {
+pub fn detect_agents(dirs: &SetupDirs, scope: FileScope) -> Vec<DetectedAgent> {
     let agents = AGENTS.iter().filter(|agent| !scope.settings_files(agent).is_empty());
     agents.map(|agent| detect_agent(agent, dirs, scope)).collect()
 }
 
-fn detect_agent(agent: &Agent, dirs: &AgentDirs, scope: FileScope) -> DetectedAgent {
+fn detect_agent(agent: &Agent, dirs: &SetupDirs, scope: FileScope) -> DetectedAgent {
     let signs = match scope {
         FileScope::User => agent.signs,
         FileScope::Project => agent.project_signs,

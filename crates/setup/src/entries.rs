@@ -6,7 +6,7 @@ use memod_plugin::{INSTRUCTIONS, SKILLS};
 
 use super::agent_table::{AgentHook, ContentSpec, FileSpec, HookForm, JsonEntry, ServerForm};
 use super::document::FileContent;
-use super::place::AgentDirs;
+use super::place::SetupDirs;
 use crate::json::config_value::{ConfigValue, JsonLayout};
 use crate::json::json_part::JsonPart;
 use crate::json::our_command::OurCommand;
@@ -29,7 +29,7 @@ pub(super) struct AgentCommand<'a> {
 /// Returns the paths of the files that a row of the table names, with our content for each.
 pub(super) fn build_contents(
     spec: &FileSpec,
-    dirs: &AgentDirs,
+    dirs: &SetupDirs,
     command: AgentCommand<'_>,
 ) -> Vec<(PathBuf, FileContent)> {
     let place = dirs.resolve_path(spec.place);

@@ -39,7 +39,7 @@ pub(super) const fn agent_path(base: BaseDir, path: &'static str) -> AgentPath {
 
 /// The directories in which agents have their settings, and those that a run needs besides.
 #[derive(Clone, Debug)]
-pub struct AgentDirs {
+pub struct SetupDirs {
     home: PathBuf,
     config: PathBuf,
     app_config: PathBuf,
@@ -53,7 +53,7 @@ pub struct AgentDirs {
     pub(super) search_path: Vec<PathBuf>,
 }
 
-impl AgentDirs {
+impl SetupDirs {
     /// Returns the directories of this user and of a project; `None` if the home directory is unknown.
     pub fn new(env: &Env, project: &Path) -> Option<Self> {
         let home = env.home.clone()?;

@@ -15,7 +15,7 @@ use super::agent_table::{AGENTS, Agent};
 use super::detect::detect_agents;
 use super::document::{FileContent, has_only_frame, install_content, uninstall_content};
 use super::entries::{AgentCommand, build_contents};
-use super::place::AgentDirs;
+use super::place::SetupDirs;
 use super::records::{FileRecord, Records};
 use super::report::{Action, AgentReport, FileOutcome, FileReport};
 use super::scope::FileScope;
@@ -66,7 +66,7 @@ pub fn agent_ids() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// When an agent is unknown or has no settings files in the scope, or another run does not end in time. No file was changed then.
-pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
+pub fn run_setup(request: &SetupRequest, dirs: &SetupDirs) -> Result<Vec<AgentReport>, SetupError> {
     let chosen = choose_agents(request, dirs)?;
     let _lock = if request.dry_run { None } else { lock_records(dirs)? };
     let mut run =
@@ -79,7 +79,7 @@ pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentRe
 ///
 /// # Errors
 /// When another run does not end in time.
-fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
+fn lock_records(dirs: &SetupDirs) -> Result<Option<File>, SetupError> {
     let path = dirs.records.with_extension("lock");
     let Some(dir) = path.parent() else { return Ok(None) };
     let Ok(file) = create_private_dir(dir).and_then(|()| open_lock_file(&path)) else { return Ok(None) };
@@ -99,7 +99,7 @@ fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
 /// Returns the agents of a request, each with its scope; if the request names none, the agents that are found.
 fn choose_agents(
     request: &SetupRequest,
-    dirs: &AgentDirs,
+    dirs: &SetupDirs,
 ) -> Result<Vec<(&'static Agent, FileScope)>, SetupError> {
     if request.agents.is_empty() {
         let scope = request.scope.unwrap_or(FileScope::User);
@@ -132,7 +132,7 @@ fn find_agent(id: &str, scope: Option<FileScope>) -> Result<(&'static Agent, Fil
 /// A run with its state.
 struct SetupRun<'a> {
     request: &'a SetupRequest,
-    dirs: &'a AgentDirs,
+    dirs: &'a SetupDirs,
     records: Records,
     /// In a run that changes nothing: files that are already reported for another agent.
     reported: BTreeSet<PathBuf>,

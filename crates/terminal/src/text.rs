@@ -179,7 +179,7 @@ pub fn highlight_terms(line: &str, terms: &[String], style: Style) -> String {
     out
 }
 
-/// Returns the message for a result that may lack something written before the request.
+/// Returns the message for a result from an index that lacks recent changes.
 pub fn not_up_to_date_message(reason: Option<&str>) -> String {
     format!("not up to date: {}", reason.unwrap_or("the index is behind"))
 }

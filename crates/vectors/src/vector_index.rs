@@ -222,7 +222,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
 
     /// Returns the cosine of an id's vector with a query, on the scale of the builtin model; `None` if the id has no vector, or the
     /// query belongs to another model.
-    pub fn cosine(&self, query: &QueryVector, id: Id) -> Option<f64> {
+    pub fn scaled_cosine(&self, query: &QueryVector, id: Id) -> Option<f64> {
         let (values, own) = (query.values_for_model(&self.model)?, self.get(id)?);
         Some(query.scale_cosine(f64::from(cosine_i8(values, own))))
     }
@@ -293,8 +293,8 @@ mod tests {
         };
         assert_eq!(ids(&changing), [1, 3, 2]);
         assert!(changing.find_nearest(&query("two"), 9, |_| true).is_empty(), "of another model");
-        assert_eq!(changing.cosine(&query("two"), MemoryRow(1)), None);
-        assert_eq!(changing.cosine(&query("one"), MemoryRow(1)), Some(1.0));
+        assert_eq!(changing.scaled_cosine(&query("two"), MemoryRow(1)), None);
+        assert_eq!(changing.scaled_cosine(&query("one"), MemoryRow(1)), Some(1.0));
         changing.set_vector(MemoryRow(1), None);
         assert_eq!(ids(&changing), [3, 2]);
         changing.set_vector(MemoryRow(2), Some(&[120, 0]));

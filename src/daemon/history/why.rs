@@ -80,7 +80,7 @@ fn build_why_result(
     let mut parse = parse_target(&params.target).into_iter();
     let found = parse.find_map(|(path, part)| {
         let key = parse_source_key(path, &params.cwd, &at.layout)?;
-        (may_exist(at, &key) || is_in_tree(&history, tree, &key)).then_some((key, part))
+        (is_on_disk_or_unanswered(at, &key) || is_in_tree(&history, tree, &key)).then_some((key, part))
     });
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let question = |key: SourceKey, dir| {
@@ -123,7 +123,7 @@ fn count_lines(text: &[u8]) -> u32 {
 }
 
 /// Returns whether a path is in the worktree, or its file system does not answer.
-fn may_exist(at: &Freshness, key: &SourceKey) -> bool {
+fn is_on_disk_or_unanswered(at: &Freshness, key: &SourceKey) -> bool {
     let stat = at.disk.lstat(&key.path_in(&at.layout.root));
     stat.map_or_else(|error| error.kind() == io::ErrorKind::TimedOut, |_| true)
 }

@@ -66,7 +66,7 @@ pub(in crate::daemon) fn publish_socket(layout: &RepoLayout, socket: &Path) -> R
     }
     match write_endpoint(layout, socket) {
         Err(error) if is_disk_full(&error) => {
-            tracing::warn!(%error, "the path of the socket cannot be published");
+            tracing::warn!(%error, "the disk is full, so the path of the socket cannot be written to the endpoint file; clients try the default path");
             Ok(())
         }
         written => written,

@@ -10,7 +10,7 @@ use memod_search::memory_search::MemorySearchRequest;
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::search::reranking;
-use crate::daemon::search::verify_hits::HitOptions;
+use crate::daemon::search::verify_hits::ShownHitParts;
 use crate::daemon::shared::Shared;
 
 /// A search with validated params.
@@ -35,10 +35,10 @@ impl SearchQuestion {
     }
 
     /// Returns the parts that each hit of the answer shows.
-    pub(super) fn hit_options(&self) -> HitOptions {
+    pub(super) fn hit_options(&self) -> ShownHitParts {
         let SearchParams { explain, rerank, .. } = self.params;
         let most_texts = if rerank { reranking::N_RERANKED } else { 0 };
-        HitOptions { explains: explain, extent: self.snippet_extent(), most_texts }
+        ShownHitParts { explains: explain, extent: self.snippet_extent(), most_texts }
     }
 
     /// Returns how much of its text each hit shows.

@@ -26,7 +26,7 @@ const MOST_SIGNATURE: usize = 200;
 #[derive(Debug, Default)]
 pub(in crate::daemon) struct VerifiedHits {
     pub(in crate::daemon) hits: Vec<Hit>,
-    /// Beginnings of the texts of the first hits, as many as [`HitOptions::most_texts`].
+    /// Beginnings of the texts of the first hits, as many as [`ShownHitParts::most_texts`].
     pub(in crate::daemon) texts: Vec<String>,
     pub(in crate::daemon) stale: Vec<SourceKey>,
 }
@@ -36,7 +36,7 @@ const MOST_TEXT: usize = 2_000;
 
 /// The parts that each hit shows.
 #[derive(Clone, Copy)]
-pub(in crate::daemon) struct HitOptions {
+pub(in crate::daemon) struct ShownHitParts {
     pub(in crate::daemon) explains: bool,
     /// How much of its text each hit shows.
     pub(in crate::daemon) extent: SnippetExtent,
@@ -50,7 +50,7 @@ pub(in crate::daemon) fn verify_hits(
     at: &Freshness,
     limit: usize,
     (max_file_bytes, known): (u64, &KnownTexts),
-    HitOptions { explains, extent, most_texts }: HitOptions,
+    ShownHitParts { explains, extent, most_texts }: ShownHitParts,
 ) -> VerifiedHits {
     let mut texts: Vec<String> = Vec::new();
     let mut keep = |text: &str| {

@@ -61,7 +61,9 @@ impl ReplyQueue {
         match Arc::clone(&self.room).try_acquire_many_owned(count_room(&line)) {
             Ok(room) => self.queue_line(line, room, Some(place)).await,
             Err(_) => {
-                let why = format!("no room for this reply: up to {MAX_UNREAD} bytes may be unread");
+                let why = format!(
+                    "this client has not read its earlier replies, and at most {MAX_UNREAD} bytes may wait for it; read them, then ask again"
+                );
                 self.send(&Response::failure(response.id, busy_error(why)), Some(place)).await;
             }
         }

@@ -17,7 +17,7 @@ const EVENTS: &[(&str, &str)] = &[
     ("progress", "ProgressEvent"),
     ("views", "ViewsEvent"),
     ("memories", "MemoriesEvent"),
-    ("drift", "DriftEvent"),
+    ("drift", "DriftCountsEvent"),
     ("lost", "LostEvent"),
 ];
 

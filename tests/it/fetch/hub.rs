@@ -84,7 +84,7 @@ impl FakeHub {
         command.args(["--model", NAME, "--runtime"]).arg(&library).env(FETCH_HUB_VARIABLE, &self.server.url);
         command.envs(token.map(|token| ("HF_TOKEN", token)));
         match said(&mut command).pop() {
-            Some(FetchReport::Failed { error, hint }) => (error, hint),
+            Some(FetchReportLine::Failed { error, hint }) => (error, hint),
             other => panic!("{other:?}"),
         }
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use memod_base::paths::{Env, RepoLayout, canonicalize_path, effective_uid};
 use memod_base::types::{ReadRefusal, SourceKey};
 use memod_git::UserDirs;
-use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
+use memod_scan::{AdmissionRules, ListedFile, ScanError, Verdict, Visit, lstat, walk};
 
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -108,8 +108,8 @@ impl Fixture {
         RepoLayout::locate_or_assume_root(root, &env).unwrap()
     }
 
-    pub(crate) fn admission(&self, layout: &RepoLayout) -> Admission {
-        Admission::open_with_user_dirs(layout, &self.dirs(), MAX_FILE_BYTES).unwrap()
+    pub(crate) fn admission(&self, layout: &RepoLayout) -> AdmissionRules {
+        AdmissionRules::open_with_user_dirs(layout, &self.dirs(), MAX_FILE_BYTES).unwrap()
     }
 
     /// Returns what git lists and is on the disk, without the slash that git puts after other repositories.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use memod_base::types::{ReadRefusal, SourceKey};
-use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
+use memod_scan::{AdmissionRules, ListedFile, ScanError, Verdict, Visit, lstat, walk};
 
 use super::fixture::{Fixture, Seen, agree, os_path, walk_all};
 use crate::live::ran_without_privileges;
@@ -187,7 +187,7 @@ impl Visit for Vandal<'_> {
 fn walk_with(f: &Fixture, stop_after: usize, act: &dyn Fn(&Path, &str)) -> Seen {
     let place = f.layout();
     let mut vandal = Vandal { seen: Seen::default(), act, stop_after };
-    let mut admission: Admission = f.admission(&place);
+    let mut admission: AdmissionRules = f.admission(&place);
     walk(&place, &mut admission, None, &mut vandal).unwrap();
     vandal.seen
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use memod_base::types::{ReadRefusal, SourceKey};
 use memod_git::GitError;
-use memod_scan::{Admission, ScanError, walk};
+use memod_scan::{AdmissionRules, ScanError, walk};
 
 use super::fixture::{Fixture, MAX_FILE_BYTES, Seen, agree, judge_all, walk_all, write};
 
@@ -381,13 +381,13 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
     let bytes = fs::read(&index).unwrap();
     for damaged in [&b"DIRC"[..], b"nonsense", &bytes[..bytes.len() / 2], &[]] {
         fs::write(&index, damaged).unwrap();
-        match Admission::open_with_user_dirs(&place, &f.dirs(), MAX_FILE_BYTES) {
+        match AdmissionRules::open_with_user_dirs(&place, &f.dirs(), MAX_FILE_BYTES) {
             Err(ScanError::Git(GitError::Index { path, .. })) => assert_eq!(path, index),
             Err(other) => panic!("another error: {other}"),
             Ok(_) => panic!("{} bytes are taken for an index", damaged.len()),
         }
         let mut seen = Seen::default();
-        let mut admission = Admission::open_untracked(&place, &f.dirs(), MAX_FILE_BYTES).unwrap();
+        let mut admission = AdmissionRules::open_untracked(&place, &f.dirs(), MAX_FILE_BYTES).unwrap();
         walk(&place, &mut admission, None, &mut seen).unwrap();
         assert_eq!(seen.files.into_keys().collect::<Vec<_>>(), ["a"]);
     }
@@ -397,8 +397,10 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
 fn a_damaged_configuration_is_named() {
     let f = Fixture::new();
     f.write_home(".gitconfig", "[core\nnonsense");
-    let error =
-        Admission::open_with_user_dirs(&f.layout(), &f.dirs(), MAX_FILE_BYTES).err().unwrap().to_string();
+    let error = AdmissionRules::open_with_user_dirs(&f.layout(), &f.dirs(), MAX_FILE_BYTES)
+        .err()
+        .unwrap()
+        .to_string();
     assert!(error.contains(".gitconfig"), "{error}");
 }
 

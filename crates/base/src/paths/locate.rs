@@ -155,7 +155,7 @@ impl RepoLayout {
     fn find_layout_outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
         match start
             .ancestors()
-            .find(|dir| !is_home_or_root(dir, env) && !existing_state_dirs_outside_git(dir, env).is_empty())
+            .find(|dir| !is_home_or_root(dir, env) && !list_state_dirs_of_plain_dir(dir, env).is_empty())
         {
             Some(root) => Self::layout_outside_git(root, env),
             None if is_home_or_root(start, env) => Err(LocateError::HomeOrRoot(start.to_owned())),
@@ -173,7 +173,7 @@ impl RepoLayout {
 }
 
 /// Returns the existing state dirs of a directory outside git; none if this user has not requested an index of it.
-pub(super) fn existing_state_dirs_outside_git(dir: &Path, env: &Env) -> Vec<PathBuf> {
+pub(super) fn list_state_dirs_of_plain_dir(dir: &Path, env: &Env) -> Vec<PathBuf> {
     let id = path_id(dir);
     if !request_file_of_id(&id, env).is_file() {
         return Vec::new(); // so most directories need only one system call

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::locate::{existing_state_dirs_outside_git, requested_dirs_outside_git};
+use super::locate::{list_state_dirs_of_plain_dir, requested_dirs_outside_git};
 use super::state_owner::{
     OWNER_FILE, StateOwner, belongs_to_other_repository, dir_identity, read_state_owner,
 };
@@ -53,7 +53,7 @@ impl RepoLayout {
         let around = Self::locate(root, env).ok().filter(|around| around.id == self.id);
         let below = around.and_then(|around| Some(root.strip_prefix(&around.root).ok()?.to_owned()));
         let Some(below) = below else { return Vec::new() };
-        let dirs = existing_state_dirs_outside_git(root, env).into_iter();
+        let dirs = list_state_dirs_of_plain_dir(root, env).into_iter();
         dirs.map(|dir| OtherStateDir { dir, dir_in_worktree: below.clone() }).collect()
     }
 

@@ -57,13 +57,15 @@ impl ReplyForm {
     ) -> Result<(), &'static str> {
         let is_before = input.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
         match (self, occasion) {
-            (Self::VsCode, Occasion::Prompt) => Err("VS Code passes nothing on with a prompt"),
-            (Self::Gemini, Occasion::BeforeEdit) if is_before => {
-                Err("Gemini CLI passes nothing on before a tool; use AfterTool")
+            (Self::VsCode, Occasion::Prompt) => {
+                Err("VS Code does not show the model what a hook prints when a prompt is sent")
             }
-            (Self::Cursor, Occasion::BeforeEdit) if input.event.as_deref() != Some("postToolUse") => {
-                Err("Cursor passes nothing on before a tool; use postToolUse")
-            }
+            (Self::Gemini, Occasion::BeforeEdit) if is_before => Err(
+                "Gemini CLI does not show the model what a hook prints before a tool runs; register the hook for AfterTool",
+            ),
+            (Self::Cursor, Occasion::BeforeEdit) if input.event.as_deref() != Some("postToolUse") => Err(
+                "Cursor does not show the model what a hook prints before a tool runs; register the hook for postToolUse",
+            ),
             _ => Ok(()),
         }
     }

@@ -3,10 +3,10 @@
 use memod_config::Config;
 use memod_proto::{MapParams, SearchParams, StatusParams, SyncParams};
 
-use crate::args::{FindArgs, MapArgs, StatusArgs, SyncArgs};
+use crate::args::{MapArgs, QueryArgs, StatusArgs, SyncArgs};
 
 /// Builds the params of a search. Flags take precedence over settings.
-pub(crate) fn search_params(typed: FindArgs, cwd: &str, config: &Config) -> SearchParams {
+pub(crate) fn search_params(typed: QueryArgs, cwd: &str, config: &Config) -> SearchParams {
     let limit = typed.limit.unwrap_or(config.search.limit);
     SearchParams {
         cwd: cwd.to_owned(),

@@ -71,7 +71,7 @@ const FILTERS: [&str; 14] = [
 
 /// The query and the filters of `memo search` and `memo explain`.
 #[derive(Debug, Args)]
-pub(crate) struct FindArgs {
+pub(crate) struct QueryArgs {
     /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
     ///
     /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
@@ -134,7 +134,7 @@ pub(crate) struct FindArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     #[command(flatten)]
-    pub(crate) find: FindArgs,
+    pub(crate) find: QueryArgs,
     /// Maximum number of tokens to print, four characters each: first the matching lines of as many hits as fit, best first, then
     /// whole definitions; a note counts the hits that do not fit
     #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
@@ -153,7 +153,7 @@ pub(crate) struct SearchArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
-    pub(crate) find: FindArgs,
+    pub(crate) find: QueryArgs,
     /// Only the hit at this rank, starting at 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
     pub(crate) hit: Option<usize>,

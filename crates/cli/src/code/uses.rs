@@ -40,7 +40,7 @@ const ALL_ENTRIES: usize = 1_000_000;
 const MOST_PATHS: usize = 100;
 
 /// The path of a file as the daemon names it, and as the caller names it if that differs.
-type PathNames<'a> = (&'a str, Option<&'a String>);
+type PathSpellings<'a> = (&'a str, Option<&'a String>);
 
 /// Returns the number of entries to fetch: with `--files`, `--limit` counts paths, so all entries are fetched.
 fn count_entries_to_fetch(list: &UsesListArgs) -> Option<usize> {
@@ -54,7 +54,7 @@ fn most_paths(limit: Option<usize>) -> usize {
 
 /// Prints each path once, and at most `most` paths.
 fn print_paths<'a>(
-    paths: impl Iterator<Item = PathNames<'a>>,
+    paths: impl Iterator<Item = PathSpellings<'a>>,
     most: usize,
     context: &CommandContext,
     output: &mut Output,
@@ -68,7 +68,7 @@ fn print_paths<'a>(
 }
 
 /// Writes to stderr how many files are listed, if there are more than `most`.
-fn report_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
+fn report_cut_file_list<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
     let n_paths = paths.collect::<HashSet<&str>>().len();
     if n_paths > most {
         output.write_note(&format!("{most} of {n_paths} files are listed; --limit lists more"));

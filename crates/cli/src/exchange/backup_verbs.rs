@@ -94,12 +94,12 @@ fn print_restore_result(result: &RestoreResult, output: &mut Output) -> Result<(
     }
     if *files_kept > 0 {
         output.write_line(&format!(
-            "files that others have changed since the backup, which stay as they are: {files_kept}"
+            "files that others changed after the backup were not restored: {files_kept}"
         ))?;
     }
     if *files_gone > 0 {
         output.write_line(&format!(
-            "files that others have removed since the backup, which stay removed: {files_gone}; `memo restore` writes one again"
+            "files that others removed after the backup stay removed: {files_gone}; `memo restore ID` writes the file of one memory again"
         ))?;
     }
     output.flush()

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use memod_client::Client;
 use memod_proto::exchange::{
-    Draft, ImportParams, ImportResult, ImportStatus, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
+    Draft, ImportOutcome, ImportParams, ImportResult, ImportStatus, LinkDraft, MOST_DRAFTS, Snapshot,
 };
 use memod_proto::memory::Caller;
 use memod_proto::{Caveats, MAX_JSON_DEPTH, max_nesting_depth};
@@ -84,7 +84,8 @@ impl ImportSummary {
         let parts: Vec<_> =
             parts.iter().filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {outcome}")).collect();
         let parts = if parts.is_empty() { "nothing to import".to_owned() } else { parts.join(", ") };
-        let would = if self.dry_run { "nothing was changed; an import would give: " } else { "" };
+        let would =
+            if self.dry_run { "dry run, nothing was changed; the import would result in: " } else { "" };
         output.write_line(&format!("{would}{parts}"))
     }
 }
@@ -183,7 +184,12 @@ impl<'a> DraftSender<'a> {
 
     /// Records that an entry of the file was refused, and why.
     pub(super) fn refuse_entry(&mut self, line: u64, why: impl Into<String>) {
-        self.record_refusal(Imported { line, fate: ImportStatus::Refused, id: None, why: Some(why.into()) });
+        self.record_refusal(ImportOutcome {
+            line,
+            fate: ImportStatus::Refused,
+            id: None,
+            why: Some(why.into()),
+        });
     }
 
     pub(super) fn add_note(&mut self, note: String) {
@@ -192,8 +198,8 @@ impl<'a> DraftSender<'a> {
         }
     }
 
-    fn record_refusal(&mut self, imported: Imported) {
-        let Imported { line, id, why, .. } = imported;
+    fn record_refusal(&mut self, imported: ImportOutcome) {
+        let ImportOutcome { line, id, why, .. } = imported;
         let (place, unit) = (self.place.clone(), self.unit);
         self.summary.refused.push(RefusedEntry { place, line, unit, id, why: why.unwrap_or_default() });
     }

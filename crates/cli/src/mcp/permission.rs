@@ -14,9 +14,9 @@ use memod_terminal::{CliError, CommandContext};
 use super::refused_error;
 use crate::args::{
     AddArgs, BackupArgs, BackupVerb, BriefArgs, ConfigArgs, ConfigVerb, DaemonControlVerb, DedupeArgs,
-    DoctorArgs, ExplainArgs, ExportArgs, FindArgs, ForgetVerb, GitHooksVerb, HooksVerb, ImportArgs, LogsArgs,
-    MemoVerb, ModelArgs, ModelVerb, RemovalConfirmArgs, RemoveArgs, RestoreBackupArgs, SearchArgs, ShareVerb,
-    ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
+    DoctorArgs, ExplainArgs, ExportArgs, ForgetVerb, GitHooksVerb, HooksVerb, ImportArgs, LogsArgs, MemoVerb,
+    ModelArgs, ModelVerb, QueryArgs, RemovalConfirmArgs, RemoveArgs, RestoreBackupArgs, SearchArgs,
+    ShareVerb, ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
 };
 
 /// The hint for a verb that only people may run.
@@ -57,8 +57,8 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
             "--source says that the memory comes from a person or a program, not from an agent",
             LEAVE_SOURCE_OUT,
         ),
-        MemoVerb::Search(SearchArgs { find: FindArgs { expand: true, .. }, .. })
-        | MemoVerb::Explain(ExplainArgs { find: FindArgs { expand: true, .. }, .. }) => Denied(
+        MemoVerb::Search(SearchArgs { find: QueryArgs { expand: true, .. }, .. })
+        | MemoVerb::Explain(ExplainArgs { find: QueryArgs { expand: true, .. }, .. }) => Denied(
             "--expand sends the query to another language model, which costs tokens",
             ASK_A_PERSON_TO_EXPAND,
         ),

@@ -137,7 +137,7 @@ impl DemoWalk<'_> {
             output,
         )?;
         print_field("next", &format!("cd {typed_dir} && {}", walk_steps::NEXT_COMMAND), output)?;
-        print_field("yours", "memo -C REPO init, for any directory REPO in a repository of yours", output)?;
+        print_field("yours", "memo -C REPO init, where REPO is the path of your own repository", output)?;
         print_field("remove", &escape_for_display(&removal_command(self.dir)), output)?;
         Ok(worst)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use memod_client::{ClientOptions, DownloadServers};
-use memod_proto::{FetchReport, ModelsResult};
+use memod_proto::{FetchReportLine, ModelsResult};
 use memod_terminal::text::escape_for_display;
 use memod_terminal::{CliError, CommandContext, Output};
 
@@ -37,18 +37,22 @@ pub(crate) fn fetch_missing_files(
 
 fn run_fetch(args: &[OsString], servers: &DownloadServers<'_>, output: &Output) -> Result<(), CliError> {
     let bar = download_bar(output.quiet);
-    let fetched =
-        memod_client::run_fetch(&ClientOptions::read(), args, servers, |report: &FetchReport| match report {
-            FetchReport::Note { text } => bar.suspend(|| output.write_note(&escape_for_display(text))),
-            FetchReport::Progress { what, done, total } => {
+    let fetched = memod_client::run_fetch(
+        &ClientOptions::read(),
+        args,
+        servers,
+        |report: &FetchReportLine| match report {
+            FetchReportLine::Note { text } => bar.suspend(|| output.write_note(&escape_for_display(text))),
+            FetchReportLine::Progress { what, done, total } => {
                 if *total > 0 {
                     bar.set_length(*total); // some servers send no total
                 }
                 bar.set_position(*done);
                 bar.set_message(escape_for_display(what));
             }
-            FetchReport::Done | FetchReport::Failed { .. } => {}
-        });
+            FetchReportLine::Done | FetchReportLine::Failed { .. } => {}
+        },
+    );
     bar.finish_and_clear();
     Ok(fetched?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memod_base::paths::{Env, IoContext};
 use memod_setup::{
-    Action, AgentDirs, AgentReport, DetectedAgent, FileReport, FileScope, SetupError, SetupRequest,
+    Action, AgentReport, DetectedAgent, FileReport, FileScope, SetupDirs, SetupError, SetupRequest,
 };
 use memod_terminal::text::{escape_for_display, escape_lines, format_count, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
@@ -49,7 +49,7 @@ pub(crate) fn set_up_agents(
 
 /// Returns one line that says which agents on this machine are set up or are not; `None` if there is no agent.
 pub(crate) fn summarize_setup(env: &Env) -> Option<String> {
-    let dirs = AgentDirs::new(env, Path::new(""))?;
+    let dirs = SetupDirs::new(env, Path::new(""))?;
     let program = std::env::current_exe().ok()?;
     let memo = dirs.stable_path(&program).display().to_string();
     let request =
@@ -76,7 +76,7 @@ pub(crate) fn remove_setup(
     scope: FileScope,
     show: bool,
 ) -> Result<Vec<AgentReport>, CliError> {
-    let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
+    let Some(dirs) = SetupDirs::new(env, project) else { return Ok(Vec::new()) };
     let request = SetupRequest {
         agents: Vec::new(),
         scope: Some(scope),
@@ -95,7 +95,7 @@ fn find_agent_dirs(
     typed: &SetupArgs,
     scope: Option<FileScope>,
     context: impl Fn() -> Result<CommandContext, CliError>,
-) -> Result<(AgentDirs, String), CliError> {
+) -> Result<(SetupDirs, String), CliError> {
     let is_in_project =
         scope == Some(FileScope::Project) || typed.agents.iter().any(|agent| agent == "agents-md");
     // Files in the user's home need no worktree.
@@ -104,7 +104,7 @@ fn find_agent_dirs(
         Err(CliError::Locate(_)) if !is_in_project => (Env::read(), std::path::PathBuf::new()),
         Err(error) => return Err(error),
     };
-    let dirs = AgentDirs::new(&env, &project).ok_or(CliError::NoHome)?;
+    let dirs = SetupDirs::new(&env, &project).ok_or(CliError::NoHome)?;
     let program = std::env::current_exe().at("find", Path::new("memo"))?;
     let memo = dirs.stable_path(&program).display().to_string();
     Ok((dirs, memo))

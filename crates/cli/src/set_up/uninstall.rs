@@ -236,8 +236,8 @@ impl UninstallReport {
         }
         self.state = layout.all_state_dirs(&context.env);
         self.state.retain(|dir| !self.kept.contains(dir));
-        // Until the end no client can start a daemon, which would use the state while it is removed.
         let has_daemons = self.state.contains(&layout.state_dir);
+        // Until this function ends, the locks keep clients from starting a daemon, which would use the state while it is removed.
         let locks = has_daemons.then(|| lock_out_daemons(layout, &context.env, &ClientOptions::read()));
         let _locks = locks.transpose()?;
         if has_daemons && (self.export.is_some() || may_have_memories(&layout.state_dir)) {

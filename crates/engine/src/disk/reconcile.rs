@@ -20,7 +20,7 @@ use super::git_watch::unwatched_message;
 use crate::engine::Engine;
 use crate::messages::disk_task::{ExistenceCheck, ReconcileRequest, ReconcileThreadHandle, ThreadNumber};
 use crate::messages::loop_event::ReconcileEnd;
-use crate::messages::writer_job::{ReconcileTicket, WriterJob};
+use crate::messages::writer_job::{ReconcileOrigin, WriterJob};
 use crate::threads::spawn_thread;
 
 /// Starts the thread that reconciles a worktree whose row exists.
@@ -66,12 +66,12 @@ impl ReconcileThread {
 
     /// Returns the ticket of a reconcile that begins now. By its generation of the index, the writer recognises changes that were
     /// found before the index was emptied.
-    fn new_ticket(&self) -> ReconcileTicket {
+    fn new_ticket(&self) -> ReconcileOrigin {
         let n_clears = self.engine.n_clears.load(Ordering::SeqCst);
-        ReconcileTicket { worktree: self.worktree, thread: self.thread, n_clears }
+        ReconcileOrigin { worktree: self.worktree, thread: self.thread, n_clears }
     }
 
-    fn run_reconcile(&mut self, due: ReconcileRequest, ticket: ReconcileTicket) -> ReconcileEnd {
+    fn run_reconcile(&mut self, due: ReconcileRequest, ticket: ReconcileOrigin) -> ReconcileEnd {
         let ReconcileRequest { scope, git_changed } = due;
         let Self { engine, jobs, thread, worktree, reconciler } = self;
         let (mut unwatched, mut visited) = (None, HashSet::new());
@@ -98,7 +98,7 @@ impl ReconcileThread {
 /// When the writer cannot write them, or the daemon is stopping.
 fn apply_changes(
     jobs: &Sender<WriterJob>,
-    ticket: ReconcileTicket,
+    ticket: ReconcileOrigin,
     changes: Vec<ManifestChange>,
 ) -> Result<AppliedChanges, IndexError> {
     let (reply, applied) = sync_channel(1);

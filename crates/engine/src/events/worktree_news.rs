@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::clock::now_ms;
 use memod_base::types::{WorktreeId, format_rfc3339};
-use memod_proto::{DriftEvent, EventParams, IndexProgress, ProgressEvent, Topic, ViewsEvent};
+use memod_proto::{DriftCountsEvent, EventParams, IndexProgress, ProgressEvent, Topic, ViewsEvent};
 
 use super::subscriptions::{EventBroker, SubscriberRegistry};
 
@@ -194,7 +194,7 @@ impl EventBroker {
             let before = delivered.drift.replace((drifted, orphaned));
             if before.is_some_and(|before| before != (drifted, orphaned)) {
                 let (time, worktree) = (format_rfc3339(now_ms()), root.display().to_string());
-                let event = DriftEvent { time, worktree, drifted, orphaned };
+                let event = DriftCountsEvent { time, worktree, drifted, orphaned };
                 registry.queue_event(Topic::Drift, Some(root), &EventParams::Drift(event));
             }
         });

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use memod_base::paths::DOORBELL_FILE_NAME;
 use memod_base::types::MEMORY_FILES_DIR;
-use memod_scan::Admission;
+use memod_scan::AdmissionRules;
 use memod_watch::{FsChange, Role, WatchEvent};
 
 use super::MainLoop;
@@ -68,7 +68,7 @@ impl MainLoop {
             return;
         }
         match worktree.key_for_change(&change.path) {
-            Some(key) if !Admission::is_ignore_file(&key) => {
+            Some(key) if !AdmissionRules::is_ignore_file(&key) => {
                 if Path::new(key.as_str()).starts_with(MEMORY_FILES_DIR) {
                     self.engine.notify_observer(|observer| observer.memory_files_saved(&worktree.layout));
                 }

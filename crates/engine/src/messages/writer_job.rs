@@ -18,12 +18,12 @@ pub(crate) enum WriterJob {
     OpenRow { key: WorktreeKey, thread: ThreadNumber, reply: SyncSender<Result<WorktreeRow, DatabaseError>> },
     /// Write the changes of a reconcile.
     ApplyChanges {
-        ticket: ReconcileTicket,
+        ticket: ReconcileOrigin,
         changes: Vec<ManifestChange>,
         reply: SyncSender<Result<AppliedChanges, IndexError>>,
     },
     /// Do the work that follows the end of a reconcile.
-    EndReconcile(ReconcileTicket, Box<ReconcileEnd>),
+    EndReconcile(ReconcileOrigin, Box<ReconcileEnd>),
     /// Run one step of indexing the commits that a tip reaches.
     IndexCommits { worktree: WorktreeId, layout: Box<RepoLayout>, tip: Tip },
     /// Store these vectors, then acknowledge.
@@ -48,7 +48,7 @@ pub(crate) enum WriterJob {
 
 /// The worktree of a reconcile, and the generation of the index that it compares with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReconcileTicket {
+pub(crate) struct ReconcileOrigin {
     pub(crate) worktree: WorktreeId,
     pub(crate) thread: ThreadNumber,
     /// Number of times that the index had been emptied when the reconcile began.

@@ -14,7 +14,7 @@ pub const OVERLAP_CHARS: usize = 320;
 /// A span of one source: the unit of search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// The kind of text in the chunk: a section, a definition, other lines, or the map record.
+    /// The kind of text in the chunk: a section, a definition, other lines, or the list of all that the file defines.
     pub kind: ChunkKind,
     /// Byte span in the text; on character boundaries.
     pub bytes: Range<usize>,

@@ -42,7 +42,7 @@ pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
     let ends = list.match_brackets(&[(b'{', b'}'), (b'[', b']'), (b'(', b')')]);
     let names = FormatNames { comments: list.comments.clone(), ..FormatNames::default() };
     let mut reader = GraphQlReader { list, ends, names };
-    let starts = reader.find_statements();
+    let starts = reader.list_statement_starts();
     let after = starts.iter().skip(1).copied().chain([reader.list.tokens.len()]);
     for (start, end) in starts.iter().copied().zip(after) {
         reader.read_statement(start..end);
@@ -61,7 +61,7 @@ struct GraphQlReader<'a> {
 
 impl<'a> GraphQlReader<'a> {
     /// Returns the tokens at which statements begin, with the descriptions before them.
-    fn find_statements(&self) -> Vec<usize> {
+    fn list_statement_starts(&self) -> Vec<usize> {
         let mut starts = Vec::new();
         let mut at = 0;
         while at < self.list.tokens.len() {

@@ -35,14 +35,14 @@ pub enum RevisionError {
     #[error("HEAD: the branch {0} has no commit yet")]
     Unborn(String),
     /// The ancestor does not exist.
-    #[error("{revision}: {id} has no {what}")]
+    #[error("{revision}: {id} has no {ancestor}")]
     NoParent {
         /// As typed.
         revision: String,
         /// The commit that lacks the ancestor.
         id: ObjectId,
         /// The missing ancestor: `parent`, `parent 3`.
-        what: String,
+        ancestor: String,
     },
     /// The branch has no upstream.
     #[error("{0}: no upstream branch is set")]
@@ -161,6 +161,6 @@ fn unknown_error(name: &str) -> RevisionError {
 }
 
 /// Returns the error for a commit without the requested parent.
-fn no_parent_error(revision: &str, id: ObjectId, what: String) -> RevisionError {
-    RevisionError::NoParent { revision: revision.to_owned(), id, what }
+fn no_parent_error(revision: &str, id: ObjectId, ancestor: String) -> RevisionError {
+    RevisionError::NoParent { revision: revision.to_owned(), id, ancestor }
 }

@@ -141,7 +141,7 @@ pub type AttributeFile = (String, Option<blake3::Hash>);
 type Rules = (Search, MetadataCollection);
 
 impl<'a> Attributes<'a> {
-    /// Prepares to read the attributes of a worktree; `outside` has those from outside the worktree.
+    /// Prepares to read the attributes of a worktree. `outside` holds the attributes that git reads from files outside it.
     pub fn new(
         root: &'a Path,
         settings: &'a Settings,

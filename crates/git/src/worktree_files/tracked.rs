@@ -31,6 +31,17 @@ pub enum TrackedAs {
     Repository,
 }
 
+/// A path that a merge left unmerged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmergedPath {
+    /// Relative to the worktree.
+    pub path: BString,
+    /// Whether our side has the file.
+    pub is_ours: bool,
+    /// Whether their side has it.
+    pub is_theirs: bool,
+}
+
 /// The entries of one git index, read at one moment.
 pub struct GitIndex {
     index: Option<File>,
@@ -116,9 +127,8 @@ impl GitIndex {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
-    /// Returns the paths below the directory `dir` that a merge left unmerged, each with whether our side and whether their
-    /// side has it.
-    pub fn unmerged_below(&self, dir: &BStr) -> Vec<(BString, [bool; 2])> {
+    /// Returns the paths below the directory `dir` that a merge left unmerged.
+    pub fn list_unmerged_paths(&self, dir: &BStr) -> Vec<UnmergedPath> {
         let Some(index) = &self.index else {
             return Vec::new();
         };
@@ -128,8 +138,9 @@ impl GitIndex {
         let paths = entries.chunk_by(|a, b| a.path(index) == b.path(index));
         let unmerged = paths.filter_map(|of_path| {
             let has = |stage| of_path.iter().any(|entry| entry.stage() == stage);
-            let sides = [has(Stage::Ours), has(Stage::Theirs)];
-            sides.contains(&true).then(|| (of_path[0].path(index).to_owned(), sides))
+            let (is_ours, is_theirs) = (has(Stage::Ours), has(Stage::Theirs));
+            let path = || of_path[0].path(index).to_owned();
+            (is_ours || is_theirs).then(|| UnmergedPath { path: path(), is_ours, is_theirs })
         });
         unmerged.collect()
     }

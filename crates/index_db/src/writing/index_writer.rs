@@ -157,7 +157,7 @@ impl IndexWriter {
                         }
                         let former = put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
                         if let Some(former) = former {
-                            purge::mark_secret_if_redacted(tx, former, blob_id)?;
+                            purge::mark_former_content_secret(tx, former, blob_id)?;
                         }
                     }
                     ManifestChange::Refuse { key, stat, refusal } => {

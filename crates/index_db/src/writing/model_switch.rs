@@ -125,7 +125,7 @@ impl IndexWriter {
             )?;
             tx.execute("DELETE FROM embedding WHERE model_id != ?1", [model])?;
             set_meta(tx, MODEL, model)?;
-            vector_rows::refill_or_drop_table(tx)?;
+            vector_rows::refill_complete_table_or_drop(tx)?;
             delete_meta(tx, NEXT_MODEL)?;
             if is_default { delete_meta(tx, IS_CHOSEN) } else { set_meta(tx, IS_CHOSEN, "1") }
         })?;

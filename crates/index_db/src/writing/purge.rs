@@ -59,7 +59,7 @@ pub(super) fn mark_secret(tx: &Transaction<'_>, blob: Option<BlobId>) -> rusqlit
 
 /// Marks the former content of a path as secret if more credentials were cut out of the present one, because the former may show
 /// them.
-pub(super) fn mark_secret_if_redacted(
+pub(super) fn mark_former_content_secret(
     tx: &Transaction<'_>,
     former: BlobId,
     present: BlobId,

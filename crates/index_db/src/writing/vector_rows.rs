@@ -74,7 +74,7 @@ pub(super) fn copy_rows(tx: &Transaction<'_>, after: i64, last: i64) -> rusqlite
 
 /// Replaces the rows of the table after all vectors have changed. If the table was not complete, deletes it: only a complete table
 /// is the only source of vectors for searches.
-pub(super) fn refill_or_drop_table(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(super) fn refill_complete_table_or_drop(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     let was_complete = read_filled_to(tx)? == Some(ALL_CHUNKS);
     let first_length = "SELECT length(vec) FROM embedding WHERE length(vec) > 0
                AND model_id = (SELECT value FROM meta WHERE key = 'model') LIMIT 1";

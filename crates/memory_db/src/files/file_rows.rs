@@ -269,7 +269,7 @@ impl FileRows<'_> {
 
     /// Makes the files that show the main row of a memory be read again, because the row now has content from another database.
     /// `file` describes the file of that content.
-    pub(crate) fn request_files_reread(&self, id: &str, file: &FileColumns) -> Result<(), DatabaseError> {
+    pub(crate) fn replace_file_columns(&self, id: &str, file: &FileColumns) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.execute(
                 "UPDATE memory SET version = coalesce(?2, zeroblob(32)), file_links = ?3, linked = NULL, remarks = ?4

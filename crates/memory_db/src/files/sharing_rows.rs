@@ -72,7 +72,7 @@ impl SharingRows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn share_with_file(&self, id: &str, name: &str) -> Result<(), DatabaseError> {
+    pub fn mark_shared_through_file(&self, id: &str, name: &str) -> Result<(), DatabaseError> {
         self.set_sharing(id, Sharing::Repo)?;
         self.files().put_file_row(
             name,

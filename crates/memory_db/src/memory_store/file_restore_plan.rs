@@ -100,7 +100,7 @@ impl FileRestorePlan {
         rows.written_files().replace_written_files(&self.written)?;
         for change in &self.changes {
             rows.select_worktree(rows.worktrees().find_or_add_worktree(&change.place.0)?);
-            change.record_change(rows, text)?;
+            change.record_pending_write(rows, text)?;
         }
         rows.select_worktree(0);
         rows.files().delete_unshown_rows()
@@ -117,7 +117,7 @@ fn is_same_worktree(worktrees: &[KnownWorktree], former: &[KnownWorktree], git_d
 
 impl PlannedFileChange {
     /// Records the change as a pending write, with the rows that the file will show.
-    fn record_change(&self, rows: &MemoryRows<'_>, text: RenderFileText) -> Result<(), DatabaseError> {
+    fn record_pending_write(&self, rows: &MemoryRows<'_>, text: RenderFileText) -> Result<(), DatabaseError> {
         let name = self.place.1.clone();
         let mut new = None;
         if let Some((file, row)) = self.in_backup.and_then(|file| Some((file, file.row?))) {

@@ -178,7 +178,7 @@ impl DatabaseMerge<'_> {
             ..newer.clone()
         };
         self.rows.versions().store_record_at(&record.id, &record, derived, Some(event))?;
-        self.rows.files().request_files_reread(&record.id, file)
+        self.rows.files().replace_file_columns(&record.id, file)
     }
 
     /// Deletes the memories that the other database has deleted, unless they were changed here later.

@@ -65,7 +65,7 @@ pub enum EventParams {
     /// Memories have changed.
     Memories(MemoriesEvent),
     /// The numbers of memories about code that has changed or is gone are different now.
-    Drift(DriftEvent),
+    Drift(DriftCountsEvent),
     /// Events were dropped, because the subscriber reads too slowly.
     Lost(LostEvent),
 }
@@ -115,7 +115,7 @@ pub struct MemoriesEvent {
 /// An event of the topic `drift`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct DriftEvent {
+pub struct DriftCountsEvent {
     /// Time of the event.
     pub time: String,
     /// Top directory of the worktree.

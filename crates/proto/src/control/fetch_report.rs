@@ -12,7 +12,7 @@ pub const FETCH_HUB_VARIABLE: &str = "MEMOD_FETCH_HUB";
 /// A line that `memod fetch` prints. The last line is `done` or `failed`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "snake_case")]
-pub enum FetchReport {
+pub enum FetchReportLine {
     /// The present step.
     Note {
         /// A sentence for people.

@@ -14,7 +14,7 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidateParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Ids of the memories, 2 to 100.
@@ -34,7 +34,7 @@ pub struct ConsolidateParams {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoConsolidateParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Only this container.

@@ -10,7 +10,7 @@ use crate::{Caveats, SearchMode};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// The query, as for `search`.
@@ -61,7 +61,7 @@ pub struct RecallResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromoteParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory.

@@ -10,7 +10,7 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShareParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Conditions; at least one is required.
@@ -70,7 +70,7 @@ pub enum SideName {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveFileParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory.

@@ -9,7 +9,7 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TallyParams {
-    /// The caller.
+    /// Who calls: the working directory, the kind of client and the name of the agent.
     #[serde(flatten)]
     pub caller: Caller,
 }

@@ -60,11 +60,11 @@ pub struct AdviseParams {
     /// Name that the agent gives its session, at most 256 bytes. Each piece of advice is delivered once per session;
     /// without a name, no delivery is recorded.
     pub session: Option<String>,
-    /// Beginning of the session; for `session-start`.
+    /// Beginning of the session; used only if `occasion` is `session-start`.
     pub beginning: Beginning,
-    /// The prompt; for `prompt`.
+    /// The user's prompt; used only if `occasion` is `prompt`.
     pub prompt: String,
-    /// Files, relative to `cwd` or absolute; for `before-edit`.
+    /// Files, relative to `cwd` or absolute; used only if `occasion` is `before-edit`.
     pub paths: Vec<String>,
     /// Maximum number of tokens in `text`; when absent 400, or 1,200 for `session-start`.
     pub budget: Option<usize>,

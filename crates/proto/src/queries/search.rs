@@ -291,12 +291,16 @@ impl Hit {
         self.cwd_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// Returns a line that lists the files with the same content: `and 4 like it: a.md, …`; `None` if there are none.
+    /// Returns a line that lists the files with the same content: `4 more files with the same content: a.md, …`; `None` if there are none.
     pub fn describe_copies(&self) -> Option<String> {
         let Copies { count, paths, cwd_paths } = self.copies.as_ref()?;
         let paths = if cwd_paths.is_empty() { paths } else { cwd_paths };
         let more = if *count > paths.len() { ", …" } else { "" };
-        Some(format!("and {count} like it: {}{more}", paths.join(", ")))
+        Some(format!(
+            "{count} more {} with the same content: {}{more}",
+            if *count == 1 { "file" } else { "files" },
+            paths.join(", ")
+        ))
     }
 
     /// Returns the lines to show with their numbers: the snippet, and the signature if the snippet lacks a part of it. A signature

@@ -4,7 +4,7 @@ use memod_base::types::{Expression, Phrase};
 use memod_text::scripts::is_unspaced;
 use memod_text::words::{self as tokens, GRAM_CHARS, TokenForm};
 
-use super::query_tree::{Alternatives, QueryItem, Requirements, WordBag};
+use super::query_tree::{Alternatives, QueryItem, Requirements, WantedAndUnwanted};
 use super::stop_words::is_stop_word;
 
 /// Most wanted tokens.
@@ -50,12 +50,14 @@ impl ExpressionWriter {
     /// remaining hits.
     pub(super) fn write_restriction(&mut self, any: &Alternatives) -> QueryRestriction {
         match any.0.as_slice() {
-            [Requirements(bags)] if bags.len() == 1 || bags.iter().all(|bag| bag.wanted.is_empty()) => {
-                let required = bags.iter().find_map(|bag| self.write_bag_requirement(bag));
+            [Requirements(lists)]
+                if lists.len() == 1 || lists.iter().all(|items| items.wanted.is_empty()) =>
+            {
+                let required = lists.iter().find_map(|items| self.write_requirement_of_items(items));
                 QueryRestriction {
                     required,
                     excluded: self
-                        .write_excluded(&bags.iter().flat_map(|bag| &bag.unwanted).collect::<Vec<_>>()),
+                        .write_excluded(&lists.iter().flat_map(|items| &items.unwanted).collect::<Vec<_>>()),
                 }
             }
             _ => match self.write_alternatives(any, false) {
@@ -67,14 +69,14 @@ impl ExpressionWriter {
         }
     }
 
-    /// Writes what a bag requires of every hit: all its phrases and groups; or, if there are none but a prefix, any of its words.
-    fn write_bag_requirement(&mut self, bag: &WordBag) -> Option<Expression> {
-        let (required, _) = bag.split_by_requirement();
+    /// Writes what a items requires of every hit: all its phrases and groups; or, if there are none but a prefix, any of its words.
+    fn write_requirement_of_items(&mut self, items: &WantedAndUnwanted) -> Option<Expression> {
+        let (required, _) = items.split_by_requirement();
         let parts: Vec<Expression> =
             required.iter().filter_map(|item| self.write_items(&[item], true)).collect();
-        let has_prefix = bag.wanted.iter().any(|item| matches!(item, QueryItem::Prefix(_)));
+        let has_prefix = items.wanted.iter().any(|item| matches!(item, QueryItem::Prefix(_)));
         match parts.is_empty() && has_prefix {
-            true => self.write_items(&bag.wanted.iter().collect::<Vec<_>>(), false),
+            true => self.write_items(&items.wanted.iter().collect::<Vec<_>>(), false),
             false => join_parts(parts, Expression::All),
         }
     }
@@ -85,21 +87,21 @@ impl ExpressionWriter {
         join_parts(parts, Expression::Any)
     }
 
-    /// Writes requirements. Items of a bag that only excludes (`NOT y` in `x AND NOT y`) are excluded from the other bags.
+    /// Writes requirements. Items of a items that only excludes (`NOT y` in `x AND NOT y`) are excluded from the other lists.
     fn write_requirements(&mut self, all: &Requirements, is_strict: bool) -> Option<Expression> {
-        let (bags, lone): (Vec<&WordBag>, Vec<&WordBag>) =
-            all.0.iter().partition(|bag| !bag.wanted.is_empty());
-        let is_strict = is_strict || bags.len() > 1;
-        let parts = bags.into_iter().filter_map(|bag| self.write_bag(bag, is_strict)).collect();
-        let unwanted: Vec<&QueryItem> = lone.iter().flat_map(|bag| &bag.unwanted).collect();
+        let (lists, lone): (Vec<&WantedAndUnwanted>, Vec<&WantedAndUnwanted>) =
+            all.0.iter().partition(|items| !items.wanted.is_empty());
+        let is_strict = is_strict || lists.len() > 1;
+        let parts = lists.into_iter().filter_map(|items| self.write_item_list(items, is_strict)).collect();
+        let unwanted: Vec<&QueryItem> = lone.iter().flat_map(|items| &items.unwanted).collect();
         let wanted = join_parts(parts, Expression::All)?;
         Some(self.write_without(wanted, &unwanted))
     }
 
     /// Writes words side by side. Words beside a required item need not match, but improve the rank if they do. For this, the first
     /// required item is written twice. In nested brackets it could double at each level, so its tokens count twice for the limit.
-    fn write_bag(&mut self, bag: &WordBag, is_strict: bool) -> Option<Expression> {
-        let (required, others) = bag.split_by_requirement();
+    fn write_item_list(&mut self, items: &WantedAndUnwanted, is_strict: bool) -> Option<Expression> {
+        let (required, others) = items.split_by_requirement();
         let mut parts: Vec<Expression> =
             required.iter().filter_map(|item| self.write_items(&[item], true)).collect();
         let others = self.write_items(&others, is_strict);
@@ -114,7 +116,7 @@ impl ExpressionWriter {
             (_, others) => parts.extend(others),
         }
         let wanted = join_parts(parts, Expression::All)?;
-        Some(self.write_without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
+        Some(self.write_without(wanted, &items.unwanted.iter().collect::<Vec<_>>()))
     }
 
     /// Excludes unwanted items from an expression. The expression is needed because FTS5 cannot express "everything except these".

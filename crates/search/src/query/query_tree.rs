@@ -9,13 +9,13 @@ use super::stop_words;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Alternatives(pub(super) Vec<Requirements>);
 
-/// Bags joined by `AND`: each of them must match.
+/// Items joined by `AND`: each of them must match.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Requirements(pub(super) Vec<WordBag>);
+pub(super) struct Requirements(pub(super) Vec<WantedAndUnwanted>);
 
 /// Items side by side. Unwanted items are those after `NOT`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct WordBag {
+pub(super) struct WantedAndUnwanted {
     pub(super) wanted: Vec<QueryItem>,
     pub(super) unwanted: Vec<QueryItem>,
 }
@@ -49,26 +49,26 @@ impl TreeParser {
         Alternatives(any)
     }
 
-    /// Parses bags joined by `AND`. Leaves out bags without items, so that operators without operands are ignored.
+    /// Parses items joined by `AND`. Leaves out empty lists, so that operators without operands are ignored.
     fn parse_requirements(&mut self) -> Requirements {
-        let mut all = vec![self.parse_bag()];
+        let mut all = vec![self.parse_items()];
         while self.rest.next_if_eq(&Lexeme::And).is_some() {
-            all.push(self.parse_bag());
+            all.push(self.parse_items());
         }
-        all.retain(|bag| !bag.wanted.is_empty() || !bag.unwanted.is_empty());
+        all.retain(|items| !items.wanted.is_empty() || !items.unwanted.is_empty());
         Requirements(all)
     }
 
-    fn parse_bag(&mut self) -> WordBag {
-        let mut bag = WordBag::default();
+    fn parse_items(&mut self) -> WantedAndUnwanted {
+        let mut items = WantedAndUnwanted::default();
         loop {
             let is_unwanted = self.rest.next_if_eq(&Lexeme::Not).is_some();
             match self.parse_item() {
-                Some(item) if is_unwanted => bag.unwanted.push(item),
-                Some(QueryItem::Group(any)) => bag.add_group(any),
-                Some(item) => bag.wanted.push(item),
+                Some(item) if is_unwanted => items.unwanted.push(item),
+                Some(QueryItem::Group(any)) => items.add_group(any),
+                Some(item) => items.wanted.push(item),
                 None if is_unwanted => {}
-                None => return bag,
+                None => return items,
             }
         }
     }
@@ -85,16 +85,16 @@ impl TreeParser {
     }
 }
 
-impl WordBag {
+impl WantedAndUnwanted {
     /// Adds a group in brackets. If the group has only wanted or only unwanted items side by side, adds the items instead.
     fn add_group(&mut self, mut any: Alternatives) {
         match any.0.as_mut_slice() {
             [] => {}
-            [Requirements(bags)]
-                if bags.len() == 1 && (bags[0].wanted.is_empty() || bags[0].unwanted.is_empty()) =>
+            [Requirements(lists)]
+                if lists.len() == 1 && (lists[0].wanted.is_empty() || lists[0].unwanted.is_empty()) =>
             {
-                self.wanted.append(&mut bags[0].wanted);
-                self.unwanted.append(&mut bags[0].unwanted);
+                self.wanted.append(&mut lists[0].wanted);
+                self.unwanted.append(&mut lists[0].unwanted);
             }
             _ => self.wanted.push(QueryItem::Group(any)),
         }
@@ -112,26 +112,27 @@ impl WordBag {
 }
 
 impl Alternatives {
-    fn bags_mut(&mut self) -> impl Iterator<Item = &mut WordBag> {
+    fn item_lists_mut(&mut self) -> impl Iterator<Item = &mut WantedAndUnwanted> {
         self.0.iter_mut().flat_map(|all| all.0.iter_mut())
     }
 
-    pub(super) fn bags(&self) -> impl Iterator<Item = &WordBag> {
+    pub(super) fn item_lists(&self) -> impl Iterator<Item = &WantedAndUnwanted> {
         self.0.iter().flat_map(|all| all.0.iter())
     }
 
     /// Returns whether the query has operators, phrases or prefixes, and is not only words side by side.
     pub(super) fn has_operators(&self) -> bool {
-        self.bags().count() > 1
-            || !self.bags().all(|bag| {
-                bag.unwanted.is_empty() && bag.wanted.iter().all(|item| matches!(item, QueryItem::Word(_)))
+        self.item_lists().count() > 1
+            || !self.item_lists().all(|items| {
+                items.unwanted.is_empty()
+                    && items.wanted.iter().all(|item| matches!(item, QueryItem::Word(_)))
             })
     }
 
     /// Returns all wanted items in order. Groups are replaced by their items.
     pub(super) fn wanted_items(&self) -> Vec<&QueryItem> {
         let mut wanted = Vec::new();
-        for item in self.bags().flat_map(|bag| &bag.wanted) {
+        for item in self.item_lists().flat_map(|items| &items.wanted) {
             match item {
                 QueryItem::Group(any) => wanted.extend(any.wanted_items()),
                 _ => wanted.push(item),
@@ -143,24 +144,24 @@ impl Alternatives {
     /// Returns all items after `NOT`, in order.
     pub(super) fn unwanted_items(&self) -> Vec<&QueryItem> {
         let mut unwanted = Vec::new();
-        for bag in self.bags() {
-            let groups = bag.wanted.iter().filter_map(|item| match item {
+        for items in self.item_lists() {
+            let groups = items.wanted.iter().filter_map(|item| match item {
                 QueryItem::Group(any) => Some(any.unwanted_items()),
                 _ => None,
             });
             unwanted.extend(groups.flatten());
-            unwanted.extend(&bag.unwanted);
+            unwanted.extend(&items.unwanted);
         }
         unwanted
     }
 
-    /// Drops stop words beside other items. A bag of only stop words stays, because it may be an operand.
+    /// Drops stop words beside other items. A items of only stop words stays, because it may be an operand.
     pub(super) fn drop_stop_words(&mut self) {
-        for bag in self.bags_mut() {
-            if !bag.wanted.iter().all(QueryItem::is_stop_word) {
-                bag.wanted.retain(|item| !item.is_stop_word());
+        for items in self.item_lists_mut() {
+            if !items.wanted.iter().all(QueryItem::is_stop_word) {
+                items.wanted.retain(|item| !item.is_stop_word());
             }
-            for item in &mut bag.wanted {
+            for item in &mut items.wanted {
                 if let QueryItem::Group(any) = item {
                     any.drop_stop_words();
                 }
@@ -170,7 +171,7 @@ impl Alternatives {
 
     /// Replaces the texts of wanted words and phrases for which `replace` returns another text.
     pub(super) fn replace_wanted(&mut self, replace: &mut dyn FnMut(&str) -> Option<String>) {
-        for item in self.bags_mut().flat_map(|bag| bag.wanted.iter_mut()) {
+        for item in self.item_lists_mut().flat_map(|items| items.wanted.iter_mut()) {
             match item {
                 QueryItem::Group(any) => any.replace_wanted(replace),
                 QueryItem::Prefix(_) => {}
@@ -223,7 +224,7 @@ impl fmt::Display for Requirements {
     }
 }
 
-impl fmt::Display for WordBag {
+impl fmt::Display for WantedAndUnwanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unwanted = self.unwanted.iter().map(|item| format!("NOT {item}"));
         write_joined(f, self.wanted.iter().map(ToString::to_string).chain(unwanted), " ")

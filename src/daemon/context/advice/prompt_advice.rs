@@ -50,7 +50,7 @@ impl AdviseCall {
             return self.deliver_unread_note(request, UnreadPart::Memories(why)).await;
         }
         let mut weighed = run_blocking(request, move |request| weigh_memories(request, &asked)).await?;
-        self.set_anchor_states(request, &mut weighed).await?;
+        self.check_anchors_and_lower_scores(request, &mut weighed).await?;
         sort_by_relevance(&mut weighed);
         let delivered = self.list_delivered(request).await?;
         let best = weighed.iter().map(|weighed| weighed.relevance.score).fold(f64::NEG_INFINITY, f64::max);
@@ -64,7 +64,7 @@ impl AdviseCall {
 
     /// Sets the anchor states of memories that may be delivered, and lowers the scores of memories whose code has changed or is
     /// gone.
-    async fn set_anchor_states(
+    async fn check_anchors_and_lower_scores(
         &self,
         request: &Arc<RequestContext>,
         weighed: &mut [WeighedMemory],

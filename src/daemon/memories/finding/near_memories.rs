@@ -207,7 +207,7 @@ impl NearFinder {
         else {
             return Ok(None);
         };
-        Ok(self.finder.with_vectors(|vectors| vectors.cosine(&vectors.vector_as_query(left)?, right)))
+        Ok(self.finder.with_vectors(|vectors| vectors.scaled_cosine(&vectors.vector_as_query(left)?, right)))
     }
 
     /// Returns at most `k` other living memories that may be related, the nearest first.

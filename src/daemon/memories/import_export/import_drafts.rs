@@ -13,7 +13,7 @@ use memod_memory_db::{
 use memod_proto::Caveats;
 use memod_proto::anchor::Anchor;
 use memod_proto::exchange::{
-    Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
+    Draft, ImportOutcome, ImportParams, ImportResult, ImportStatus, KeysParams, KeysResult, LinkDraft,
     MOST_DRAFTS, Snapshot,
 };
 use memod_proto::memory::{LinkKind, StoredVector};
@@ -137,10 +137,10 @@ fn store_drafts(
             }
             Err(why) => refused_draft(render_refusal(&why)),
         };
-        result.drafts.push(Imported { line: draft.line, ..imported });
+        result.drafts.push(ImportOutcome { line: draft.line, ..imported });
     }
     for link in &params.links {
-        result.links.push(Imported { line: link.line, ..import.put_link(link)? });
+        result.links.push(ImportOutcome { line: link.line, ..import.put_link(link)? });
     }
     if let Some(snapshot) = params.snapshot.as_ref().filter(|snapshot| snapshot.is_last) {
         result.archived = rows.archive_missing(&snapshot.key, snapshot.run, &import.import_event())?;
@@ -179,12 +179,12 @@ fn list_ids_by_random_digits(
     Ok(rows.records().list_ids()?.into_iter().map(|id| (id::random_digits(&id).to_owned(), id)).collect())
 }
 
-fn refused_draft(why: String) -> Imported {
-    Imported { fate: ImportStatus::Refused, why: Some(why), ..Imported::default() }
+fn refused_draft(why: String) -> ImportOutcome {
+    ImportOutcome { fate: ImportStatus::Refused, why: Some(why), ..ImportOutcome::default() }
 }
 
-fn stored_draft(fate: ImportStatus, id: String) -> Imported {
-    Imported { fate, id: Some(id), ..Imported::default() }
+fn stored_draft(fate: ImportStatus, id: String) -> ImportOutcome {
+    ImportOutcome { fate, id: Some(id), ..ImportOutcome::default() }
 }
 
 /// Source of memories that were not written here.
@@ -277,7 +277,7 @@ impl DraftImport<'_> {
     }
 
     /// Stores a draft, unless a memory has its text, or a memory with its id must not be replaced. Returns the fate of the draft.
-    fn put_draft(&self, mut record: MemoryRecord, draft: &Draft) -> JobResult<Imported> {
+    fn put_draft(&self, mut record: MemoryRecord, draft: &Draft) -> JobResult<ImportOutcome> {
         let derived = derive_data(&record);
         let is_named = !record.id.is_empty();
         let known = if is_named { self.rows.records().find_memory(&record.id)? } else { None };
@@ -308,11 +308,11 @@ impl DraftImport<'_> {
             (Some(known), _) if !self.params.merge => {
                 let age = ImportTimes { imported_ms: read_updated, stored_ms: record.updated };
                 let why = explain_difference(&known, &as_imported, draft, &age);
-                Ok(Imported { id: Some(known.id.clone()), ..refused_draft(why) })
+                Ok(ImportOutcome { id: Some(known.id.clone()), ..refused_draft(why) })
             }
             (Some(known), Some(twin)) if twin.id != known.id => {
                 let why = format!("content: {} in {} has this text", twin.id, twin.container);
-                Ok(Imported { id: Some(known.id), ..refused_draft(why) })
+                Ok(ImportOutcome { id: Some(known.id), ..refused_draft(why) })
             }
             (Some(known), _) if known.shared => self.store_shared_version(&known, &record),
             (Some(known), _) => {
@@ -336,13 +336,13 @@ impl DraftImport<'_> {
     }
 
     /// Stores the imported version of a memory that is shared as a file. The file is rewritten, created or removed accordingly.
-    fn store_shared_version(&self, known: &MemoryRecord, record: &MemoryRecord) -> JobResult<Imported> {
+    fn store_shared_version(&self, known: &MemoryRecord, record: &MemoryRecord) -> JobResult<ImportOutcome> {
         if let Err(stopped) = check_writable_as_file(self.rows, &copy_scope(known, record)) {
             return match stopped {
                 JobError::Refused(error) => {
                     let hint = error.data.and_then(|data| data.hint).map(|hint| format!("; {hint}"));
                     let why = format!("{}{}", error.message, hint.unwrap_or_default());
-                    Ok(Imported { id: Some(known.id.clone()), ..refused_draft(why) })
+                    Ok(ImportOutcome { id: Some(known.id.clone()), ..refused_draft(why) })
                 }
                 stopped => Err(stopped),
             };
@@ -399,7 +399,11 @@ impl DraftImport<'_> {
 
     /// Stores a draft of a snapshot of a document. If the memories of an earlier snapshot have the same text, the memory with that
     /// text is updated and keeps its id.
-    fn store_snapshot_draft(&self, mut record: MemoryRecord, snapshot: &Snapshot) -> JobResult<Imported> {
+    fn store_snapshot_draft(
+        &self,
+        mut record: MemoryRecord,
+        snapshot: &Snapshot,
+    ) -> JobResult<ImportOutcome> {
         let derived: HashAndWords = derive_data(&record);
         let imported = match self.rows.records().find_memory_with_text(&record, &derived.hash)? {
             Some(known) => {
@@ -427,7 +431,7 @@ impl DraftImport<'_> {
         Ok(imported)
     }
 
-    fn put_link(&self, draft: &LinkDraft) -> JobResult<Imported> {
+    fn put_link(&self, draft: &LinkDraft) -> JobResult<ImportOutcome> {
         let Some(kind) = LinkKind::parse(&draft.kind) else {
             let known = LinkKind::ALL.map(LinkKind::as_str).join(", ");
             return Ok(refused_draft(format!("kind: {} is none of {known}", json!(draft.kind))));
@@ -446,8 +450,8 @@ impl DraftImport<'_> {
         let link = MemoryLink { created, from: draft.source.clone(), to: draft.target.clone(), kind };
         let event = MemoryEvent { action: "link".to_owned(), ..self.import_event() };
         Ok(match self.rows.links().add_link(&link, &event)? {
-            LinkOutcome::New => Imported { fate: ImportStatus::Added, ..Imported::default() },
-            LinkOutcome::Known => Imported { fate: ImportStatus::Same, ..Imported::default() },
+            LinkOutcome::New => ImportOutcome { fate: ImportStatus::Added, ..ImportOutcome::default() },
+            LinkOutcome::Known => ImportOutcome { fate: ImportStatus::Same, ..ImportOutcome::default() },
             LinkOutcome::Cycle => refused_draft(memory_links::cycle_message(&link)),
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memod_base::clock::now_ms;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{SourceKey, noun_form};
-use memod_git::{GitError, GitIndex, Settings, UserDirs};
+use memod_git::{GitError, GitIndex, Settings, UnmergedPath, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FileRow, FileSide, MemoryStore};
 use memod_proto::{AnswerPart, Check, RpcError};
@@ -37,22 +37,22 @@ pub(in crate::daemon::memories) fn list_unmerged(layout: &RepoLayout) -> Result<
     let Some(git_dir) = &layout.git_dir else { return Ok(Vec::new()) };
     let settings = Settings::read(layout, &UserDirs::read())?;
     let tracked = GitIndex::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
-    let unmerged = tracked.unmerged_below(file::DIR.into()).into_iter();
-    Ok(unmerged.filter_map(|(path, sides)| check_unmerged_file(layout, &path.to_string(), sides)).collect())
+    let unmerged = tracked.list_unmerged_paths(file::DIR.into()).into_iter();
+    Ok(unmerged.filter_map(|unmerged| check_unmerged_file(layout, &unmerged)).collect())
 }
 
-/// Returns a check for an unmerged file. `sides` says whether our side and theirs have the file. Returns `None` if memod finds the
-/// conflict in the text of the file.
-fn check_unmerged_file(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Check> {
-    let [here, there] = match sides {
-        [true, true] => {
+/// Returns a check for an unmerged file; `None` if memod finds the conflict in the text of the file.
+fn check_unmerged_file(layout: &RepoLayout, unmerged: &UnmergedPath) -> Option<Check> {
+    let path = &*unmerged.path.to_string();
+    let [here, there] = match (unmerged.is_ours, unmerged.is_theirs) {
+        (true, true) => {
             let detail = "unmerged, and its conflict markers are too short to be recognised";
             let hint =
                 "merge it by hand, and let git write markers of seven characters (conflict-marker-size)";
             let is_hidden = has_short_markers(layout, path);
             return is_hidden.then(|| failed_check(path, detail.to_owned(), Some(hint.to_owned())));
         }
-        [true, false] => ["changed", "removed"],
+        (true, false) => ["changed", "removed"],
         _ => ["removed", "changed"],
     };
     let detail = format!("{here} by the side that git calls ours, {there} by theirs");

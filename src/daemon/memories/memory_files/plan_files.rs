@@ -189,7 +189,7 @@ pub(in crate::daemon::memories) fn register_file(
             rows.worktrees().set_worktree_location(&root, made_ns)?;
         }
     }
-    Ok(rows.sharing().share_with_file(id, &file::file_name(id))?)
+    Ok(rows.sharing().mark_shared_through_file(id, &file::file_name(id))?)
 }
 
 /// Shares a memory as a file, and returns the shared memory. A shared memory does not expire, and its line ends are LF.

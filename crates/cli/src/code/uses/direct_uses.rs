@@ -8,7 +8,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 
 use super::{
     ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_definition, print_memories_and_commits,
-    print_paths, report_files_over_limit, report_unsearched_files,
+    print_paths, report_cut_file_list, report_unsearched_files,
 };
 use crate::args::RefsArgs;
 use crate::searching::fit_to_budget::count_fitting_rows;
@@ -41,7 +41,7 @@ pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut
     if !output.write_json {
         output.flush()?;
         if is_files {
-            report_files_over_limit(result.uses.iter().map(|found| found.path.as_str()), most, output);
+            report_cut_file_list(result.uses.iter().map(|found| found.path.as_str()), most, output);
         }
         report_incomplete_uses(&result, output);
     }

@@ -10,7 +10,7 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 use super::listed_tests::{print_neighbours, print_tests_by_file};
 use super::{
     ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_definition, print_memories_and_commits,
-    print_paths, report_files_over_limit, report_unsearched_files,
+    print_paths, report_cut_file_list, report_unsearched_files,
 };
 use crate::args::{ImpactArgs, TestsArgs, UsesArgs, UsesListArgs};
 use crate::code::typed_revision::is_revision_or_time;
@@ -118,7 +118,7 @@ fn fetch_and_print_definitions(
         output.flush()?;
         if list.files {
             let paths = result.found.iter().map(|found| found.path.as_str());
-            report_files_over_limit(paths, most_paths(list.limit), output);
+            report_cut_file_list(paths, most_paths(list.limit), output);
         }
         report_incomplete_definitions(method, &result, output);
     }

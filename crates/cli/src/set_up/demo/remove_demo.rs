@@ -128,9 +128,11 @@ fn print_removal(report: &RemovalReport, output: &Output) {
     if n_more > 0 {
         named += &format!(" and {n_more} more");
     }
-    output
-        .write_warning(&format!("{}: kept, because it has what the demo did not make: {named}", report.root));
-    output.write_hint("move that elsewhere and run the command again, or delete the directory yourself");
+    output.write_warning(&format!(
+        "{}: not removed, because it contains files that the demo did not create: {named}",
+        report.root
+    ));
+    output.write_hint("move them elsewhere and run the command again, or delete the directory yourself");
 }
 
 /// Adds the files below a directory that differ from those of the demo.
