@@ -136,6 +136,7 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
             racy: false,
             hash: *blake3::hash(name.as_bytes()).as_bytes(),
             lang: "",
+            path_part: String::new(),
             blob: Some(Box::new(blob)),
         };
         writer.apply_changes(view, &[put], 0).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::javascript_imports::uses;
-use crate::live::{Live, memo};
+use crate::live::{Live, memo, memo_in};
 
 /// An app of Vue with a component that others use in three spellings, through an alias, a barrel and without an import.
 fn shop() -> Live {
@@ -202,4 +202,75 @@ fn hostile_components_are_indexed_beside_others() {
     let (exit, answer) = memo(&live, &["refs", "src/Card.vue#Card", "--wait-ms=60000"]);
     let first = &answer["uses"][0];
     assert_eq!((exit, &first["path"], &first["line"]), (0, &"src/Good.vue".into(), &2.into()), "{answer}");
+}
+
+/// Returns the titles of the definitions in a file.
+fn outline_of(live: &Live, path: &str) -> Vec<String> {
+    let (_, answer) = memo(live, &["outline", path, "--wait-ms=60000"]);
+    titles(&answer, "items")
+}
+
+#[test]
+fn equal_components_have_their_own_names() {
+    let live = Live::idle();
+    let text = "<script setup>\nfunction save() {}\n</script>\n<template>\n  <button @click=\"save\"/>\n</template>\n";
+    for path in ["src/TopRow.vue", "src/LowRow.vue", "src/BoxRow/index.vue", "src/C.svelte", "src/D.svelte"] {
+        live.write(path, text);
+    }
+    live.write("src/Page.vue", "<template>\n  <TopRow/>\n  <LowRow/>\n  <BoxRow/>\n</template>\n");
+    live.start();
+    for (path, name) in [
+        ("TopRow.vue", "TopRow"),
+        ("LowRow.vue", "LowRow"),
+        ("BoxRow/index.vue", "BoxRow"),
+        ("C.svelte", "C"),
+        ("D.svelte", "D"),
+    ] {
+        let expected = [format!("{name} [1,6]"), format!("{name}.save [2,2]")];
+        assert_eq!(outline_of(&live, &format!("src/{path}")), expected);
+    }
+    let lines = ["TopRow", "LowRow", "BoxRow"].map(|name| uses(&live, name));
+    assert_eq!(lines, [["src/Page.vue:2 likely"], ["src/Page.vue:3 likely"], ["src/Page.vue:4 likely"]]);
+    // A copy takes no name away, nor does the removal of one.
+    live.write("src/E.vue", text);
+    let names =
+        |paths: &[&str]| paths.iter().map(|path| outline_of(&live, path)[0].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        names(&["src/TopRow.vue", "src/LowRow.vue", "src/E.vue"]),
+        ["TopRow [1,6]", "LowRow [1,6]", "E [1,6]"]
+    );
+    fs::remove_file(live.root().join("src/E.vue")).unwrap();
+    assert_eq!(names(&["src/TopRow.vue", "src/LowRow.vue"]), ["TopRow [1,6]", "LowRow [1,6]"]);
+}
+
+#[test]
+fn a_component_that_another_commit_names_differently_has_the_name_of_its_file() {
+    let live = shop();
+    live.commit_all();
+    live.git(&["checkout", "-q", "-b", "renamed"]);
+    live.git(&["mv", "src/components/RankLabel.vue", "src/components/TopLabel.vue"]);
+    live.commit_all();
+    let outline = |path: &str| outline_of(&live, path).first().cloned().unwrap_or_default();
+    assert_eq!(outline("src/components/TopLabel.vue"), "TopLabel [1,16]");
+    for _ in 0..2 {
+        live.git(&["checkout", "-q", "-"]);
+        assert_eq!(outline("src/components/RankLabel.vue"), "RankLabel [1,16]");
+        live.git(&["checkout", "-q", "-"]);
+        assert_eq!(outline("src/components/TopLabel.vue"), "TopLabel [1,16]");
+    }
+}
+
+#[test]
+fn each_worktree_has_its_own_name_of_a_component() {
+    let live = shop();
+    live.commit_all();
+    assert_eq!(outline_of(&live, "src/components/RankLabel.vue")[0], "RankLabel [1,16]");
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    let side = live.root().join("../side").canonicalize().unwrap();
+    live.git_in(&side, &["mv", "src/components/RankLabel.vue", "src/components/SideLabel.vue"]);
+    let in_side = ["outline", "src/components/SideLabel.vue", "--wait-ms=60000"];
+    let (_, answer) = memo_in(&live, &side, &in_side);
+    assert_eq!(titles(&answer, "items")[0], "SideLabel [1,16]", "{answer}");
+    assert_eq!(outline_of(&live, "src/components/RankLabel.vue")[0], "RankLabel [1,16]");
+    assert_eq!(uses(&live, "RankLabel"), ["src/Page.vue:3 likely"]);
 }

@@ -3,7 +3,7 @@
 //! The chunks cover the whole text except blanks and closing brackets. They do not overlap, apart from the map record, which
 //! spans the whole file.
 
-mod http_routes;
+pub(crate) mod http_routes;
 
 use std::ops::Range;
 

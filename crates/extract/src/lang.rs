@@ -246,9 +246,12 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
         .unwrap_or(FileFormat::Text(None))
 }
 
+/// Ending of headers of C, some of which are C++.
+pub(super) const C_HEADER: &str = ".h";
+
 /// Returns the language of `text`: C++ for a header of C whose content only C++ has, otherwise `language`.
 pub(super) fn refine_language(language: &'static Language, path: &str, text: &str) -> &'static Language {
-    let is_header = language.name == "c" && path.ends_with(".h");
+    let is_header = language.name == "c" && path.ends_with(C_HEADER);
     if is_header && headers::is_cpp_header(text) {
         language_by_name("cpp").unwrap_or(language)
     } else {

@@ -59,6 +59,20 @@ pub fn is_named_by_path(name: &str) -> bool {
     components::ComponentFormat::from_language(name).is_some()
 }
 
+/// Returns the part of a path on which the extraction of a text depends besides its format, whose name is `format`: the name of a
+/// component, or an ending that decides how the text is read. Texts that agree in their bytes, format and this part are extracted alike.
+pub fn path_part(path: &str, format: &str) -> String {
+    if is_named_by_path(format) {
+        return components::component_name::component_name(path);
+    }
+    let ending = match format {
+        "c" => [lang::C_HEADER].into_iter().find(|ending| path.ends_with(ending)),
+        "terraform" => formats::terraform::VALUE_ENDINGS.into_iter().find(|ending| path.ends_with(ending)),
+        _ => code::http_routes::find_route_ending(format, path),
+    };
+    ending.unwrap_or_default().to_owned()
+}
+
 /// Returns whether a word without quotes in this file is a value or an expression, for the search for credentials.
 pub fn bare_word_syntax(path: &str, text: &str) -> Syntax {
     format_of(path, text).syntax()
@@ -114,6 +128,33 @@ fn format_of(path: &str, text: &str) -> FileFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_that_are_extracted_differently_under_two_paths_have_two_path_parts() {
+        let cases = [
+            ("a/Card.vue", "a/Row.vue", "<template><p/></template>\n", true),
+            ("a/Card.vue", "b/Card.vue", "<template><p/></template>\n", false),
+            ("Card/index.svelte", "Row/index.svelte", "<p>{1}</p>\n", true),
+            ("my-card.astro", "MyCard.client.astro", "<p>{1}</p>\n", false),
+            ("app/urls.py", "app/views.py", "urlpatterns = [\n    path('a', view),\n]\n", true),
+            ("app/urls.py", "shop/urls.py", "urlpatterns = [\n    path('a', view),\n]\n", false),
+            ("a.tf", "a.tfvars", "size = 1\n", true),
+            ("config/routes.rb", "config/other.rb", "get 'a', to: 'b'\n", true),
+            ("a.h", "a.c", "class A {\n public:\n  void f();\n};\n", true),
+            ("a.py", "b.py", "def f():\n    pass\n", false),
+            ("a.ts", "b.ts", "export const a = 1\n", false),
+        ];
+        for (one, other, text, differs) in cases {
+            let format = format_name(one, text);
+            assert_eq!(format, format_name(other, text), "{one} {other}");
+            assert_eq!(path_part(one, format) != path_part(other, format), differs, "{one} {other}");
+            let shown = |path| {
+                let found = extract(path, text);
+                format!("{} {:?}", serde_json::to_string(&found).unwrap(), found.structure)
+            };
+            assert_eq!(shown(one) != shown(other), differs, "{one} {other}");
+        }
+    }
 
     #[test]
     fn no_part_of_what_is_found_shows_a_credential() {

@@ -201,4 +201,40 @@ CREATE INDEX entry_unreadable ON entry(view_id, path) WHERE refusal = 'unreadabl
 ALTER TABLE definition ADD COLUMN is_field INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE definition ADD COLUMN n_overloads INTEGER NOT NULL DEFAULT 0;
 ",
+    "
+-- The part of the path on which extraction depends is a part of the identity of a content too: two equal files define two
+-- components. All contents are extracted again; vectors of texts stay.
+DROP TABLE IF EXISTS chunk_vec;
+DELETE FROM meta
+    WHERE key IN ('vectors_filled_to', 'unused_terms_from', 'terms_checked_to', 'n_terms_checked', 'last_term');
+INSERT OR IGNORE INTO meta(key, value) SELECT 'unscrubbed', '1' WHERE EXISTS (SELECT 1 FROM blob);
+DELETE FROM entry;
+DELETE FROM blob;
+DELETE FROM segment;
+DELETE FROM posting;
+DELETE FROM position;
+DELETE FROM term;
+UPDATE view SET complete = 0, seq = seq + 1;
+DROP TABLE blob;
+CREATE TABLE blob(
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL,                 -- blake3 of the bytes in the worktree
+    lang TEXT NOT NULL,                 -- '' where unknown
+    path_part TEXT NOT NULL DEFAULT '', -- such as the name of a component; '' where only the format matters
+    size INTEGER NOT NULL,
+    kind TEXT NOT NULL,                 -- text | minified | opted-out | parse-failed | parse-aborted | …
+    extractor_version INTEGER NOT NULL,
+    refs TEXT,                          -- names used: 'name count' a line
+    problems TEXT,                      -- problems of the extraction, a line each
+    last_ref INTEGER NOT NULL,          -- unix seconds when a view last let go of it
+    n_secrets INTEGER NOT NULL DEFAULT 0,
+    is_secret INTEGER NOT NULL DEFAULT 0,
+    routes TEXT,                        -- HTTP routes declared: 'line method path' a line, null where there is none
+    UNIQUE(hash, lang, path_part)
+) STRICT;
+CREATE INDEX blob_secret ON blob(id) WHERE is_secret = 1;
+CREATE INDEX blob_size ON blob(size);
+CREATE INDEX blob_parse_aborted ON blob(id) WHERE kind = 'parse-aborted';
+CREATE INDEX blob_with_routes ON blob(id) WHERE routes IS NOT NULL;
+",
 ];

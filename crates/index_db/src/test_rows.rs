@@ -48,6 +48,7 @@ pub fn put_change(path: &str, hash: [u8; 32], chunks: Vec<NewChunk>) -> Manifest
         racy: false,
         hash,
         lang: "",
+        path_part: String::new(),
         blob: Some(Box::new(blob)),
     }
 }

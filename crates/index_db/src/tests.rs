@@ -208,6 +208,58 @@ fn failed_and_aborted_parses_keep_their_reason_under_the_new_names() {
 }
 
 #[test]
+fn equal_contents_with_two_path_parts_are_two_contents() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    let put = |path: &str, part: &str, title: &str| {
+        let chunk = NewChunk { title: Some(title.to_owned()), ..embeddable_chunk([3; 32]) };
+        let mut change = put_change(path, [3; 32], vec![chunk]);
+        if let ManifestChange::Put { path_part, .. } = &mut change {
+            *path_part = part.to_owned();
+        }
+        change
+    };
+    let changes = [put("A.vue", "A", "A"), put("B.vue", "B", "B"), put("x/A.vue", "A", "A")];
+    bench.writer.apply_changes(view, &changes, 0).unwrap();
+    let title = |path: &str| {
+        let first = bench.reader.first_chunk(view, &SourceKey::new(path)).unwrap().unwrap();
+        let found = bench.reader.chunk_location(first).unwrap().unwrap();
+        (first, found.title.unwrap().to_string())
+    };
+    let [a, b, also_a] = ["A.vue", "B.vue", "x/A.vue"].map(title);
+    assert_eq!((a.1.as_str(), b.1.as_str()), ("A", "B"));
+    assert_eq!(a, also_a, "one content has two paths");
+    let is_known = |part: &str| bench.reader.has_blob(&[3; 32], "", part, 1).unwrap();
+    assert_eq!(["A", "B", "C", ""].map(is_known), [true, true, false, false]);
+}
+
+#[test]
+fn an_index_made_before_paths_were_part_of_a_content_is_begun_again() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("index.db");
+    let mut old = Connection::open(&path).unwrap();
+    let n_old = schema::INDEX_MIGRATIONS.len() - 1;
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX_MIGRATIONS[..n_old]).unwrap();
+    old.execute_batch(
+        "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES(1, x'01', '', 1, 'text', 2, 0);
+         INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, title, text_hash, vec_state)
+             VALUES(1, 0, 'text', 0, 1, 1, 1, 'a', x'02', 2);
+         INSERT INTO embedding(text_hash, model_id, vec) VALUES(x'02', 'model', x'00');
+         INSERT INTO view(id, git_dir, git_dir_inode, root, epoch, seq, complete) VALUES(1, '/r/.git', 1, '/r', 0, 4, 1);
+         INSERT INTO entry(view_id, path, blob_id, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
+             VALUES(1, 'a', 1, 0, 1, 1, 1, 1, 1, 0);",
+    )
+    .unwrap();
+    drop(old);
+    drop(IndexWriter::open(&path, "model").unwrap());
+    let reader = IndexReader::open(&path).unwrap();
+    let rows = reader.count_rows().unwrap();
+    assert_eq!((rows.blobs, rows.chunks, rows.embeddings), (0, 0, 1));
+    let view = reader.find_worktree(memod_base::types::WorktreeId(1)).unwrap().unwrap();
+    assert_eq!((view.seq, view.complete), (5, false));
+}
+
+#[test]
 fn only_an_aborted_parse_is_tried_again() {
     let bench = Bench::new();
     let sql = "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
@@ -244,6 +296,7 @@ fn contents_that_are_extracted_again_are_counted() {
         racy: false,
         hash: [1; 32],
         lang: "",
+        path_part: String::new(),
         blob: Some(Box::new(NewBlob { kind: "text", extractor_version, ..NewBlob::default() })),
     };
     bench.writer.apply_changes(view, &[put(1)], 0).unwrap();

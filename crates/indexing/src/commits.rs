@@ -363,7 +363,8 @@ impl RenderedCommit {
             ..NewBlob::default()
         };
         let blob = Some(Box::new(blob));
-        ManifestChange::Put { key, stat, racy: self.is_partial, hash, lang: LANG, blob }
+        let path_part = String::new();
+        ManifestChange::Put { key, stat, racy: self.is_partial, hash, lang: LANG, path_part, blob }
     }
 }
 

@@ -87,26 +87,15 @@ impl Preparer<'_> {
             }
         };
         let lang = memod_extract::format_name(key.as_str(), &text);
-        let is_known = self.reader.has_blob(&hash, lang, EXTRACTOR_VERSION)?;
-        let is_renamed = is_known && self.is_renamed_component(key, lang, &hash)?;
-        let blob = if is_known && !is_renamed {
+        let path_part = memod_extract::path_part(key.as_str(), lang);
+        let blob = if self.reader.has_blob(&hash, lang, &path_part, EXTRACTOR_VERSION)? {
             None
         } else {
-            let new = self.extract_text(key, &text, stat.size)?;
-            Some(Box::new(NewBlob { replaces_known: is_renamed, ..new }))
+            Some(Box::new(self.extract_text(key, &text, stat.size)?))
         };
         let racy = memod_scan::is_racy(&stat, read_at_ns);
-        Ok(PreparedFile::Change(ManifestChange::Put { key: key.clone(), stat, racy, hash, lang, blob }))
-    }
-
-    /// Returns whether a path has a known content that defines a component, and had another content or none before. The component is
-    /// named after the file, so what is known has the name of another file.
-    fn is_renamed_component(&self, key: &SourceKey, lang: &str, hash: &[u8; 32]) -> Result<bool, IndexError> {
-        if !memod_extract::is_named_by_path(lang) {
-            return Ok(false);
-        }
-        let entry = self.reader.find_entry(self.worktree, key)?;
-        Ok(entry.is_none_or(|entry| entry.hash != Some(*hash)))
+        let key = key.clone();
+        Ok(PreparedFile::Change(ManifestChange::Put { key, stat, racy, hash, lang, path_part, blob }))
     }
 
     /// Returns the action for a file that could not be read.
@@ -196,7 +185,6 @@ fn build_blob(extracted: Extraction, text: &str, size: u64) -> NewBlob {
         routes: routes.collect(),
         problems: extracted.problems.join("\n"),
         n_secrets: secrets.len(),
-        replaces_known: false,
         definitions: extracted.definitions,
         chunks: extracted
             .chunks

@@ -154,6 +154,12 @@ pub(super) fn find_routes(
     routes
 }
 
+/// Returns the ending of a path that decides which routes are read of a file in this language.
+pub(crate) fn find_route_ending(language: &str, path: &str) -> Option<&'static str> {
+    let rules = RULES.iter().filter(|rule| rule.languages.split(' ').any(|known| known == language));
+    rules.map(|rule| rule.ending).find(|ending| !ending.is_empty() && path.ends_with(ending))
+}
+
 fn read_route(found: &Captures<'_>, lines: &LineIndex, root: Node<'_>) -> Option<HttpRoute> {
     let whole = found.get(0)?;
     let start = whole.start() + (whole.len() - whole.as_str().trim_start().len());

@@ -12,7 +12,7 @@ mod makefile;
 mod protobuf;
 mod sql;
 mod sql_tokens;
-mod terraform;
+pub(crate) mod terraform;
 mod terraform_tokens;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,8 @@ use super::terraform_tokens::split_hcl;
 use super::tokens::{FormatTokenKind, FormatTokens, LineCounter};
 use crate::definitions::tags::TagKind;
 
+/// Endings of files that only set variables.
+pub(crate) const VALUE_ENDINGS: [&str; 2] = ["vars", "vars.hcl"];
 /// Arguments of a `module` block that are no variables of the module.
 const META_ARGUMENTS: [&str; 7] =
     ["source", "version", "providers", "count", "for_each", "depends_on", "provider"];
@@ -20,7 +22,7 @@ const MOST_INDEX_TOKENS: usize = 12;
 pub(super) fn read_names<'a>(path: &str, text: &'a str) -> FormatNames<'a> {
     let list = split_hcl(text);
     let mut reader = BlockReader {
-        is_values: path.ends_with("vars") || path.ends_with("vars.hcl"),
+        is_values: VALUE_ENDINGS.iter().any(|ending| path.ends_with(ending)),
         names: FormatNames { comments: list.comments.clone(), ..FormatNames::default() },
         list,
         frames: Vec::new(),

@@ -207,7 +207,8 @@ impl IndexReader {
         })
     }
 
-    /// Returns whether this content was extracted by this version of the extractors.
+    /// Returns whether this content was extracted by this version of the extractors. `path_part` is the part of the path on which
+    /// extraction depends.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -215,13 +216,15 @@ impl IndexReader {
         &self,
         hash: &[u8; 32],
         lang: &str,
+        path_part: &str,
         extractor_version: i64,
     ) -> Result<bool, DatabaseError> {
         self.run_query(|conn| {
             conn.prepare_cached(
-                "SELECT 1 FROM blob WHERE hash = ?1 AND lang = ?2 AND extractor_version = ?3",
+                "SELECT 1 FROM blob
+                 WHERE hash = ?1 AND lang = ?2 AND path_part = ?3 AND extractor_version = ?4",
             )?
-            .exists(params![hash, lang, extractor_version])
+            .exists(params![hash, lang, path_part, extractor_version])
         })
     }
 

@@ -63,23 +63,24 @@ pub(super) fn delete_worktree(tx: &Transaction<'_>, view: WorktreeId) -> rusqlit
     Ok(())
 }
 
-/// Returns the blob of a content; inserts `new` if the content is unknown, was extracted by another version, or replaces what is known. `None` if the
-/// content is unknown and `new` is not given.
+/// Returns the blob of a content, identified by its hash, its format, and the part of its path on which extraction depends; inserts
+/// `new` if the content is unknown or was extracted by another version. `None` if the content is unknown and `new` is not given.
 pub(super) fn find_or_add_blob<'a>(
     tx: &Transaction<'_>,
-    hash: &[u8; 32],
-    lang: &str,
+    (hash, lang, path_part): (&[u8; 32], &str, &str),
     new: Option<&'a NewBlob>,
     now_s: i64,
     adding: &mut IndexAdditions<'a>,
 ) -> rusqlite::Result<Option<BlobId>> {
     let known: Option<(i64, i64)> = tx
-        .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
-        .query_row(params![hash, lang], |row| Ok((row.get(0)?, row.get(1)?)))
+        .prepare_cached(
+            "SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2 AND path_part = ?3",
+        )?
+        .query_row(params![hash, lang, path_part], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some(new) = new else { return Ok(known.map(|(id, _)| BlobId(id))) };
     if let Some((id, version)) = known {
-        if version == new.extractor_version && !new.replaces_known {
+        if version == new.extractor_version {
             return Ok(Some(BlobId(id)));
         }
         delete_chunks(tx, BlobId(id))?;
@@ -87,9 +88,9 @@ pub(super) fn find_or_add_blob<'a>(
     }
     let id: i64 = tx
         .prepare_cached(
-            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref, n_secrets, routes)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8, ?9, nullif(?10, ''))
-             ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
+            "INSERT INTO blob(hash, lang, path_part, size, kind, extractor_version, refs, problems, last_ref, n_secrets, routes)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, nullif(?8, ''), ?9, ?10, nullif(?11, ''))
+             ON CONFLICT(hash, lang, path_part) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
                  problems = excluded.problems, extractor_version = excluded.extractor_version,
                  n_secrets = excluded.n_secrets, routes = excluded.routes
              RETURNING id",
@@ -98,6 +99,7 @@ pub(super) fn find_or_add_blob<'a>(
             params![
                 hash,
                 lang,
+                path_part,
                 new.size as i64,
                 new.kind,
                 new.extractor_version,

@@ -145,9 +145,10 @@ impl IndexWriter {
             let mut again = Vec::new();
             for change in changes {
                 match change {
-                    ManifestChange::Put { key, stat, racy, hash, lang, blob } => {
+                    ManifestChange::Put { key, stat, racy, hash, lang, path_part, blob } => {
+                        let content = (hash, *lang, path_part.as_str());
                         let Some(blob_id) =
-                            find_or_add_blob(tx, hash, lang, blob.as_deref(), now_s, &mut adding)?
+                            find_or_add_blob(tx, content, blob.as_deref(), now_s, &mut adding)?
                         else {
                             again.push(key.clone());
                             continue;

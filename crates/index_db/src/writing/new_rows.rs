@@ -31,6 +31,8 @@ pub enum ManifestChange {
         hash: [u8; 32],
         /// Format name; `""` where unknown.
         lang: &'static str,
+        /// The part of the path on which extraction depends, such as the name of a component; mostly empty.
+        path_part: String,
         /// The extracted content; `None` if it was known already.
         blob: Option<Box<NewBlob>>,
     },
@@ -80,8 +82,6 @@ pub struct NewBlob {
     pub problems: String,
     /// Number of credentials that were cut out.
     pub n_secrets: usize,
-    /// Whether the database has the content already, with a definition named after another file, which this one replaces.
-    pub replaces_known: bool,
     /// Definitions of the content, each once.
     pub definitions: Vec<Definition>,
     /// Chunks of the content, in order.
