@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use super::javascript_imports::{
     loaded_module, module_key, read_commonjs_exports, read_loaded_names, read_then,
 };
-use super::node_text::{create_import, lines_of};
+use super::node_text::{create_import, text_of};
 use super::walker::{SHORTHAND_PATTERN, TreeWalker};
 use super::{FoundReceiver, FoundUse};
 
@@ -33,7 +33,10 @@ impl<'t> TreeWalker<'_, 't> {
                 self.found.imports.extend(imports.into_iter().map(|import| ImportedName { line, ..import }));
                 let (left, right) = (node.child_by_field_name("left"), node.child_by_field_name("right"));
                 if let (Some(left), Some(right)) = (left.filter(|left| left.kind() == "identifier"), right) {
-                    self.found.imports.extend(read_loaded_names(left, right, self.text));
+                    let scope = self.make_variable_import(text_of(left, self.text));
+                    let mut found = read_loaded_names(left, right, self.text);
+                    found.iter_mut().for_each(|import| import.scope_lines = scope);
+                    self.found.imports.extend(found);
                 }
             }
             "call_expression" => {
@@ -84,12 +87,5 @@ impl<'t> TreeWalker<'_, 't> {
                 is_value: true,
             });
         }
-    }
-
-    /// Returns the lines of the block around the current node; `None` at the top of the file.
-    fn lines_of_block(&self) -> Option<(u32, u32)> {
-        let blocks = ["statement_block", "switch_body", "class_static_block"];
-        let mut around = self.path.iter().rev().map(|(node, _)| *node);
-        around.find(|node| blocks.contains(&node.kind())).map(lines_of)
     }
 }

@@ -1,13 +1,14 @@
 //! Collects the declarations, imports and uses of a source file.
 //!
 //! [`walker`] and [`declarations`] walk once over the syntax tree of the file. [`languages`] has the kinds of nodes of each
-//! language, [`imports`] and [`javascript_imports`] read imports and exports, [`value_types`] the types of values, [`arity`] the number of arguments, and
+//! language, [`imports`] and [`javascript_imports`] read imports and exports, [`import_scopes`] finds where they hold, [`value_types`] the types of values, [`arity`] the number of arguments, and
 //! [`macros`] the arguments of a macro.
 
 mod arity;
 mod constructor_calls;
 mod declarations;
 mod format_uses;
+mod import_scopes;
 mod imports;
 mod javascript_imports;
 mod languages;

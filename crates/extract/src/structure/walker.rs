@@ -10,7 +10,6 @@ use super::languages::{
     FIELD_DECLARATION, GO_LIST_TYPES, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds,
 };
 use super::node_marks::{self, FieldId, NodeKindMarks};
-use super::node_text::lines_of;
 use super::python_names::PytestNames;
 use crate::components::ComponentFormat;
 
@@ -112,11 +111,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         if marks & node_marks::IMPORT != 0 {
             let mut names = imports::read_imports(self.nodes.import_syntax, node, self.text);
-            if self.nodes.import_syntax == ImportSyntax::Python {
-                let mut around = self.path.iter().rev().map(|(around, _)| *around);
-                let function = around.find(|around| around.kind() == "function_definition");
-                names.iter_mut().for_each(|import| import.scope_lines = function.map(lines_of));
-            }
+            let scope = self.import_scope(node);
+            names.iter_mut().for_each(|import| import.scope_lines = scope);
             if self.nodes.import_syntax == ImportSyntax::JavaScript {
                 self.found.exports.extend(javascript_imports::read_exports(node, self.text));
             }

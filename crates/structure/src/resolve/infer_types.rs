@@ -194,7 +194,7 @@ impl<S: StructureStore> Resolver<'_, S> {
                         && structure.name(value.name) == name
                 })
                 .collect();
-            self.common_type(&UsePlace { file: meant.file, structure: &structure, ..*place }, &values)
+            self.common_type(&place.in_file(meant.file, &structure, declared.parent), &values)
         }))
     }
 
@@ -226,7 +226,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let set = format!("self.{field}");
         self.find_type_declarations(type_name).into_iter().find_map(|declared| {
             let structure = self.structures.structure_of(declared.file);
-            let declared_place = UsePlace { file: declared.file, structure: &structure, ..*place };
+            let declared_place = place.in_file(declared.file, &structure, Some(declared.declared));
             let fields: Vec<&TypedValue> = structure
                 .values
                 .iter()
@@ -333,8 +333,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             let declared = meant.declared_in(&structure);
             let family = LanguageFamily::from_path(self.paths.path_of(meant.file));
             let within = Some(meant.declared);
-            let declared_place =
-                UsePlace { file: meant.file, structure: &structure, family, within, ..*place };
+            let declared_place = UsePlace { family, ..place.in_file(meant.file, &structure, within) };
             if declared.role == DeclaredRole::Type {
                 return Some(Self::written_type(&declared_place, declared.own_names().next()?));
             }

@@ -279,7 +279,7 @@ impl<S: StructureStore> Resolver<'_, S> {
     pub(super) fn imports_from_another_library(&self, type_name: &TypeName) -> bool {
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
-        let imports = structure.imports_binding(&type_name.name, None);
+        let imports = structure.imports_binding(&type_name.name, place.line);
         let exports = self.file_exports();
         if place.family == LanguageFamily::Python {
             return self.imports_python_type_from_elsewhere(type_name);

@@ -94,8 +94,8 @@ pub struct Resolver<'a, S> {
     name: &'a str,
     candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
     aliases: KnownAliases,
-    /// The definitions that each file imports without naming them, such as `use a::*`.
-    wildcards: RefCell<HashMap<FileNumber, Vec<DefinitionCandidate>>>,
+    /// The definitions that each file imports without naming them, such as `use a::*`; if a file does that in a block, for each line.
+    wildcards: RefCell<HashMap<(FileNumber, Option<u32>), Vec<DefinitionCandidate>>>,
 }
 
 impl<'a, S: StructureStore> Resolver<'a, S> {
@@ -252,7 +252,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         let holders = around.iter().copied().map(Some).chain([None]);
         for holder in holders {
             let own_file = self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
-            let is_hidden = holder.is_none() && self.is_import_nearer(place);
+            let is_hidden = self.is_import_nearer(place, holder);
             let found = own_file.filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
                 // A name that is not called means a field, not a method.
@@ -272,12 +272,18 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         Vec::new()
     }
 
-    /// Returns whether an import hides the definitions of the file: in `Button.vue`, `import { Button } from 'a'` hides the component, and an
-    /// import in a function of Python holds there.
-    fn is_import_nearer(&self, place: &UsePlace<'_>) -> bool {
+    /// Returns whether an import hides the definitions in `holder`, or at the top of the file: in `Button.vue`, `import { Button } from 'a'`
+    /// hides the component, and an import in a function hides what is defined around the function.
+    fn is_import_nearer(&self, place: &UsePlace<'_>, holder: Option<u32>) -> bool {
         let imports = place.structure.imports_binding(place.written, place.line);
-        let is_in_block = imports.iter().any(|import| import.scope_lines.is_some());
-        is_in_block || !imports.is_empty() && self.is_component(place.file)
+        let is_inside = |(first, last): (u32, u32)| match place.structure.find_item(holder) {
+            Some(holder) => {
+                holder.lines != (first, last) && holder.lines.0 <= first && last <= holder.lines.1
+            }
+            None => true,
+        };
+        let mut scopes = imports.iter().filter_map(|import| import.scope_lines);
+        scopes.any(is_inside) || holder.is_none() && !imports.is_empty() && self.is_component(place.file)
     }
 
     /// Returns the files of the module that the text of `from` names; none if the module is of another library.

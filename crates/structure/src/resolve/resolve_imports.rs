@@ -13,15 +13,20 @@ const MOST_REEXPORTS: usize = 512;
 
 impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the definitions that the file of `place` imports without naming them, such as `use a::*`. They are the same
-    /// for all uses in the file.
+    /// for all uses in the file, unless such an import is in a block.
     pub(super) fn resolve_wildcards(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
-        if let Some(known) = self.wildcards.borrow().get(&place.file) {
+        let mut in_blocks = place.structure.imports.iter().filter(|import| import.local.is_empty());
+        let has_blocks = in_blocks.any(|import| import.scope_lines.is_some());
+        let key = (place.file, place.line.filter(|_| has_blocks));
+        if let Some(known) = self.wildcards.borrow().get(&key) {
             return known.clone();
         }
         // `export * from` of JavaScript binds no names in its own file.
         let binds = place.family != LanguageFamily::JavaScript;
-        let found = self.resolve_imported(place, |import| binds && import.local.is_empty());
-        self.wildcards.borrow_mut().insert(place.file, found.clone());
+        let found = self.resolve_imported(place, |import| {
+            binds && import.local.is_empty() && import.holds_on(place.line)
+        });
+        self.wildcards.borrow_mut().insert(key, found.clone());
         found
     }
 
@@ -101,7 +106,8 @@ impl<S: StructureStore> Resolver<'_, S> {
                 continue; // a header brings in the definitions of its source, not the includes of its source
             }
             let structure = self.structures.structure_of(file);
-            let reexports = structure.imports.iter();
+            // An import in a block is known to no other file.
+            let reexports = structure.imports.iter().filter(|import| import.scope_lines.is_none());
             for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
                 let exported = if import.name.is_empty() { &name } else { &import.name };
                 let mut modules = self.find_module_files(family, &import.module, file);

@@ -223,10 +223,8 @@ impl<S: StructureStore> Resolver<'_, S> {
             return Some(files.collect());
         }
         let (first, rest) = path.split_once('.').map_or((path, ""), |(first, rest)| (first, rest));
-        let whole = place.structure.imports.iter().find(|import| import.local == path);
-        if let Some(import) =
-            whole.or_else(|| place.structure.imports.iter().find(|import| import.local == first))
-        {
+        let find_import = |local: &str| place.structure.imports_binding(local, place.line).first().copied();
+        if let Some(import) = find_import(path).or_else(|| find_import(first)) {
             let is_whole = import.local == path;
             let mut module = import.full_module();
             if !is_whole && !rest.is_empty() {
@@ -241,7 +239,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         }
         if place.family == LanguageFamily::Python {
             // `import a.b` binds `a` as well.
-            let mut imports = place.structure.imports.iter().filter(|import| import.name.is_empty());
+            let imports = place.structure.imports.iter().filter(|import| import.holds_on(place.line));
+            let mut imports = imports.filter(|import| import.name.is_empty());
             let is_prefix = |local: &str| local.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
             return imports
                 .any(|import| is_prefix(&import.local) && import.local == import.module)

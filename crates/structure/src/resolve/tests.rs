@@ -1,6 +1,7 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
+mod function_imports;
 mod javascript_names;
 mod javascript_paths;
 mod member_fields;

@@ -104,6 +104,17 @@ pub(super) struct UsePlace<'a> {
 }
 
 impl UsePlace<'_> {
+    /// Returns a place inside of a definition of another file, from which types are followed as far as from this one.
+    pub(super) fn in_file<'b>(
+        &'b self,
+        file: FileNumber,
+        structure: &'b FileStructure,
+        within: Option<u32>,
+    ) -> UsePlace<'b> {
+        let line = structure.find_item(within).map(|around| around.name_at.0);
+        UsePlace { file, structure, within, line, ..*self }
+    }
+
     /// Returns whether the name is private to a class, as in `this.#token`.
     pub(super) fn has_private_name(&self) -> bool {
         self.family == LanguageFamily::JavaScript && self.written.starts_with('#')

@@ -45,7 +45,8 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns whether the name of a type in this place can mean a type in `file`: by scope or package, or by an import of
     /// the type or of its module.
     pub(super) fn sees_type(&self, place: &UsePlace<'_>, file: FileNumber, type_name: &str) -> bool {
-        let mut modules = place.structure.imports.iter().filter(|import| import.name.is_empty());
+        let imports = place.structure.imports.iter().filter(|import| import.holds_on(place.line));
+        let mut modules = imports.filter(|import| import.name.is_empty());
         self.sees_unqualified_type(place, file, type_name)
             || modules.any(|import| self.is_module_file(place, &import.module, file))
     }

@@ -296,11 +296,10 @@ impl<'a> WorktreeStructures<'a> {
     ) -> Result<(Certainty, Vec<DefinitionCandidate>), DatabaseError> {
         let written = structure.name(used.name);
         let defined = Resolver::find_defined_name(&self.paths, self, file, structure, used);
-        let renamed = structure.imports.iter().find(|import| {
-            import.local == written
-                && !matches!(import.name.as_str(), "" | "default")
-                && import.name != written
-        });
+        let imports = structure.imports_binding(written, Some(used.line)).into_iter();
+        let renamed = imports
+            .into_iter()
+            .find(|import| !matches!(import.name.as_str(), "" | "default") && import.name != written);
         let name = match used.receiver {
             _ if defined.is_some() => defined.as_deref().unwrap_or(written),
             UseReceiver::None | UseReceiver::Import => renamed.map_or(written, |import| &import.name),
