@@ -2,7 +2,7 @@
 
 use memod_base::types::file_name;
 
-use super::heads::read_string;
+use super::titles::read_text;
 
 /// Calls of JavaScript that replace a module.
 const MODULE_CALLS: [&str; 9] = [
@@ -76,22 +76,22 @@ fn arguments_of<'t>(text: &'t str, next: &'t str, calls: &[&str]) -> Option<&'t 
 fn read_javascript(text: &str, next: &str) -> Option<Replaced> {
     if let Some(arguments) = arguments_of(text, next, &MODULE_CALLS) {
         let module = arguments.strip_prefix("import(").unwrap_or(arguments);
-        return read_string(module).map(Replaced::Module);
+        return read_text(module).map(Replaced::Module);
     }
     let arguments = arguments_of(text, next, &MEMBER_CALLS)?;
     // A spy alone calls what it observes.
     let is_fake = !text.contains("spyOn(") || text.contains(".mock") || next.starts_with(".mock");
     let (_, name) = arguments.split_once(',').filter(|_| is_fake)?;
-    read_string(name.trim_start()).map(Replaced::Name)
+    read_text(name.trim_start()).map(Replaced::Name)
 }
 
 fn read_python(text: &str, next: &str) -> Option<Replaced> {
     let arguments = arguments_of(text, next, &PATCH_CALLS)?;
-    if let Some(path) = read_string(arguments) {
+    if let Some(path) = read_text(arguments) {
         return Some(Replaced::Path(path));
     }
     let (of, name) = arguments.split_once(',')?;
-    let name = read_string(name.trim_start())?;
+    let name = read_text(name.trim_start())?;
     let is_path = of.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
     Some(if is_path { Replaced::Path(format!("{of}.{name}")) } else { Replaced::Name(name) })
 }

@@ -2,9 +2,9 @@
 
 use memod_base::types::file_name;
 
-/// Functions of JavaScript that group tests, and that are tests.
-const GROUPS: [&str; 4] = ["describe", "suite", "context", "fdescribe"];
-const TESTS: [&str; 6] = ["it", "test", "specify", "fit", "xit", "bench"];
+use super::javascript_heads::{Runners, read_calls};
+use super::titles::read_text;
+
 /// Annotations of Java and Kotlin above a test.
 const ANNOTATIONS: [&str; 7] = [
     "@Test",
@@ -22,6 +22,8 @@ pub(super) struct Head {
     pub(super) at: usize,
     /// Bytes of white space before it.
     pub(super) indent: usize,
+    /// Byte in the line, and the byte after what begins there, if that ends on the line.
+    pub(super) bytes: (usize, Option<usize>),
     pub(super) name: String,
     /// The text between the name of the group and this name; empty if the name has no group before it.
     pub(super) separator: &'static str,
@@ -63,6 +65,9 @@ pub fn knows_tests_of(path: &str) -> bool {
 /// Returns the heads in a text, in the order of its lines.
 pub(super) fn read_heads(path: &str, lines: &[&str]) -> Vec<Head> {
     let Some(language) = TestLanguage::from_path(path) else { return Vec::new() };
+    if language == TestLanguage::JavaScript {
+        return read_javascript(lines);
+    }
     let is_named_go = path.ends_with("_test.go");
     let mut heads = Vec::new();
     // Attributes, decorators and annotations above the next function.
@@ -71,7 +76,7 @@ pub(super) fn read_heads(path: &str, lines: &[&str]) -> Vec<Head> {
     for (at, line) in lines.iter().enumerate() {
         let text = line.trim_start();
         let found = match language {
-            TestLanguage::JavaScript => read_javascript(text, lines.get(at + 1).copied()),
+            TestLanguage::JavaScript => None,
             TestLanguage::Python => read_python(text).filter(|_| !is_marked), // a fixture is no test
             TestLanguage::Go => read_go(text).filter(|_| is_named_go),
             TestLanguage::Rust => read_function(text, "fn ").map(|name| (name, "", is_marked)),
@@ -82,9 +87,10 @@ pub(super) fn read_heads(path: &str, lines: &[&str]) -> Vec<Head> {
             let is_wanted = language != TestLanguage::Rust || is_test;
             let is_group = !is_test;
             if is_wanted {
-                let is_parametrised = !is_group && (is_parametrised || is_each(language, text));
+                let is_parametrised = !is_group && is_parametrised;
                 let indent = line.len() - text.len();
-                heads.push(Head { at, indent, name, separator, is_test, is_parametrised });
+                let bytes = (indent, None);
+                heads.push(Head { at, indent, bytes, name, separator, is_test, is_parametrised });
             }
             (is_marked, is_parametrised) = (false, false);
         } else if is_mark(language, text) {
@@ -97,38 +103,22 @@ pub(super) fn read_heads(path: &str, lines: &[&str]) -> Vec<Head> {
     heads
 }
 
-/// Reads `describe("name", …`, `it.each(…)("name", …`, `test.skip('name', …`, and a title on the next line.
-fn read_javascript(text: &str, next: Option<&str>) -> Option<(String, &'static str, bool)> {
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
-    let (is_group, is_test) = (GROUPS.contains(&word), TESTS.contains(&word));
-    if !is_group && !is_test {
-        // The end of a table of inputs: `])("name", …`.
-        let rest = text.strip_prefix("])(").or_else(|| text.strip_prefix("`("))?;
-        return Some((read_string(rest)?, " > ", true));
-    }
-    let (called, arguments) = rest.split_once('(')?;
-    let is_modifier = |part: &str| !part.is_empty() && part.chars().all(char::is_alphanumeric);
-    let called = called.split('<').next().unwrap_or_default();
-    if !called.is_empty() && !called.strip_prefix('.')?.split('.').all(is_modifier) {
-        return None;
-    }
-    let arguments = arguments.trim_start();
-    let title = match read_string(arguments) {
-        Some(title) => title,
-        None if arguments.is_empty() => read_string(next?.trim_start())?,
-        None if called.ends_with(".each") || called.ends_with(".for") => {
-            let (_, title) = arguments.rsplit_once(")(")?;
-            read_string(title)?
-        }
-        // `describe(parse.name, …)`, `describe(Store, …)`.
-        None => {
-            let (title, _) = arguments.split_once(',')?;
-            let is_path = title.chars().all(|c| c.is_alphanumeric() || "._$".contains(c));
-            (is_path && !title.is_empty()).then(|| title.to_owned())?
-        }
-    };
-    Some((title, " > ", is_test))
+/// Reads the calls of test runners, each as a head.
+fn read_javascript(lines: &[&str]) -> Vec<Head> {
+    let runners = Runners::find_in(lines);
+    let calls = (0..lines.len()).flat_map(|at| {
+        let indent = lines[at].len() - lines[at].trim_start().len();
+        read_calls(lines, at, &runners).into_iter().map(move |call| Head {
+            at,
+            indent,
+            bytes: (call.column, call.end),
+            name: call.title,
+            separator: " > ",
+            is_test: call.is_test,
+            is_parametrised: call.is_parametrised,
+        })
+    });
+    calls.collect()
 }
 
 /// Reads `def test_x(`, `class TestX`.
@@ -155,7 +145,7 @@ fn read_go(text: &str) -> Option<(String, &'static str, bool)> {
     }
     let (runner, arguments) = text.split_once(".Run(")?;
     let is_runner = !runner.is_empty() && runner.chars().all(char::is_alphanumeric);
-    let title = is_runner.then(|| read_string(arguments))??;
+    let title = is_runner.then(|| read_text(arguments))??;
     Some((title.replace(' ', "_"), "/", true))
 }
 
@@ -184,14 +174,14 @@ fn read_cpp(text: &str) -> Option<(String, &'static str, bool)> {
     let (word, arguments) = text.split_once('(')?;
     let word = word.trim_end();
     if matches!(word, "SECTION" | "SUBCASE" | "WHEN" | "THEN" | "GIVEN") {
-        return Some((read_string(arguments)?, " > ", true));
+        return Some((read_text(arguments)?, " > ", true));
     }
     let is_test = word.contains("TEST") || word == "SCENARIO";
     let is_macro = word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
     if !is_test || !is_macro || word.contains("SUITE") {
         return None;
     }
-    if let Some(title) = read_string(arguments) {
+    if let Some(title) = read_text(arguments) {
         return Some((title, "", true));
     }
     let (inside, _) = arguments.split_once(')')?;
@@ -215,21 +205,6 @@ fn read_function(text: &str, keyword: &str) -> Option<String> {
 fn read_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
-}
-
-/// Returns the content of the quoted text at the start of `text`.
-pub(super) fn read_string(text: &str) -> Option<String> {
-    let mut rest = text.chars();
-    let quote = rest.next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
-    let mut content = String::new();
-    while let Some(c) = rest.next() {
-        match c {
-            '\\' => content.extend(rest.next()),
-            c if c == quote => return Some(content),
-            c => content.push(c),
-        }
-    }
-    None
 }
 
 /// Returns whether a line is an attribute, a decorator or an annotation, which belongs to the next function.
@@ -283,12 +258,4 @@ fn marks_parameters(language: TestLanguage, text: &str) -> bool {
         TestLanguage::Java => text.starts_with("@ParameterizedTest"),
         _ => false,
     }
-}
-
-fn is_each(language: TestLanguage, text: &str) -> bool {
-    language == TestLanguage::JavaScript
-        && (text.starts_with("])(")
-            || text.starts_with("`(")
-            || text.contains(".each(")
-            || text.contains(".each`"))
 }

@@ -5,8 +5,10 @@
 
 mod fakes;
 mod heads;
+mod javascript_heads;
 #[cfg(test)]
 mod tests;
+mod titles;
 
 pub use self::fakes::{Replaced, list_fakes};
 pub use self::heads::knows_tests_of;
@@ -29,18 +31,25 @@ pub struct TestBlock {
 pub fn list_test_blocks<'l>(path: &str, lines: impl Iterator<Item = &'l str>) -> Vec<TestBlock> {
     let lines: Vec<&str> = lines.collect();
     let mut blocks: Vec<TestBlock> = Vec::new();
-    // The blocks around the current line, with their indents.
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for Head { at, indent, name, separator, is_test, is_parametrised } in read_heads(path, &lines) {
-        open.retain(|(around, block)| *around < indent && blocks[*block].lines.1 as usize > at);
+    // The blocks around the current place, with their indents, and the byte where each ends on its first line.
+    let mut open: Vec<(usize, Option<usize>, usize)> = Vec::new();
+    for head in read_heads(path, &lines) {
+        let Head { at, indent, bytes: (column, end), name, separator, is_test, is_parametrised } = head;
+        open.retain(|(around, end, block)| {
+            let (first, last) = blocks[*block].lines;
+            match first as usize == at + 1 {
+                true => end.is_none_or(|end| end > column),
+                false => *around < indent && last as usize > at,
+            }
+        });
         let name = match open.last() {
-            Some((_, around)) if !separator.is_empty() => {
+            Some((_, _, around)) if !separator.is_empty() => {
                 format!("{}{separator}{name}", blocks[*around].name)
             }
             _ => name,
         };
-        let end = find_end(&lines, at, indent);
-        open.push((indent, blocks.len()));
+        open.push((indent, end, blocks.len()));
+        let end = if end.is_some() { at } else { find_end(&lines, at, indent) };
         blocks.push(TestBlock { name, lines: (at as u32 + 1, end as u32 + 1), is_test, is_parametrised });
     }
     blocks

@@ -34,6 +34,77 @@ fn blocks_of_javascript_are_named_by_their_titles() {
 }
 
 #[test]
+fn tests_of_javascript_on_one_line_in_loops_and_in_tables_are_named() {
+    let one_line =
+        "describe('a', () => { it('b', () => f()); it('c', () => g()) })\nit('d', f); test('e', g)\n";
+    let expected = [("a", (1, 1)), ("a > b", (1, 1)), ("a > c", (1, 1)), ("d", (2, 2)), ("e", (2, 2))];
+    check("a.test.ts", one_line, &expected);
+    let loops = "describe('all', () => {\n  for (const x of xs) it(`does ${x}`, () => f(x))\n  cases.forEach((c) => test(c.name, () => {\n    f(c)\n  }))\n  \
+                 if (isNode) it('in node', f)\n  ;[1, 2].map(n => { it('n ' + n, f) })\n  for (const y of ys) {\n    it(`${y} ` +\n      'again', () => {\n    })\n  }\n})\n";
+    let expected = [
+        ("all", (1, 13)),
+        ("all > does ${x}", (2, 2)),
+        ("all > c.name", (3, 5)),
+        ("all > in node", (6, 6)),
+        ("all > n ", (7, 7)),
+        ("all > ${y} again", (9, 11)),
+    ];
+    check("a.test.ts", loops, &expected);
+    assert_eq!(list_parametrised("a.test.ts", loops), ["all > does ${x}", "all > ${y} again"]);
+    let tables = "test.for([1, 2])('one %i', (n) => {\n})\ntest.for([\n  1,\n] as const)('two %i', (n) => {\n})\nit.each`\n  a | b\n  ${1} | ${2}\n`('three $a', \
+                  ({ a }) => {\n})\nit.each(\n  cases,\n)('four', (n) => {\n})\ndescribe.each([\n  1,\n])('five %i', (n) => {\n  it('six', () => {\n  })\n})\n\
+                  it.skipIf(isCi)('seven', () => {\n})\nit.each<[string, () => void]>([['a', f]])('eight', (n) => {\n})\n";
+    let expected = [
+        ("one %i", (1, 2)),
+        ("two %i", (5, 6)),
+        ("three $a", (10, 11)),
+        ("four", (14, 15)),
+        ("five %i", (18, 21)),
+        ("five %i > six", (19, 20)),
+        ("seven", (22, 23)),
+        ("eight", (24, 25)),
+    ];
+    check("a.test.ts", tables, &expected);
+    let parametrised = ["one %i", "two %i", "three $a", "four", "eight"];
+    assert_eq!(list_parametrised("a.test.ts", tables), parametrised);
+}
+
+#[test]
+fn titles_of_javascript_are_those_that_the_runner_prints() {
+    let text = "it('isn\\'t \\\"it\\\"', f)\nit('a\\u00e9\\x21\\u{1F600}', f)\nit(\"tab\\tand \\\\n\", f)\nit('one ' + 'two', f)\n\
+                it(\n  'on the ' +\n    'next', f)\nit(`say ${x} \\` twice`, f)\n";
+    let expected = [
+        ("isn't \"it\"", (1, 1)),
+        ("aé!😀", (2, 2)),
+        ("tab\\tand \\n", (3, 3)),
+        ("one two", (4, 4)),
+        ("on the next", (5, 7)),
+        ("say ${x} ` twice", (8, 8)),
+    ];
+    check("a.test.ts", text, &expected);
+}
+
+#[test]
+fn runners_of_javascript_with_other_names_are_known() {
+    let text = "const myTest = base.extend({})\nexport const dbTest = test.extend<Db>({ db })\nconst run = isNode ? it : it.skip\n\
+                dbTest('reads', () => {\n})\nrun('in node', f);\n(isNode ? describe : describe.skip)('group', () => {\n  it('inside', f)\n})\n\
+                test.describe('pages', () => {\n  test('opens', async () => {\n    await test.step('a step', f)\n  })\n})\n\
+                test('outer', async t => {\n  await t.test('inner', f)\n  t.test('more', t => {\n  })\n})\nmyTest('unknown', f)\n/x/.test('no')\n";
+    let expected = [
+        ("reads", (4, 5)),
+        ("in node", (6, 6)),
+        ("group", (7, 9)),
+        ("group > inside", (8, 8)),
+        ("pages", (10, 14)),
+        ("pages > opens", (11, 13)),
+        ("outer", (15, 19)),
+        ("outer > inner", (16, 16)),
+        ("outer > more", (17, 18)),
+    ];
+    check("a.test.ts", text, &expected);
+}
+
+#[test]
 fn tests_of_python_are_functions_and_methods_named_so() {
     let text = "import pytest\n\n\n@pytest.fixture\ndef test_app_dir():\n    pass\n\n\n@pytest.mark.parametrize(\n    'a',\n    [1, 2],\n)\ndef \
                 test_sum(\n    a,\n):\n    assert a\n\n\nclass TestStore:\n    async def test_load(self):\n        load()\n\n    def helper(self):\n        \
