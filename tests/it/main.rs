@@ -21,6 +21,7 @@ mod check_yourself;
 mod cli;
 #[cfg(unix)]
 mod client;
+mod closures;
 mod commits;
 mod compared;
 mod components;

@@ -138,6 +138,8 @@ pub struct DeclaredItem {
     pub parent: Option<u32>,
     /// How many arguments the function takes, if the compiler of the language checks that.
     pub arity: Option<Arity>,
+    /// Whether the item is a function, a method or a macro.
+    pub is_callable: bool,
     /// Whether C declares the item `static`, so that no other file can use it. Has no meaning for a member.
     pub is_internal: bool,
 }

@@ -330,6 +330,7 @@ fn declare_item(
         role,
         parent: parent.map(|parent| parent as u32),
         arity: None,
+        is_callable: item.kind.is_callable(),
         is_internal: false,
     }
 }

@@ -145,6 +145,7 @@ mod tests {
                 role: DeclaredRole::Member,
                 parent: None,
                 arity: None,
+                is_callable: true,
                 is_internal: false,
             }],
             ..FileStructure::default()

@@ -28,8 +28,6 @@ const MOST_MEANT: usize = 4;
 /// Maximum number of files that are looked at and of uses that are resolved for the second and farther steps together: they are many,
 /// and each says less. A number and not a time, so that an answer is the same on a busy machine.
 const MOST_FARTHER_WORK: usize = 6_000;
-/// Maximum number of lines of uses that are kept for one definition.
-const MOST_LINES: usize = 64;
 
 /// The kind of uses that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,15 +80,13 @@ pub(super) struct FollowedSteps {
 
 impl FollowedSteps {
     /// Adds a step, or replaces a lighter step to the same definition at the same depth; returns whether the definition is new.
-    fn add_step(&mut self, step: UseStep) -> bool {
+    pub(super) fn add_step(&mut self, step: UseStep) -> bool {
         match self.known.get(&step.node) {
             Some(&id) => {
                 let known = &mut self.steps[id];
                 if known.depth == step.depth {
-                    let lines = self.lines.entry(id).or_default();
-                    if lines.len() < MOST_LINES {
-                        lines.push(if known.weight < step.weight { known.line } else { step.line });
-                    }
+                    let line = if known.weight < step.weight { known.line } else { step.line };
+                    self.lines.entry(id).or_default().push(line);
                     if known.weight < step.weight {
                         *known = step;
                     }
@@ -346,7 +342,8 @@ fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNod
     CodeNode { declared: of_type.map(|id| id as u32).or(place.declared), ..place }
 }
 
-/// Returns the definitions whose uses are followed from a node: its own, and for a constructor also its type.
+/// Returns the definitions whose uses are followed from a node: its own, for a constructor also its type, and for a definition inside of
+/// a function also the function, because who calls that gets a closure that no name leads to: `return { request() { … } }`.
 fn list_next_candidates(
     structures: &WorktreeStructures<'_>,
     node: CodeNode,
@@ -360,11 +357,26 @@ fn list_next_candidates(
     }
     let is_constructor = matches!(own.names.as_str(), "__init__" | "__new__" | "constructor");
     let of_type = own.parent.filter(|_| is_constructor);
+    let around = structure.enclosing_ids(own.parent).filter(|id| is_made_by_calls(&structure, *id));
     [Some(declared), of_type]
         .into_iter()
         .flatten()
+        .chain(around)
         .map(|declared| (DefinitionCandidate { file: node.file, declared }, step))
         .collect()
+}
+
+/// Returns whether what is inside of a definition is made when it is called, or was made by a call: `const app = create({ setup() {} })`.
+fn is_made_by_calls(structure: &FileStructure, id: u32) -> bool {
+    let own = &structure.declared[id as usize];
+    own.is_callable
+        || own.role == DeclaredRole::Free
+            && structure.values.iter().any(|value| {
+                value.enclosing_id() == own.parent
+                    && !value.is_written
+                    && structure.name(value.of).ends_with("()")
+                    && structure.name(value.name) == own.names
+            })
 }
 
 /// Returns the steps to the callees of definitions, and to their callees in turn, the nearest first and in the order of the text.

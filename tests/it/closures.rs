@@ -1,0 +1,65 @@
+//! Do `memo impact` and `memo tests` lead from a closure to the function that makes it?
+
+use crate::live::{Live, memo};
+use crate::reached::check;
+
+/// Returns the names of the listed tests.
+fn list_tests(live: &Live, words: &[&str]) -> Vec<String> {
+    let (_, answer) = memo(live, &[&["tests"], words, &["--wait-ms=60000"]].concat());
+    let found = answer["found"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+    found.map(|of| of["test"].as_str().or(of["title"].as_str()).unwrap_or("the file").to_owned()).collect()
+}
+
+#[test]
+fn a_closure_leads_to_the_function_that_makes_it() {
+    let live = Live::idle();
+    live.write(
+        "src/link.ts",
+        "export function sendBatch(op: string) {\n  return op\n}\n\nexport function batchLink() {\n  return {\n    request(op: string) {\n      \
+         return sendBatch(op)\n    },\n    close: () => closeLink(),\n  }\n}\n\nexport function closeLink() {}\n\n\
+         export const retryLink = () => ({\n  retry: function () {\n    return { again() { return retryOnce() } }\n  },\n})\n\nexport function retryOnce() {}\n",
+    );
+    live.write(
+        "src/app.ts",
+        "import { createApp } from 'some'\nimport { loadState } from './state'\n\nexport const app = createApp({\n  setup() {\n    loadState()\n  },\n})\n\n\
+         export const helpers = {\n  one() { loadState() },\n  two() {},\n}\n",
+    );
+    live.write("src/state.ts", "export function loadState() {}\n");
+    live.write(
+        "test/link.test.ts",
+        "import { batchLink, retryLink } from '../src/link'\nimport { app, helpers } from '../src/app'\n\n\
+         it('sends a batch', () => {\n  batchLink()\n})\nit('tries again', () => {\n  retryLink()\n})\n\
+         it('has an app', () => {\n  app.mount()\n})\nit('has a helper', () => {\n  helpers.two()\n})\n",
+    );
+    live.write(
+        "tests/test_make.py",
+        "from shop.make import make_job\n\n\ndef test_job():\n    make_job().start()\n",
+    );
+    live.write(
+        "shop/make.py",
+        "def stop_job():\n    pass\n\n\ndef make_job():\n    class Job:\n        def start(self):\n            stop_job()\n    return Job()\n",
+    );
+    live.start();
+    let file = "test/link.test.ts the file 2 exact";
+    check(&live, &["impact", "sendBatch"], &["src/link.ts batchLink.request 1 exact", file]);
+    assert_eq!(list_tests(&live, &["sendBatch"]), ["sends a batch"]);
+    assert_eq!(list_tests(&live, &["closeLink"]), ["sends a batch"]);
+    assert_eq!(list_tests(&live, &["retryOnce"]), ["tries again"]);
+    assert_eq!(list_tests(&live, &["stop_job"]), ["test_job"]);
+    assert_eq!(list_tests(&live, &["src/link.ts#batchLink.request"]), ["sends a batch"]);
+    // The members of a plain object are used one by one.
+    assert_eq!(list_tests(&live, &["loadState"]), ["has an app"]);
+}
+
+#[test]
+fn all_uses_in_a_file_of_tests_are_followed() {
+    let live = Live::idle();
+    live.write("src/sum.ts", "export function sumAll(x: number) {\n  return x\n}\n");
+    let tests = (0..150).map(|number| format!("it('case {number}', () => {{\n  sumAll({number})\n}})\n"));
+    let tests = tests.collect::<String>();
+    live.write("src/sum.test.ts", format!("import {{ sumAll }} from './sum'\n\n{tests}"));
+    live.start();
+    let (_, answer) = memo(&live, &["tests", "sumAll", "--limit=200"]);
+    assert_eq!(answer["n_found"], 150, "{answer}");
+    assert_eq!(answer["found"][149]["test"], "case 149", "{answer}");
+}
