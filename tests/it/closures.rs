@@ -1,7 +1,7 @@
-//! Do `memo impact` and `memo tests` lead from a closure to the function that makes it?
+//! Do `memo impact` and `memo tests` lead from a closure to the function that makes it, and from a handler to the requests of tests?
 
 use crate::live::{Live, memo};
-use crate::reached::check;
+use crate::reached::{check, found};
 
 /// Returns the names of the listed tests.
 fn list_tests(live: &Live, words: &[&str]) -> Vec<String> {
@@ -62,4 +62,55 @@ fn all_uses_in_a_file_of_tests_are_followed() {
     let (_, answer) = memo(&live, &["tests", "sumAll", "--limit=200"]);
     assert_eq!(answer["n_found"], 150, "{answer}");
     assert_eq!(answer["found"][149]["test"], "case 149", "{answer}");
+}
+
+#[test]
+fn a_handler_leads_to_the_tests_that_request_its_path() {
+    let live = Live::idle();
+    live.write("app/money.py", "def format_price(x):\n    return x\n");
+    live.write(
+        "app/shop.py",
+        "from flask import Flask\nfrom .money import format_price\n\napp = Flask(__name__)\n\n\n@app.route('/orders/<int:id>')\ndef show_order(id):\n    \
+         return format_price(id)\n\n\n@app.route('/health')\ndef check_health():\n    return 'ok'\n",
+    );
+    live.write(
+        "tests/test_shop.py",
+        "def test_order(client):\n    assert client.get('/orders/1').status_code == 200\n\n\ndef test_alive(client):\n    client.get('/health')\n\n\n\
+         def test_other(client):\n    client.get('/others')\n",
+    );
+    live.write(
+        "api/users.py",
+        "from fastapi import APIRouter\n\nrouter = APIRouter(prefix='/users')\n\n\n@router.post('/{name}/keys')\nasync def add_key(name):\n    return name\n",
+    );
+    live.write(
+        "tests/test_users.py",
+        "def test_key(client):\n    client.post(f'/users/{name}/keys')\n\n\ndef test_read(client):\n    client.get('/users/a/keys')\n",
+    );
+    live.write(
+        "src/server.ts",
+        "import { Hono } from 'hono'\nimport { listBooks } from './books'\n\nconst app = new Hono()\n\napp.get('/books', (c) => {\n  return c.json(listBooks())\n})\n\
+         app.get('/authors', showAuthors)\n\nfunction showAuthors() {}\n\nexport default app\n",
+    );
+    live.write("src/books.ts", "export function listBooks() {\n  return []\n}\n");
+    live.write(
+        "test/server.test.ts",
+        "import app from '../src/server'\n\nit('lists books', async () => {\n  await app.request('/books')\n})\n\
+         it('shows authors', async () => {\n  await fetch(`${base}/authors`)\n})\n",
+    );
+    live.write(
+        "src/admin.ts",
+        "import express from 'express'\nconst router = express.Router()\nrouter.delete('/secrets', dropSecrets)\n\nfunction dropSecrets() {}\n",
+    );
+    live.start();
+    assert_eq!(list_tests(&live, &["format_price"]), ["test_order"]);
+    assert_eq!(list_tests(&live, &["check_health"]), ["test_alive"]);
+    assert_eq!(list_tests(&live, &["add_key"]), ["test_key"]);
+    assert_eq!(list_tests(&live, &["listBooks"]), ["lists books"]);
+    assert_eq!(list_tests(&live, &["showAuthors"]), ["shows authors"]);
+    let (_, answer) = memo(&live, &["tests", "check_health"]);
+    assert_eq!(found(&answer), ["tests/test_shop.py test_alive 1 likely"], "{answer}");
+    let (_, answer) = memo(&live, &["tests", "dropSecrets"]);
+    let expected =
+        "tests that call it over HTTP are not followed: none has the path of DELETE /secrets as a text";
+    assert_eq!((found(&answer), &answer["cut"]), (vec![], &expected.into()), "{answer}");
 }

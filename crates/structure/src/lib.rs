@@ -2,6 +2,7 @@
 //!
 //! Pure: takes the definitions and uses of files, and uses no file system, clock, environment or SQL.
 
+pub mod http_requests;
 pub mod map;
 pub mod resolve;
 pub mod test_blocks;

@@ -5,6 +5,7 @@ mod changed_definitions;
 mod companions;
 mod find_fakes;
 mod follow_uses;
+mod http_tests;
 mod listed_tests;
 mod match_tests_by_name;
 mod method_sets;

@@ -9,6 +9,7 @@ use memod_proto::{NeighbourLine, ReachParams, ReachResult};
 use super::answer_texts::{AnswerTexts, StoredEntries};
 use super::find_fakes::find_fakes;
 use super::follow_uses::FollowedSteps;
+use super::http_tests::add_http_tests;
 use super::listed_tests::{TestListOptions, list_tests};
 use super::question_targets::QuestionTargets;
 use super::similar_tests::find_similar_tests;
@@ -31,6 +32,8 @@ pub(super) fn answer_tests(
     let (similar, why_not_similar) =
         find_similar_tests((shared, reader), structures, (at, dir), (targets, removed, query))?;
     let mut texts = TestTexts::new(reader, AnswerTexts::new((shared, at), dir, StoredEntries::new()));
+    let lacks_http =
+        add_http_tests((reader, at.worktree), structures, &mut texts, &targets.declared, &mut reached)?;
     let marked = texts.find_marked_tests(structures, &reached)?;
     let names = targets.build_name_matcher();
     let evidence = TestEvidence { names: &names, similar: &similar, marked: &marked, query };
@@ -50,7 +53,7 @@ pub(super) fn answer_tests(
         found: list.found,
         fakes,
         neighbours,
-        cut: reached.cut.map(str::to_owned).or(why_not_similar),
+        cut: reached.cut.map(str::to_owned).or(lacks_http).or(why_not_similar),
         ..ReachResult::default()
     })
 }
