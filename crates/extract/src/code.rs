@@ -16,7 +16,7 @@ use super::structure;
 use crate::c_family::ReadableCode;
 use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extraction};
 use crate::chunks::cut_text::{LineIndex, cut_text, trim_blank_lines};
-use crate::chunks::plain_text::is_minified;
+use crate::chunks::plain_text::{is_minified, is_minified_code};
 use crate::components::component_name::component_name;
 use crate::components::{ComponentFormat, read_component};
 use crate::definitions::hash_definitions::hash_definitions;
@@ -36,7 +36,14 @@ const SHORT_TAIL_BYTES: usize = 80;
 /// Minified text is never parsed.
 pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Extraction {
     let language = lang::refine_language(language, path, text);
-    let mut extracted = Extraction { minified: is_minified(text), ..Extraction::default() };
+    let format = ComponentFormat::from_language(language.name);
+    let component = format.map(|format| (read_component(format, text), component_name(path)));
+    // Markup may have long lines, such as the path of an icon, beside code that is not minified.
+    let minified = match &component {
+        Some((component, _)) => is_minified_code(&component.text),
+        None => is_minified(text),
+    };
+    let mut extracted = Extraction { minified, ..Extraction::default() };
     let mut writer = ChunkWriter { text, lines: LineIndex::new(text), items: &[], chunks: Vec::new() };
     if extracted.minified || text.len() > MAX_PARSED_BYTES {
         writer.write_plain(0..text.len(), None);
@@ -46,8 +53,6 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     let mut found = Vec::new();
     let mut walked = None;
     let code = ReadableCode::prepare_text(language.name, text);
-    let format = ComponentFormat::from_language(language.name);
-    let component = format.map(|format| (read_component(format, text), component_name(path)));
     let readable = component.as_ref().map_or(&*code.text, |(component, _)| &component.text);
     let parsed_as = lang::language_of_component(language, component.as_ref().map(|(component, _)| component));
     let tags = parsed_as.tag_query().and_then(|query| {

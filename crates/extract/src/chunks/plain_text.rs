@@ -37,6 +37,12 @@ pub(crate) fn is_minified(text: &str) -> bool {
     text.len() > MINIFIED_LINE_BYTES && text.split('\n').any(|line| line.len() > MINIFIED_LINE_BYTES)
 }
 
+/// Like [`is_minified`], for a copy of a text in which all but code is blank.
+pub(crate) fn is_minified_code(copy: &str) -> bool {
+    let n_code = |line: &str| line.bytes().filter(|byte| *byte != b' ').count();
+    is_minified(copy) && copy.split('\n').any(|line| n_code(line) > MINIFIED_LINE_BYTES)
+}
+
 /// Ranks a line start as a place to cut. Best is a line that begins a block at column 0 after a blank line, then any other
 /// line after a blank line, then a line that begins a block at column 0.
 fn rank_line_start(text: &str, line_start: usize) -> BreakRank {

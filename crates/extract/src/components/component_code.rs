@@ -33,6 +33,8 @@ pub(crate) struct ComponentCode {
     pub(crate) uses: Vec<TemplateUse>,
     /// Names that the template binds, as spans of the file, with the bytes in which each is known.
     pub(crate) bound: Vec<(Range<usize>, Range<usize>)>,
+    /// Spans of scripts that run in the browser and do not see the rest of the file, with the variables that are given to each.
+    pub(crate) client_scripts: Vec<(Range<usize>, String)>,
     /// Whether a script has JSX, which the grammar of TypeScript does not read.
     pub(crate) has_jsx: bool,
     /// Parts of the file that are not read.

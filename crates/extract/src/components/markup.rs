@@ -2,10 +2,12 @@
 //!
 //! Each byte is read once, from the front to the end. Where markup does not end as it should, reading stops, and the rest stays blank.
 
+use std::ops::Range;
+
 use super::component_code::ComponentFormat;
 use super::reader::MarkupReader;
 use super::tag_names::is_void;
-use super::tag_parts::{ReadTag, Separation};
+use super::tag_parts::{AttributeValue, ReadTag, Separation};
 
 /// Languages of scripts that the grammar reads; the second list has those with JSX.
 const SCRIPT_LANGUAGES: [&[&str]; 2] =
@@ -80,6 +82,11 @@ impl<'a> MarkupReader<'a> {
             }
             _ => {}
         }
+        let has_pre =
+            |tag: &ReadTag<'a>| tag.attributes.iter().any(|part| self.text_of(&part.name) == "v-pre");
+        if self.format == ComponentFormat::Vue && has_pre(&tag) {
+            return self.skip_as_text(&tag);
+        }
         self.add_tag_use(tag.name, start + 1);
         let mut bound = Vec::new();
         for attribute in &tag.attributes {
@@ -111,6 +118,39 @@ impl<'a> MarkupReader<'a> {
             self.code.has_jsx |= with_jsx.contains(&lang.as_str());
             self.copy.copy_span(content..self.at);
             self.copy.put_mark(self.at, b';');
+            if self.format == ComponentFormat::Astro {
+                let given =
+                    tag.attributes.iter().find(|attribute| self.text_of(&attribute.name) == "define:vars");
+                let given = given.map_or("", |given| match &given.value {
+                    AttributeValue::Braces(span) => self.text_of(span),
+                    _ => "",
+                });
+                self.code.client_scripts.push((content..self.at, given.to_owned()));
+            }
+        }
+        Some(())
+    }
+
+    fn text_of(&self, span: &Range<usize>) -> &'a str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// Skips an element of Vue that has `v-pre`: its attributes and its content are text.
+    fn skip_as_text(&mut self, tag: &ReadTag<'a>) -> Option<()> {
+        let mut n_open = usize::from(!tag.is_closed && !is_void(tag.name));
+        while n_open > 0 {
+            let found = self.find_byte(self.at, |byte| byte == b'<')?;
+            if self.skip_comment(found)? {
+                continue;
+            }
+            if self.byte_at(found + 1) == b'/' {
+                n_open -= usize::from(self.tag_name(found + 2) == tag.name);
+                self.at = self.find_text(">", found)? + 1;
+            } else if self.tag_name(found + 1) == tag.name {
+                n_open += usize::from(!self.read_tag(found, Separation::Statements)?.is_closed);
+            } else {
+                self.at = found + 1;
+            }
         }
         Some(())
     }

@@ -60,6 +60,45 @@ fn a_template_of_vue_uses_tags_and_expressions() {
 }
 
 #[test]
+fn what_has_v_pre_is_text() {
+    check_template("<p v-pre :a=\"b\" @c=\"d\">{{ e }}<Card :f=\"g\"/></p>{{ h }}", "1:h");
+    check_template(
+        "<div v-pre>{{ a }}<div><div/>{{ b }}</div><!-- </div> --></div><Card :c=\"d\"/>",
+        "1:Card 1:d",
+    );
+    check_template("<img v-pre :src=\"a\"><Card v-pre/><p>{{ b }}</p>", "1:b");
+    check_template("<p v-pre>{{ a }}", "");
+}
+
+#[test]
+fn a_script_of_astro_in_the_browser_has_names_of_its_own() {
+    let text = "---\nimport { load, track } from '../api'\nconst title = load()\nfunction open() {}\n---\n<h1 onclick={open}>{title}</h1>\n<script>\n\
+        import { track } from './track'\nfunction close() { open(); title; track() }\nclose()\n</script>\n<p>{close()}{track()}</p>\n<script define:vars={{ title }}>\n\
+        use(title)\nload.all()\n</script>\n";
+    let expected = "2:import load 2:import track 3:load() 6:open 6:title 8:import track 9:track() 10:close() 12:track() 13:title 14:use() 14:title";
+    check_uses("pages/a.astro", text, expected);
+    let structure = extract("pages/a.astro", text).structure;
+    let scopes: Vec<_> = structure.imports.iter().map(|import| (import.line, import.scope_lines)).collect();
+    assert_eq!(scopes, [(2, None), (2, None), (8, Some((7, 10)))]);
+    let vue = "<script>\nfunction open() {}\n</script>\n<script setup>\nopen()\n</script>\n";
+    check_uses("A.vue", vue, "5:open()");
+}
+
+#[test]
+fn a_component_with_a_long_line_of_markup_is_read() {
+    let icon = "M0 0".repeat(5_000);
+    let template =
+        format!("<template>\n  <path d=\"{icon}\"/>\n  <p>{{{{ formatMoney(x) }}}}</p>\n</template>\n");
+    check_uses("A.vue", &template, "3:formatMoney() 3:x");
+    let svelte = format!("<path d=\"{icon}\"/>\n<p>{{formatMoney(x)}}</p>\n");
+    check_uses("A.svelte", &svelte, "2:formatMoney() 2:x");
+    let astro = format!("---\nconst x = load()\n---\n<style>{icon}</style>\n<p>{{x}}</p>\n");
+    check_uses("A.astro", &astro, "2:load() 5:x");
+    let minified = format!("<script>{}</script>\n", "a(1);".repeat(3_000));
+    assert!(extract("A.vue", &minified).minified);
+}
+
+#[test]
 fn what_a_template_of_vue_binds_is_no_use() {
     check_template(
         "<A v-for=\"(item, i) in items\" :key=\"item.id\">{{ f(item, i) }}</A>{{ item }}",

@@ -10,7 +10,7 @@ use super::tag_names::{camel_case, component_of_tag};
 use super::tag_parts::{Attribute, AttributeValue};
 
 /// Directives without a value that is code.
-const PLAIN_DIRECTIVES: [&str; 4] = ["v-pre", "v-once", "v-cloak", "v-else"];
+const PLAIN_DIRECTIVES: [&str; 3] = ["v-once", "v-cloak", "v-else"];
 /// Directives of Vue itself whose value is an expression.
 const OWN_DIRECTIVES: [&str; 10] =
     ["if", "else-if", "show", "html", "text", "model", "bind", "on", "memo", "is"];

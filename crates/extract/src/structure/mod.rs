@@ -5,6 +5,7 @@
 //! [`macros`] the arguments of a macro.
 
 mod arity;
+mod client_scripts;
 mod constructor_calls;
 mod declarations;
 mod format_uses;
@@ -25,6 +26,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use self::client_scripts::ClientScripts;
 use self::locals::{DefinitionIndex, LocalNames};
 pub(super) use self::node_marks::NodeKindMarks;
 pub(super) use self::walker::walk_tree;
@@ -102,6 +104,8 @@ pub(super) struct FoundNames<'a> {
     arities: Vec<(usize, Option<Arity>)>,
     /// Byte offsets of names that C declares `static`.
     internal: HashSet<usize>,
+    /// Spans of the scripts of a component that run in the browser, with the variables that are given to each.
+    client_scripts: Vec<(Range<usize>, String)>,
     /// Whether the constants of enumerations need no qualifier, as in C.
     has_free_enumerators: bool,
 }
@@ -171,6 +175,7 @@ impl<'a> FoundNames<'a> {
         let bound =
             code.bound.iter().filter_map(|(name, scope)| Some((text.get(name.clone())?, scope.clone())));
         self.scoped.extend(bound);
+        self.client_scripts.clone_from(&code.client_scripts);
         self.exports.retain(|export| export.name != "default" && !export.name.starts_with("default."));
         self.exports.push(ExportedName { name: "default".to_owned(), local: component.to_owned() });
     }
@@ -200,6 +205,7 @@ impl<'a> FoundNames<'a> {
             declared: declared.collect(),
             ..FileStructure::default()
         };
+        let scripts = ClientScripts::new(&self.client_scripts, items, &mut structure.imports, (lines, text));
         let around = DefinitionIndex { items, parents: &parents };
         set_arities(&mut structure.declared, self.arities, &around);
         let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
@@ -210,7 +216,7 @@ impl<'a> FoundNames<'a> {
             let within = around.innermost_definition(found.at);
             let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
             let is_local = has_no_receiver && locals.is_bound(&found.name, found.at, found.is_value);
-            if is_local || own_names.contains(&found.at) {
+            if is_local || own_names.contains(&found.at) || scripts.hides_name_of(&found) {
                 continue;
             }
             if structure.uses.len() >= MAX_USES {
