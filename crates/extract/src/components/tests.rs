@@ -47,7 +47,7 @@ fn a_template_of_vue_uses_tags_and_expressions() {
         "<p @a=\"async () => { await save() }\" @b.stop=\"form.save\"/>",
         "1:save() 1:form.save()",
     );
-    check_template("<p :a=\"(b as C).d\" :e='`${f(1)}`'/>", "1:b 1:C 1:b.d 1:f()");
+    check_template("<p :a=\"(b as C).d\" :e='`${f(1)}`'/>", "1:b 1:C 1:C().d 1:f()");
     check_template("<p :a=\"b\":c=\"d\" :e=f :user-name/>", "1:b 1:d 1:f 1:userName");
     check_template("<p v-focus v-click-outside:arg.mod=\"close\"/>", "1:vFocus 1:vClickOutside 1:close");
     check_template(

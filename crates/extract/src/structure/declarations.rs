@@ -25,6 +25,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let kind = node.kind();
         if self.nodes.import_syntax == ImportSyntax::JavaScript {
             self.add_loaded_modules(node, kind);
+            self.add_pattern_fields(node);
         }
         if self.nodes.import_syntax == ImportSyntax::Python {
             self.add_python_names(node);

@@ -1,7 +1,7 @@
 //! Collects the declarations, imports and uses of a source file.
 //!
 //! [`walker`] and [`declarations`] walk once over the syntax tree of the file. [`languages`] has the kinds of nodes of each
-//! language, [`imports`] and [`javascript_imports`] read imports and exports, [`import_scopes`] finds where they hold, [`value_types`] the types of values, [`arity`] the number of arguments, and
+//! language, [`imports`] and [`javascript_imports`] read imports and exports, [`import_scopes`] finds where they hold, [`value_types`] the types of values, [`typed_fields`] the fields of patterns and literals, [`arity`] the number of arguments, and
 //! [`macros`] the arguments of a macro.
 
 mod arity;
@@ -19,6 +19,7 @@ mod macros;
 mod node_marks;
 mod node_text;
 mod python_names;
+mod typed_fields;
 mod value_types;
 mod walker;
 
@@ -58,6 +59,13 @@ pub(super) struct FoundUse<'a> {
 }
 
 impl FoundUse<'_> {
+    /// Returns whether the name is that of a definition, and no use. `cart.onPaid = () => {}` defines a member and uses the field of that
+    /// name.
+    fn is_defined_at(&self, names: &HashSet<usize>) -> bool {
+        let sets_member = self.is_value && matches!(self.receiver, FoundReceiver::Named(_));
+        names.contains(&self.at) && !sets_member
+    }
+
     /// Returns the receiver, with the number of its path.
     fn number_receiver(&self, locals: &LocalNames<'_, '_>, names: &mut NumberedNames) -> UseReceiver {
         match &self.receiver {
@@ -216,7 +224,7 @@ impl<'a> FoundNames<'a> {
             let within = around.innermost_definition(found.at);
             let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
             let is_local = has_no_receiver && locals.is_bound(&found.name, found.at, found.is_value);
-            if is_local || own_names.contains(&found.at) || scripts.hides_name_of(&found) {
+            if is_local || found.is_defined_at(&own_names) || scripts.hides_name_of(&found) {
                 continue;
             }
             if structure.uses.len() >= MAX_USES {

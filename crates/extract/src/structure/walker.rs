@@ -25,6 +25,8 @@ pub(super) const MAX_RECEIVER_PARTS: usize = 12;
 const MAX_PATTERN_NODES: usize = 1_000;
 /// Kind of the node `a` in `const { a } = b`.
 pub(super) const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
+/// Kind of the node `a` in `{ a }`.
+const SHORTHAND_PROPERTY: &str = "shorthand_property_identifier";
 /// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
@@ -184,6 +186,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
             false if self.is_base(parent, field) => UseRole::Base,
             false => UseRole::Mention,
         };
+        if node.kind() == SHORTHAND_PROPERTY
+            && let Some(of_literal) = self.receiver_of_literal(1)
+        {
+            self.add_field_use(node, of_literal);
+        }
         let n_arguments = is_call.then(|| self.argument_count(if is_own_call { 1 } else { 2 })).flatten();
         let is_value = self.nodes.import_syntax == ImportSyntax::JavaScript
             && (member.is_some() || is_javascript_value(node, parent, field));
@@ -212,6 +219,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 .and_then(|(_, literal)| literal.child_by_field_name("name"))
                 .map(|of_type| self.find_receiver(of_type, "")),
             "field_designator" => Some(FoundReceiver::Other),
+            "pair" if node.kind() == "property_identifier" => self.receiver_of_literal(2),
             // A type of Python whose fields its constructor sets, such as a dataclass.
             "keyword_argument" => outer(3)
                 .and_then(|(_, call)| call.child_by_field_name("function"))
@@ -377,6 +385,12 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         if kind == "try_expression" {
             return Some(format!("{}?", self.expression_path(node.named_child(0)?, most)?));
+        }
+        // `x as Cart` has the members of `Cart`, whatever `x` has.
+        if kind == "as_expression"
+            && let Some(of_type) = node.named_child(1).and_then(|written| self.value_of_type(written))
+        {
+            return Some(of_type);
         }
         let is_transparent = self.nodes.transparent.contains(&kind);
         is_transparent.then(|| self.expression_path(node.named_child(0)?, most)).flatten()

@@ -81,6 +81,11 @@ pub struct DefinitionCandidate {
 }
 
 impl DefinitionCandidate {
+    /// Returns whether a use in `file` is the name of the definition itself: `app.handler = () => {}` sets a member, and may define it.
+    pub fn is_named_by(self, file: FileNumber, structure: &FileStructure, used: &NameUse) -> bool {
+        self.file == file && self.declared_in(structure).name_at == (used.line, used.column)
+    }
+
     /// Returns the declaration in the structure of its file.
     pub fn declared_in(self, structure: &FileStructure) -> &DeclaredItem {
         &structure.declared[self.declared as usize]

@@ -1,6 +1,7 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
+mod field_uses;
 mod function_imports;
 mod javascript_names;
 mod javascript_paths;
@@ -64,7 +65,8 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
     let mut shown = Vec::new();
     for (file, structure) in structures.0.iter().enumerate() {
         for of in resolver.find_uses(file as u32, structure) {
-            let (certainty, found) = resolver.resolve_use(file as u32, structure, of);
+            let (certainty, mut found) = resolver.resolve_use(file as u32, structure, of);
+            found.retain(|found| !found.is_named_by(file as u32, structure, of));
             let found: Vec<String> = found
                 .iter()
                 .map(|found| {

@@ -249,7 +249,8 @@ impl<'a> WorktreeStructures<'a> {
                 let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));
                 (self.lower_if_overloaded(certainty, &meant, &other), meant, all.len())
             });
-            if !meant.is_empty() {
+            let is_own = |meant: &DefinitionCandidate| meant.is_named_by(file, &structure, used);
+            if !meant.is_empty() && !meant.iter().all(is_own) {
                 found.push(ResolvedUse {
                     line: used.line,
                     column: used.column + 1,

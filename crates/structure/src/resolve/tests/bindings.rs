@@ -25,7 +25,7 @@ export function two({ load }: any) { return load; }
 export function three(o: any) { const { load = 1 } = o; return load; }
 ",
         "load",
-        &["a.ts:2 exact a.ts#load", "a.ts:2 exact a.ts#load"],
+        &["a.ts:2 exact a.ts#load", "a.ts:2 exact a.ts#load", "a.ts:4 nothing"],
     );
     check(
         "\
@@ -136,6 +136,7 @@ app.run = function () { return this.use(); };
         &[
             "lib/view.js:2 exact lib/view.js#View.prototype.lookup",
             "lib/view.js:2 nothing",
+            "lib/view.js:3 nothing",
             "lib/view.js:4 exact lib/view.js#View.prototype.lookup",
         ],
     );
@@ -143,13 +144,14 @@ app.run = function () { return this.use(); };
         files,
         "clean",
         &[
+            "lib/utils.js:1 nothing",
             "lib/utils.js:2 exact lib/utils.js#exports.clean",
             "lib/app.js:1 exact lib/utils.js#exports.clean",
             "lib/app.js:1 exact lib/utils.js#exports.clean",
             "lib/app.js:4 exact lib/utils.js#exports.clean",
         ],
     );
-    check(files, "use", &["lib/app.js:5 exact lib/app.js#app.use"]);
+    check(files, "use", &["lib/app.js:4 nothing", "lib/app.js:5 exact lib/app.js#app.use"]);
 }
 
 #[test]

@@ -268,7 +268,7 @@ function other(one) { one(); }
     );
     check(files, "three", &["use.js:3 exact lib.js#three"]);
     check(files, "four", &["use.js:3 exact lib.js#four"]);
-    check(files, "five", &["use.js:3 exact more.js#exports.five"]);
+    check(files, "five", &["more.js:1 nothing", "use.js:3 exact more.js#exports.five"]);
     check(
         files,
         "local",
