@@ -162,6 +162,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
         {
             self.found.scoped.extend(bound.iter().map(|(name, _)| (*name, scope.clone())));
         }
+        if let Some(scope) = self.scope_of_binding(node) {
+            self.found.in_blocks.extend(bound.iter().map(|(name, at)| (*name, *at, scope.clone())));
+        }
         self.found.bound.append(&mut bound);
     }
 

@@ -1,4 +1,6 @@
-//! Finds the block in which an import holds.
+//! Finds the block in which an import holds, or a bound name is known.
+
+use std::ops::Range;
 
 use tree_sitter::Node;
 
@@ -45,6 +47,7 @@ impl<'t> TreeWalker<'_, 't> {
         let (block, at) = declared?;
         let lines = lines_of(self.with_head(block));
         self.found.bound.retain(|bound| *bound != (name, at));
+        self.found.in_blocks.retain(|bound| (bound.0, bound.1) != (name, at));
         Some(lines)
     }
 
@@ -66,6 +69,28 @@ impl<'t> TreeWalker<'_, 't> {
     fn with_head(&self, block: Node<'t>) -> Node<'t> {
         let around = self.nodes_around().skip_while(|node| *node != block).nth(1);
         around.filter(|around| around.child_by_field_name("body") == Some(block)).unwrap_or(block)
+    }
+
+    /// Returns the bytes in which a name is known that a node of JavaScript binds; `None` at the top of the file, and in other languages.
+    pub(super) fn scope_of_binding(&self, node: Node<'t>) -> Option<Range<usize>> {
+        if self.nodes.import_syntax != ImportSyntax::JavaScript {
+            return None;
+        }
+        let scope = match node.kind() {
+            "arrow_function" | "for_in_statement" | "catch_clause" => Some(node),
+            "formal_parameters" => self.nodes_around().next(),
+            "variable_declarator" => {
+                let is_var =
+                    self.nodes_around().next().is_some_and(|around| around.kind() == "variable_declaration");
+                let is_scope = |around: &Node<'_>| match is_var {
+                    true => around.kind() == "statement_block" && self.with_head(*around) != *around,
+                    false => JAVASCRIPT_BLOCKS.contains(&around.kind()) || around.kind() == "for_statement",
+                };
+                self.nodes_around().find(is_scope)
+            }
+            _ => None,
+        };
+        scope.map(|scope| scope.byte_range())
     }
 
     /// Returns the nodes around the current one, innermost first.

@@ -15,22 +15,25 @@ pub(super) struct LocalNames<'a, 'o> {
     type_parameter_scopes: HashMap<&'a str, Vec<Range<usize>>>,
     /// The scopes of each name that is bound outside of definitions, like those of type parameters.
     scopes: HashMap<&'a str, Vec<Range<usize>>>,
+    /// The scopes of each name that is bound in a block.
+    block_scopes: HashMap<&'a str, Vec<Range<usize>>>,
     imported: HashSet<String>,
 }
 
 impl<'a, 'o> LocalNames<'a, 'o> {
-    /// Creates the lookup from names with their positions; type parameters, and names that are bound outside of definitions, both with
-    /// their scopes in bytes; and imported names.
+    /// Creates the lookup from names with their positions; type parameters, names that are bound outside of definitions, and names that
+    /// are bound in blocks, all with their scopes in bytes; and imported names.
     pub(super) fn new(
         around: &'a DefinitionIndex<'a, 'o>,
         bound: &[(&'a str, usize)],
-        (type_parameters, scoped): (ScopedNames<'a>, ScopedNames<'a>),
+        (type_parameters, scoped, in_blocks): (ScopedNames<'a>, ScopedNames<'a>, ScopedNames<'a>),
         imported: HashSet<String>,
     ) -> Self {
         let bound =
             bound.iter().filter_map(|(name, at)| Some((*name, around.innermost_function(*at)?))).collect();
-        let (type_parameter_scopes, scopes) = (unite_scopes(type_parameters), unite_scopes(scoped));
-        Self { around, bound, type_parameter_scopes, scopes, imported }
+        let [type_parameter_scopes, scopes, block_scopes] =
+            [type_parameters, scoped, in_blocks].map(unite_scopes);
+        Self { around, bound, type_parameter_scopes, scopes, block_scopes, imported }
     }
 
     /// Returns whether a name without a receiver is bound at byte `at`. A value is never a type parameter.
@@ -55,6 +58,7 @@ impl<'a, 'o> LocalNames<'a, 'o> {
     fn is_variable(&self, name: &str, at: usize) -> bool {
         self.around.functions_around(at).any(|function| self.bound.contains(&(name, function)))
             || is_in_scope(&self.scopes, name, at)
+            || is_in_scope(&self.block_scopes, name, at)
     }
 }
 

@@ -108,6 +108,9 @@ pub(super) struct FoundNames<'a> {
     /// Names that are bound outside of definitions, with the bytes in which they are known: by a template, or as parameters of a
     /// function without a name.
     scoped: Vec<(&'a str, Range<usize>)>,
+    /// Names that JavaScript binds in a block or a function, with their byte offsets and the bytes in which they are known. Functions without
+    /// a name are no definitions.
+    in_blocks: Vec<(&'a str, usize, Range<usize>)>,
     /// Arities of functions, with the byte offsets of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
     /// Byte offsets of names that C declares `static`.
@@ -190,7 +193,7 @@ impl<'a> FoundNames<'a> {
 
     /// Returns the structure of the file, given its definitions.
     pub(super) fn into_structure(
-        self,
+        mut self,
         outline: &DefinitionOutline<'_>,
         lines: &LineIndex,
         text: &str,
@@ -217,8 +220,11 @@ impl<'a> FoundNames<'a> {
         let around = DefinitionIndex { items, parents: &parents };
         set_arities(&mut structure.declared, self.arities, &around);
         let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
-        let locals = LocalNames::new(&around, &self.bound, (self.type_parameters, self.scoped), imported);
         let own_names = name_positions(items, text);
+        self.in_blocks.retain(|(_, at, _)| !own_names.contains(at));
+        let in_blocks = self.in_blocks.into_iter().map(|(name, _, scope)| (name, scope)).collect();
+        let locals =
+            LocalNames::new(&around, &self.bound, (self.type_parameters, self.scoped, in_blocks), imported);
         let mut names = NumberedNames::default();
         for found in self.uses {
             let within = around.innermost_definition(found.at);
@@ -332,7 +338,7 @@ fn declare_item(
         // `type Item` of an `impl` or a trait.
         TagKind::Type if matches!(holder, Some(TagKind::Scope | TagKind::Trait)) => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro if is_inside_type => DeclaredRole::Member,
-        TagKind::Function if holder.is_none() && is_set_on_object(&item.title) => DeclaredRole::Member,
+        TagKind::Function if is_set_on_object(own_title(items, item, parent)) => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro => DeclaredRole::Free,
         _ => DeclaredRole::Type,
     };
@@ -371,6 +377,16 @@ fn free_enumerator(
         None | Some(TagKind::Module) => DeclaredItem { role: DeclaredRole::Free, ..declared },
         _ => declared,
     }
+}
+
+/// Returns the part of the title of an item that is not that of the item around it.
+fn own_title<'i>(
+    items: &'i [DefinitionItem<'_>],
+    item: &'i DefinitionItem<'_>,
+    parent: Option<usize>,
+) -> &'i str {
+    let around = parent.map_or("", |parent| items[parent].title.as_str());
+    item.title.strip_prefix(around).map_or(&*item.title, |own| own.trim_start_matches(['.', ':']))
 }
 
 /// Returns whether a JavaScript function is assigned to a property, as in `app.use = function () {}`. A function that is

@@ -1,6 +1,6 @@
 //! Resolves names behind a receiver: the enclosing type, a module, a type or a value.
 
-use memod_base::types::{DeclaredRole, last_part};
+use memod_base::types::{DeclaredRole, TypedValue, last_part};
 
 use super::infer_types::TypeName;
 use super::javascript_exports::Exported;
@@ -96,6 +96,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let of_type = self.candidates_of_family(place, |_, found| {
             found.role.is_member() && last_part(found.owner_title()) == type_name
         });
+        let of_type = self.retain_members_of_local(place, path, of_type);
         let seen: Vec<DefinitionCandidate> =
             of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
         if !seen.is_empty() {
@@ -118,6 +119,38 @@ impl<S: StructureStore> Resolver<'_, S> {
         // The path names a type of another library.
         let is_type = type_name.starts_with(char::is_uppercase) && place.family != LanguageFamily::Go;
         if is_type { (Certainty::ByName, Vec::new()) } else { self.resolve_untyped_value(place) }
+    }
+
+    /// Returns `members` without those of other variables of the name: a member that is set on another `watch` is none of this one.
+    fn retain_members_of_local(
+        &self,
+        place: &UsePlace<'_>,
+        path: &str,
+        mut members: Vec<DefinitionCandidate>,
+    ) -> Vec<DefinitionCandidate> {
+        if place.family != LanguageFamily::JavaScript {
+            return members;
+        }
+        // What a function sets on its own variable is a member there alone.
+        members.retain(|member| {
+            let structure = self.structures.structure_of(member.file);
+            let holder = member.declared_in(&structure).parent;
+            let is_local = structure.find_item(holder).is_some_and(|holder| holder.is_callable);
+            !is_local
+                || member.file == place.file
+                    && place.definitions_around().any(|around| Some(around) == holder)
+        });
+        let is_value = |value: &&TypedValue| place.structure.name(value.name) == path;
+        let binders: Vec<u32> =
+            place.structure.values.iter().filter(is_value).filter_map(TypedValue::enclosing_id).collect();
+        if let Some(binder) = place.definitions_around().find(|around| binders.contains(around)) {
+            members.retain(|member| {
+                let structure = self.structures.structure_of(member.file);
+                member.file == place.file
+                    && structure.enclosing_ids(Some(member.declared)).any(|around| around == binder)
+            });
+        }
+        members
     }
 
     /// Returns whether a path of Go ends in a call of a value's member, as in `mill.Hook()`, which does not mean a type `Hook`.

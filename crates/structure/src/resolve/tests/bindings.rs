@@ -381,3 +381,66 @@ int g(void) { return yfun(2); }
         ],
     );
 }
+
+#[test]
+fn a_variable_of_a_closure_hides_an_import_and_what_is_set_on_another() {
+    let repository = "\
+== a.ts
+export function run() {}
+export const tools = { count() {} }
+== use.test.ts
+import { run } from './a'
+import * as a from './a'
+it('one', () => {
+  const run = make()
+  run()
+  const a = make()
+  a.run()
+})
+it('two', () => {
+  run()
+  for (const run of list) { run() }
+  list.map((run) => run())
+  list.map(({ run }) => { run() })
+  try { run() } catch (run) { run() }
+  a.run()
+})
+";
+    check(
+        repository,
+        "run",
+        &[
+            "use.test.ts:1 exact a.ts#run",
+            "use.test.ts:7 nothing",
+            "use.test.ts:10 exact a.ts#run",
+            "use.test.ts:14 exact a.ts#run",
+            "use.test.ts:15 exact a.ts#run",
+        ],
+    );
+    let watches = "\
+== watch.js
+const watch = {}
+watch.count = function () {}
+watch.count()
+function one() {
+  const watch = start()
+  watch.count()
+}
+function two() {
+  const watch = start()
+  watch.count = () => {}
+  watch.count()
+}
+";
+    check(
+        watches,
+        "count",
+        &[
+            "watch.js:2 nothing",
+            "watch.js:3 exact watch.js#watch.count",
+            "watch.js:6 by name watch.js#watch.count watch.js#two.watch.count",
+            "watch.js:10 nothing",
+            "watch.js:11 exact watch.js#two.watch.count",
+        ],
+    );
+}
