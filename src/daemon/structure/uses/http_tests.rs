@@ -45,18 +45,11 @@ pub(super) fn add_http_tests(
     }
     let mut has_tests = false;
     for file in list_test_files(structures, &routes, &meant)? {
-        let path = structures.paths.path_of(file).to_owned();
         let Some(lines) = texts.read_lines(structures, file)? else { continue };
         let requests = list_requests(lines.raw_lines());
         let structure = structures.structure_of(file);
         for request in requests {
-            let Some((route, via)) = find_meant_route(&routes, &meant, (file, &request)) else { continue };
-            tracing::trace!(
-                path,
-                line = request.line,
-                route = routes[route].1.path,
-                "a test requests a route"
-            );
+            let Some((via, of_route)) = find_meant_route(&routes, &meant, (file, &request)) else { continue };
             has_tests = true;
             let (weight, certainty, depth) = via.map_or((1.0, Certainty::Exact, 0), |via| {
                 let step = &reached.steps[via];
@@ -67,7 +60,7 @@ pub(super) fn add_http_tests(
                 depth: depth + 1,
                 via,
                 line: request.line,
-                certainty: certainty.max(Certainty::Likely),
+                certainty: certainty.max(of_route),
                 weight: weight * WEIGHT,
             });
         }
@@ -163,13 +156,14 @@ fn list_test_files(
     Ok(files.into_iter().take(MOST_FILES).collect())
 }
 
-/// Returns the reached route that a request means, with its step: the one that fits best. A route in the file of the request comes before
-/// all others, because tests of a framework declare their own.
+/// Returns the step that leads to the route which a request means, if it was reached, and how certain it is: the route that fits best. A
+/// route in the file of the request comes before all others, because tests of a framework declare their own. Many programs have a route
+/// without a name, such as `/`, so elsewhere it is the same only by name.
 fn find_meant_route(
     routes: &[(FileNumber, HttpRoute)],
     meant: &ReachedRoutes,
     (file, request): (FileNumber, &HttpRequest),
-) -> Option<(usize, Option<usize>)> {
+) -> Option<(Option<usize>, Certainty)> {
     let is_declaration = |(own, route): &(FileNumber, HttpRoute)| *own == file && route.line == request.line;
     if routes.iter().any(is_declaration) {
         return None;
@@ -178,8 +172,9 @@ fn find_meant_route(
         let fit = fit_route(route, request)?;
         Some(((*own == file, fit), meant.contains_key(&number), Reverse(number)))
     });
-    let (_, _, Reverse(best)) = fits.max()?;
-    meant.get(&best).map(|step| (best, *step))
+    let ((is_own, (_, n_equal)), _, Reverse(best)) = fits.max()?;
+    let certainty = if is_own || n_equal > 0 { Certainty::Likely } else { Certainty::ByName };
+    meant.get(&best).map(|step| (*step, certainty))
 }
 
 /// Returns the innermost definition around a line.
