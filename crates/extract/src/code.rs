@@ -27,6 +27,9 @@ use crate::definitions::tags::TagKind;
 /// Largest text that is parsed, in bytes; the caller refuses larger files anyway.
 const MAX_PARSED_BYTES: usize = 2 << 20;
 
+/// Largest component that is parsed although it has a line over 10,000 bytes.
+const MAX_LONG_MARKUP_BYTES: usize = 256 << 10;
+
 /// Longest text after the last definition of a container that is added to the chunk before it, in bytes: `}  // namespace x`.
 const SHORT_TAIL_BYTES: usize = 80;
 
@@ -40,10 +43,13 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     let component = format.map(|format| (read_component(format, text), component_name(path)));
     // Markup may have long lines, such as the path of an icon, beside code that is not minified.
     let minified = match &component {
-        Some((component, _)) => is_minified_code(&component.text),
-        None => is_minified(text),
+        Some((component, _)) if text.len() <= MAX_LONG_MARKUP_BYTES => is_minified_code(&component.text),
+        _ => is_minified(text),
     };
     let mut extracted = Extraction { minified, ..Extraction::default() };
+    if minified && component.is_some() {
+        extracted.problems.push("a line has over 10,000 bytes, so the component is not read".to_owned());
+    }
     let mut writer = ChunkWriter { text, lines: LineIndex::new(text), items: &[], chunks: Vec::new() };
     if extracted.minified || text.len() > MAX_PARSED_BYTES {
         writer.write_plain(0..text.len(), None);
