@@ -1,5 +1,6 @@
-//! Records the fields that patterns of JavaScript read and that literals of a known type set: `const { total } = cart`,
-//! `const cart: Cart = { total: 1 }`.
+//! Records the fields that patterns of JavaScript read and that literals of a known type set.
+//!
+//! `const { total } = cart` reads a field, `const cart: Cart = { total: 1 }` sets one.
 
 use std::borrow::Cow;
 

@@ -92,6 +92,9 @@ impl DefinitionCandidate {
     }
 }
 
+/// A file, and a line if the file imports all names of a module in a block.
+type WildcardPlace = (FileNumber, Option<u32>);
+
 /// Resolves the uses of one name in a worktree.
 pub struct Resolver<'a, S> {
     paths: &'a PathIndex,
@@ -100,7 +103,7 @@ pub struct Resolver<'a, S> {
     candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
     aliases: KnownAliases,
     /// The definitions that each file imports without naming them, such as `use a::*`; if a file does that in a block, for each line.
-    wildcards: RefCell<HashMap<(FileNumber, Option<u32>), Vec<DefinitionCandidate>>>,
+    wildcards: RefCell<HashMap<WildcardPlace, Vec<DefinitionCandidate>>>,
 }
 
 impl<'a, S: StructureStore> Resolver<'a, S> {

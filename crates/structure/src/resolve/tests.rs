@@ -78,10 +78,9 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
                     format!("{path}#{title}{line}")
                 })
                 .collect();
-            let found = if found.is_empty() {
-                "nothing".to_owned()
-            } else {
-                format!("{} {}", certainty.as_str(), found.join(" "))
+            let found = match found.as_slice() {
+                [] => "nothing".to_owned(),
+                _ => format!("{} {}", certainty.as_str(), found.join(" ")),
             };
             shown.push(format!("{}:{} {found}", files[file].0, of.line));
         }

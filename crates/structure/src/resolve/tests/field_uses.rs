@@ -1,3 +1,5 @@
+//! Checks the uses of fields in patterns, typed literals and casts.
+
 use super::check;
 
 #[test]

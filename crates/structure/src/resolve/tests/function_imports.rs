@@ -1,3 +1,5 @@
+//! Checks that an import in a function holds there alone.
+
 use super::check;
 
 #[test]
