@@ -217,7 +217,7 @@ fn check_file(path: &str, text: &str, titles: &[&str], uses: &[&str]) {
     for expected in uses {
         assert!(shown.iter().any(|found| found == expected), "{expected}: {shown:?}\n{text}");
     }
-    let is_in_text = |name: &String| text.contains(name.trim_start_matches("self"));
+    let is_in_text = |name: &String| text.contains(name.trim_start_matches("self").trim_end_matches("()"));
     assert!(structure.names.iter().all(is_in_text), "{:?}\n{text}", structure.names);
 }
 

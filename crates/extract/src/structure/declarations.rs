@@ -9,7 +9,8 @@ use tree_sitter::Node;
 use super::languages::{ImportSyntax, TEMPLATE_PARAMETERS};
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 use super::{
-    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, offset_in, value_types,
+    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, node_marks, offset_in,
+    value_types,
 };
 
 /// Most declarators around a name, such as pointers and arrays.
@@ -50,6 +51,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         if constructor_calls::CALL_KINDS.contains(&kind) {
             self.add_constructor_call(node);
+        }
+        match kind {
+            node_marks::RECORD => self.add_record_components(node),
+            "record_pattern_component" | "type_pattern" => self.add_java_pattern(node),
+            _ => {}
         }
         if self.nodes.callables.contains(&kind) {
             self.found.arities.extend(arity::function_arity(node, self.text));
@@ -256,6 +262,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 false
             }
             ("pair_pattern", Some("value")) | (_, None) => true,
+            // `Order { total: sum }` binds `sum`, and `Order { total }` binds `total`.
+            ("field_pattern", Some("name")) => parent.child_by_field_name("pattern").is_none(),
             (_, Some(field)) => !NOT_BOUND.contains(&field),
         })
     }

@@ -185,7 +185,7 @@ const RUST: NodeKinds = NodeKinds {
     ],
     functions: &[("function_item", "return_type"), ("function_signature_item", "return_type")],
     callables: &["function_item", "function_signature_item"],
-    labels: &[("field_initializer", "field"), ("field_declaration", "name")],
+    labels: &[("field_initializer", "field"), ("field_declaration", "name"), ("field_pattern", "name")],
     methods: &[],
     transparent: &[
         "reference_expression",
@@ -293,9 +293,11 @@ const JAVA: NodeKinds = NodeKinds {
         ("catch_formal_parameter", "name"),
         ("inferred_parameters", ""),
         ("lambda_expression", "parameters"),
+        ("instanceof_expression", "name"),
     ],
     type_parameters: &[("type_parameter", "")],
     values: &[
+        ("instanceof_expression", "name", "right", ""),
         ("formal_parameter", "name", "type", ""),
         ("local_variable_declaration", "declarator", "type", ""),
         ("field_declaration", "declarator", "type", ""),
@@ -320,7 +322,8 @@ const C: NodeKinds = NodeKinds {
     members: &[("field_expression", "argument", "field"), ("qualified_identifier", "scope", "name")],
     fields: &["field_expression"],
     calls: &[("call_expression", "function")],
-    bases: &[("base_class_clause", "")],
+    // A type has the members of the type that it is another name of.
+    bases: &[("base_class_clause", ""), ("type_definition", "type"), ("alias_declaration", "type")],
     binders: &[
         ("parameter_declaration", "declarator"),
         ("init_declarator", "declarator"),

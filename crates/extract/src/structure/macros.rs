@@ -27,10 +27,33 @@ pub(super) fn receiver_among_tokens(
     (receiver, is_call)
 }
 
+/// Returns the type of the literal or pattern among whose tokens, in `around`, a name is a key, as the path of the type, and whether
+/// the name is nothing else: a key without a value is also the name of a variable.
+pub(super) fn literal_type_among_tokens(
+    walker: &TreeWalker<'_, '_>,
+    around: Node<'_>,
+    name: Node<'_>,
+) -> Option<(String, bool)> {
+    let (before, after) = (name.prev_sibling()?.kind(), name.next_sibling()?.kind());
+    let is_key = after == ":";
+    let is_place = matches!(before, "{" | "," | "ref" | "mut" | "mutable_specifier")
+        && (is_key || matches!(after, "," | "}"));
+    if !is_place || around.child_count() > MAX_TOKENS || !walker.text_of(around).starts_with('{') {
+        return None;
+    }
+    let of_type =
+        around.prev_sibling().filter(|of_type| walker.text_of(*of_type).starts_with(char::is_uppercase))?;
+    Some((path_ending_at(walker, of_type)?, is_key))
+}
+
 /// Returns the path that ends before a separator.
 fn path_before(walker: &TreeWalker<'_, '_>, separator: Node<'_>) -> Option<String> {
+    path_ending_at(walker, separator.prev_sibling()?)
+}
+
+fn path_ending_at(walker: &TreeWalker<'_, '_>, last: Node<'_>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    let mut before = separator.prev_sibling()?;
+    let mut before = last;
     for _ in 0..MAX_RECEIVER_PARTS {
         let mut end = String::new();
         if before.kind() == "?" {

@@ -8,6 +8,7 @@ mod arity;
 mod client_scripts;
 mod constructor_calls;
 mod declarations;
+mod field_keys;
 mod format_uses;
 mod import_scopes;
 mod imports;
@@ -117,6 +118,8 @@ pub(super) struct FoundNames<'a> {
     internal: HashSet<usize>,
     /// Spans of the scripts of a component that run in the browser, with the variables that are given to each.
     client_scripts: Vec<(Range<usize>, String)>,
+    /// Byte offsets of the components of records of Java.
+    accessors: HashSet<usize>,
     /// Whether the constants of enumerations need no qualifier, as in C.
     has_free_enumerators: bool,
 }
@@ -201,9 +204,12 @@ impl<'a> FoundNames<'a> {
         let items = &outline.items;
         let parents = parent_ids(items);
         let declared = items.iter().zip(&parents).map(|(item, parent)| {
-            let mut names = item.names.iter().filter_map(|name| offset_in(name, text));
-            let is_internal = names.any(|at| self.internal.contains(&at));
-            let declared = declare_item(items, item, *parent, lines, text);
+            let names: Vec<usize> = item.names.iter().filter_map(|name| offset_in(name, text)).collect();
+            let is_internal = names.iter().any(|at| self.internal.contains(at));
+            let mut declared = declare_item(items, item, *parent, lines, text);
+            if names.iter().any(|at| self.accessors.contains(at)) {
+                declared.arity = Some(Arity { least: 0, most: 0 });
+            }
             if declared.role == DeclaredRole::Field && self.has_free_enumerators {
                 return free_enumerator(items, &parents, *parent, text, declared);
             }

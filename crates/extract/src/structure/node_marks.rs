@@ -22,6 +22,11 @@ pub(super) const IMPORT: u8 = 1 << 2;
 /// Mark of a node that binds names, declares values or type parameters, is a function, or calls a constructor or the loader of a module.
 pub(super) const DECLARES: u8 = 1 << 3;
 
+/// Kinds of nodes of Java that bind a variable after its type, and the kind of a declaration whose parameters are fields.
+const JAVA_PATTERNS: [&str; 3] = ["record_pattern_component", "type_pattern", RECORD];
+/// Kind of the declaration of a record of Java.
+pub(super) const RECORD: &str = "record_declaration";
+
 /// The marks of the kinds of one grammar.
 pub(crate) struct NodeKindMarks {
     nodes: &'static NodeKinds,
@@ -64,6 +69,7 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || nodes.callables.contains(&kind)
         || kind == TEMPLATE_PARAMETERS
         || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
+        || nodes.import_syntax == ImportSyntax::Java && JAVA_PATTERNS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::JavaScript && kind == "call_expression"
         || nodes.import_syntax == ImportSyntax::Python
             && matches!(kind, "call" | "return_statement" | "yield" | "as_pattern")

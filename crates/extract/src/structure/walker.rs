@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use memod_base::types::{UseRole, last_part};
+use memod_base::types::UseRole;
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{
-    FIELD_DECLARATION, GO_LIST_TYPES, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds,
-};
+use super::languages::{FIELD_DECLARATION, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds};
 use super::node_marks::{self, FieldId, NodeKindMarks};
 use super::python_names::PytestNames;
 use crate::components::ComponentFormat;
@@ -32,8 +30,6 @@ const METHOD_REFERENCE: &str = "method_reference";
 
 /// Functions of Svelte that begin with `$` and are no stores.
 const RUNES: [&str; 7] = ["state", "derived", "effect", "props", "bindable", "inspect", "host"];
-/// Most literals of Go that are read around a key.
-const MAX_LITERALS: usize = 8;
 
 /// Walks over the syntax tree of a file, and returns the names, imports and values in it.
 /// `component` is the format of a component.
@@ -152,6 +148,10 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_self_name(name) {
             return;
         }
+        if parent_kind == "token_tree" && self.add_field_among_tokens(parent, node) {
+            return;
+        }
+        self.add_shorthand_field(node, parent_kind);
         let member =
             self.nodes.members.iter().find(|member| member.0 == parent_kind && Some(member.2) == field);
         let is_own_call = self.is_callee(parent_kind, field);
@@ -210,40 +210,6 @@ impl<'a, 't> TreeWalker<'a, 't> {
         self.nodes.fields.contains(&kind) && !may_be_type
     }
 
-    /// Records the name of a field that a literal sets: a key in a literal of a struct, or a keyword in the call of a type. Other
-    /// labels are no uses.
-    fn add_field_key(&mut self, node: Node<'t>, parent_kind: &str) {
-        let outer = |n_up: usize| self.path.len().checked_sub(n_up).map(|at| (at, self.path[at].0));
-        let receiver = match parent_kind {
-            "field_initializer" => outer(3)
-                .and_then(|(_, literal)| literal.child_by_field_name("name"))
-                .map(|of_type| self.find_receiver(of_type, "")),
-            "field_designator" => Some(FoundReceiver::Other),
-            "pair" if node.kind() == "property_identifier" => self.receiver_of_literal(2),
-            // A type of Python whose fields its constructor sets, such as a dataclass.
-            "keyword_argument" => outer(3)
-                .and_then(|(_, call)| call.child_by_field_name("function"))
-                .filter(|called| last_part(self.text_of(*called)).starts_with(char::is_uppercase))
-                .map(|of_type| self.find_receiver(of_type, "")),
-            "literal_element" => outer(3)
-                .and_then(|(body, _)| self.type_of_literal(body, MAX_LITERALS))
-                .map(|of_type| self.find_receiver(of_type, "")),
-            _ => None,
-        };
-        let name = self.text_of(node);
-        if let Some(receiver) = receiver.filter(|_| !name.is_empty() && name.len() <= MAX_NAME_BYTES) {
-            let (at, role) = (node.start_byte(), UseRole::Field);
-            self.found.uses.push(FoundUse {
-                name: Cow::Borrowed(name),
-                at,
-                receiver,
-                role,
-                n_arguments: None,
-                is_value: true,
-            });
-        }
-    }
-
     /// Returns the name that a node means, with its byte: in Svelte, `$count` is the value of the store `count`.
     fn used_name(&self, node: Node<'_>) -> (&'a str, usize) {
         let (name, at) = (self.text_of(node), node.start_byte());
@@ -260,38 +226,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         self.nodes.calls.iter().any(|call| call.0 == kind && Some(call.1) == field)
     }
 
-    /// Returns whether a node where a label may be is a plain label. `[key]` is computed, and keys of maps and lists in Go
-    /// are values.
-    fn is_inner_label(&self, node: Node<'_>) -> bool {
-        if node.named_child_count() != 1 || node.kind() == "computed_property_name" {
-            return false;
-        }
-        // In Go, a key is in an element, the element in a pair, and the pair in the body of a literal. A literal of a named
-        // type is read as a struct.
-        let body = self.path.len().checked_sub(3);
-        let literal_type = body.and_then(|body| self.type_of_literal(body, MAX_LITERALS));
-        !literal_type.is_some_and(|node| node.kind() == "map_type" || GO_LIST_TYPES.contains(&node.kind()))
-    }
-
-    /// Returns the type of the Go literal whose body is at a position in the path. A literal inside of another may leave its
-    /// type out, which then follows from the outer literal. At most `most` outer literals are read.
-    fn type_of_literal(&self, body: usize, most: usize) -> Option<Node<'t>> {
-        let around = body.checked_sub(1)?;
-        let (element, field) = self.path[around];
-        if element.kind() == "composite_literal" {
-            return element.child_by_field_name("type");
-        }
-        let is_in_pair = self.path[around.checked_sub(1)?].0.kind() == "keyed_element";
-        let outer = around.checked_sub(if is_in_pair { 2 } else { 1 })?;
-        let outer = self.type_of_literal(outer, most.checked_sub(1)?)?;
-        let part = match (outer.kind(), self.marks.field_name(field)) {
-            ("map_type", Some("key")) => "key",
-            ("map_type", _) => "value",
-            (kind, _) if GO_LIST_TYPES.contains(&kind) => "element",
-            _ => return None,
-        };
-        let part_type = outer.child_by_field_name(part)?;
-        if part_type.kind() == "pointer_type" { part_type.named_child(0) } else { Some(part_type) }
+    pub(super) fn field_name(&self, field: Option<FieldId>) -> Option<&str> {
+        self.marks.field_name(field)
     }
 
     /// Returns the number of arguments of the call `n_up` nodes above, if its language counts them.
@@ -329,7 +265,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         self.nodes.self_names.contains(&name) || self.own_receiver.is_some_and(|(own, _)| own == name)
     }
 
-    fn find_receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
+    pub(super) fn find_receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
         // In `self::f`, `self` is the module.
         let is_module =
             |path: &str| member_kind == "scoped_identifier" && path.split('.').next() == Some("self");

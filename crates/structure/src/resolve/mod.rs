@@ -40,7 +40,7 @@ use self::overloads::is_constructor;
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
-    DeclaredItem, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
+    DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
 };
 
 use self::known_aliases::KnownAliases;
@@ -264,7 +264,8 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             let found = own_file.filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
                 // A name that is not called means a field, not a method.
-                let is_called = place.is_call || declared.arity.is_none();
+                let is_called =
+                    place.is_call || declared.arity.is_none() || declared.role == DeclaredRole::Field;
                 // In Python, the body of a class sees the names that it sets.
                 let is_in_body = place.family == LanguageFamily::Python && place.within == holder;
                 let is_visible = !declared.role.is_member()

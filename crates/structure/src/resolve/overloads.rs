@@ -76,9 +76,11 @@ impl<S: StructureStore> Resolver<'_, S> {
                 self.restrict_candidates(is_set_by_constructor)
             }
             UseRole::Field => self.restrict_candidates(|_, declared| declared.role == DeclaredRole::Field),
-            UseRole::Call if separates => self.restrict_candidates(|_, declared| {
-                // The constructor of a variant is called: `Shape::Circle(1.0)`.
-                declared.role != DeclaredRole::Field || declared.names.starts_with(char::is_uppercase)
+            UseRole::Call if separates => self.restrict_candidates(|structure, declared| {
+                // The constructor of a variant is called: `Shape::Circle(1.0)`, and a component of a record: `order.total()`.
+                declared.role != DeclaredRole::Field
+                    || declared.names.starts_with(char::is_uppercase)
+                    || is_accessor(structure, declared)
             }),
             _ => None,
         }
@@ -112,4 +114,12 @@ fn is_set_by_constructor(structure: &FileStructure, declared: &DeclaredItem) -> 
     declared.role == DeclaredRole::Field
         && of_type
         && !others.any(|other| other.parent == declared.parent && other.names == "__init__")
+}
+
+/// Returns whether a field is a component of a record that is called to read it, because the record has no method of its name.
+fn is_accessor(structure: &FileStructure, field: &DeclaredItem) -> bool {
+    let own = structure.declared.iter().filter(|other| {
+        other.role == DeclaredRole::Member && other.parent == field.parent && other.names == field.names
+    });
+    field.arity.is_some() && !own.into_iter().any(|method| method.arity == field.arity)
 }

@@ -3,6 +3,7 @@
 mod bindings;
 mod field_uses;
 mod function_imports;
+mod field_keys;
 mod javascript_names;
 mod javascript_paths;
 mod member_fields;

@@ -38,7 +38,7 @@ int run(void) { int x = load(); int load = x; return load; }
 int more(void) { int y = load(); return y; }
 ",
         "load",
-        &["a.c:3 by name a.c#ops::load", "a.c:3 exact a.c#load", "b.c:1 by name a.c#load"],
+        &["a.c:3 exact a.c#ops::load", "a.c:3 exact a.c#load", "b.c:1 by name a.c#load"],
     );
     check(
         "\
