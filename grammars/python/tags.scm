@@ -2,7 +2,9 @@
 (class_definition name: (identifier) @name) @definition.class
 (function_definition name: (identifier) @name) @definition.function
 (module (expression_statement (assignment left: (identifier) @name)) @definition.constant)
+(module (expression_statement (assignment left: (pattern_list (identifier) @name @definition.constant))))
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition.field)))
+(class_definition body: (block (expression_statement (assignment left: (pattern_list (identifier) @name @definition.field)))))
 (assignment left: (attribute object: (identifier) @owner attribute: (identifier) @name)
   (#match? @owner "^([A-Z]|(self|cls)$)")) @definition.field
 (assignment left: (pattern_list (attribute object: (identifier) @owner attribute: (identifier) @name) @definition.field)

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use memod_base::types::{UseRole, last_part};
+use memod_base::types::UseRole;
 use tree_sitter::Node;
 
 use super::languages::{GO_LIST_TYPES, ImportSyntax};
@@ -25,11 +25,16 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "field_designator" => Some(self.type_of_designator()),
             "pair" if node.kind() == "property_identifier" => self.receiver_of_literal(2),
             // A type of Python whose fields its constructor sets, such as a dataclass.
-            "keyword_argument" => self
-                .node_above(3)
-                .and_then(|(_, call)| call.child_by_field_name("function"))
-                .filter(|called| last_part(self.text_of(*called)).starts_with(char::is_uppercase))
-                .map(|of_type| self.find_receiver(of_type, "")),
+            "keyword_argument" => self.node_above(3).and_then(|(_, call)| self.receiver_of_keywords(call)),
+            // `case Order(total=0)` reads any attribute.
+            "keyword_pattern" => {
+                let of_type = self.node_above(3).and_then(|(_, pattern)| pattern.named_child(0));
+                if let Some(of_type) = of_type {
+                    let receiver = self.receiver_of_created(of_type);
+                    self.add_string_use(node, receiver);
+                }
+                return;
+            }
             "literal_element" => self.node_above(3).and_then(|(body, _)| self.receiver_of_go_key(body)),
             _ => None,
         };

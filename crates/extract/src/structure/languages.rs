@@ -104,6 +104,7 @@ const PYTHON: NodeKinds = NodeKinds {
     callables: &[],
     labels: &[
         ("keyword_argument", "name"),
+        ("keyword_pattern", ""),
         ("default_parameter", "name"),
         ("typed_default_parameter", "name"),
     ],

@@ -21,16 +21,21 @@ pub(super) struct LocalNames<'a, 'o> {
 }
 
 impl<'a, 'o> LocalNames<'a, 'o> {
-    /// Creates the lookup from names with their positions; type parameters, names that are bound outside of definitions, and names that
-    /// are bound in blocks, all with their scopes in bytes; and imported names.
+    /// Creates the lookup from names that are bound and names that are not, with their positions; type parameters, names that are
+    /// bound outside of definitions, and names that are bound in blocks, all with their scopes in bytes; and imported names.
     pub(super) fn new(
         around: &'a DefinitionIndex<'a, 'o>,
-        bound: &[(&'a str, usize)],
+        (bound, unbound): (&[(&'a str, usize)], &[(&'a str, usize)]),
         (type_parameters, scoped, in_blocks): (ScopedNames<'a>, ScopedNames<'a>, ScopedNames<'a>),
         imported: HashSet<String>,
     ) -> Self {
-        let bound =
-            bound.iter().filter_map(|(name, at)| Some((*name, around.innermost_function(*at)?))).collect();
+        let in_function = |names: &[(&'a str, usize)]| -> HashSet<(&'a str, usize)> {
+            names.iter().filter_map(|(name, at)| Some((*name, around.innermost_function(*at)?))).collect()
+        };
+        let mut bound = in_function(bound);
+        in_function(unbound).iter().for_each(|outer| {
+            bound.remove(outer);
+        });
         let [type_parameter_scopes, scopes, block_scopes] =
             [type_parameters, scoped, in_blocks].map(unite_scopes);
         Self { around, bound, type_parameter_scopes, scopes, block_scopes, imported }

@@ -20,6 +20,7 @@ mod macros;
 mod node_marks;
 mod node_text;
 mod python_names;
+mod python_strings;
 mod typed_fields;
 mod value_types;
 mod walker;
@@ -103,6 +104,8 @@ pub(super) struct FoundNames<'a> {
     uses: Vec<FoundUse<'a>>,
     /// Bound names, parameters and variables, with their byte offsets.
     bound: Vec<(&'a str, usize)>,
+    /// Names that a function does not bind, although it sets them, with the byte offsets of the statements that say so.
+    unbound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
     /// Type parameters and parameters of templates, with the bytes of their scopes.
     type_parameters: Vec<(&'a str, Range<usize>)>,
@@ -229,8 +232,8 @@ impl<'a> FoundNames<'a> {
         let own_names = name_positions(items, text);
         self.in_blocks.retain(|(_, at, _)| !own_names.contains(at));
         let in_blocks = self.in_blocks.into_iter().map(|(name, _, scope)| (name, scope)).collect();
-        let locals =
-            LocalNames::new(&around, &self.bound, (self.type_parameters, self.scoped, in_blocks), imported);
+        let bound = (&*self.bound, &*self.unbound);
+        let locals = LocalNames::new(&around, bound, (self.type_parameters, self.scoped, in_blocks), imported);
         let mut names = NumberedNames::default();
         for found in self.uses {
             let within = around.innermost_definition(found.at);

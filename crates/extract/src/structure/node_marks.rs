@@ -27,6 +27,18 @@ const JAVA_PATTERNS: [&str; 3] = ["record_pattern_component", "type_pattern", RE
 /// Kind of the declaration of a record of Java.
 pub(super) const RECORD: &str = "record_declaration";
 
+/// Kinds of nodes of Python that are read beside declarations.
+const PYTHON_NAMES: [&str; 8] = [
+    "call",
+    "return_statement",
+    "yield",
+    "as_pattern",
+    "dotted_name",
+    "splat_pattern",
+    "global_statement",
+    "nonlocal_statement",
+];
+
 /// The marks of the kinds of one grammar.
 pub(crate) struct NodeKindMarks {
     nodes: &'static NodeKinds,
@@ -71,8 +83,7 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::Java && JAVA_PATTERNS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::JavaScript && kind == "call_expression"
-        || nodes.import_syntax == ImportSyntax::Python
-            && matches!(kind, "call" | "return_statement" | "yield" | "as_pattern")
+        || nodes.import_syntax == ImportSyntax::Python && PYTHON_NAMES.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

@@ -33,8 +33,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "assignment" => self.add_named_exports(node),
             "return_statement" => self.add_returned_value(node),
             "yield" if self.is_in_fixture() => self.add_returned_value(node),
-            "as_pattern" => self.add_context_value(node),
+            "as_pattern" => {
+                self.add_context_value(node);
+                self.add_captured_name(node);
+            }
+            "dotted_name" | "splat_pattern" => self.add_captured_name(node),
+            "global_statement" | "nonlocal_statement" => self.add_outer_names(node),
             "call" => {
+                self.add_python_call(node);
                 let called = field_text(node, "function", self.text).unwrap_or_default();
                 if NAMING_CALLS.contains(&last_part(called)) {
                     let arguments = node.child_by_field_name("arguments");
@@ -56,6 +62,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 }
             }
         }
+        self.finish_called_values();
         self.found.uses.sort_by_key(|found| found.at);
         if OPEN_EXPORTS.iter().any(|way| self.text.contains(way)) {
             self.found.exports.retain(|export| export.name != export.local);
@@ -203,7 +210,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
     /// Returns the parameters whose values a decorator `parametrize` gives, so that they are no fixtures.
     fn direct_parameters(&self, decorator: Node<'t>) -> Vec<&'a str> {
         let is_it = self.called_name(decorator).is_some_and(|name| last_part(name) == "parametrize");
-        if !is_it || self.text_of(decorator).contains("indirect") {
+        let indirect = self.indirect_names(decorator);
+        if !is_it || indirect.as_ref().is_some_and(Vec::is_empty) {
             return Vec::new();
         }
         let call = decorator.named_child(0);
@@ -216,7 +224,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
             _ => vec![named],
         });
         let names = strings.filter_map(string_content).flat_map(|content| self.text_of(content).split(','));
-        names.map(str::trim).collect()
+        let names = names.map(str::trim);
+        names.filter(|name| !indirect.iter().flatten().any(|passed| passed == name)).collect()
     }
 
     /// Records the names in `__all__`, and the plugins of pytest, which bring in their fixtures.
@@ -234,6 +243,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             let name = self.text_of(content);
             if left == "__all__" {
                 self.found.exports.push(ExportedName { name: name.to_owned(), local: name.to_owned() });
+                self.add_string_use(content, FoundReceiver::None);
             } else {
                 self.found.imports.push(create_import("", name, ""));
             }
@@ -247,7 +257,7 @@ fn fixture_use(name: &str, at: usize) -> FoundUse<'_> {
 }
 
 /// Returns the node with the text of a string; `None` for another node and for an empty string.
-fn string_content(node: Node<'_>) -> Option<Node<'_>> {
+pub(super) fn string_content(node: Node<'_>) -> Option<Node<'_>> {
     if node.kind() != "string" {
         return None;
     }

@@ -50,6 +50,7 @@ pub(crate) fn walk_tree<'a>(
         component,
         imported_patterns: HashSet::new(),
         pytest: PytestNames::default(),
+        called_values: Vec::new(),
     };
     walker.found.has_free_enumerators = nodes.import_syntax == ImportSyntax::C;
     walker.visit_nodes(&mut root.walk());
@@ -73,6 +74,8 @@ pub(super) struct TreeWalker<'a, 't> {
     /// Patterns that bind imported names, which are no variables.
     pub(super) imported_patterns: HashSet<usize>,
     pub(super) pytest: PytestNames<'a>,
+    /// Callees of Python as paths, with their bytes.
+    pub(super) called_values: Vec<(String, usize)>,
 }
 
 impl<'a, 't> TreeWalker<'a, 't> {

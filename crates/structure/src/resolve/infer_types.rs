@@ -144,7 +144,9 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     fn type_of_value(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
         match path.rsplit_once('.') {
-            None if path == "self" => Self::enclosing_type(place),
+            None if path == "self" => {
+                Self::enclosing_type(place).or_else(|| self.type_of_variable(place, path))
+            }
             None => self.type_of_variable(place, path),
             Some((prefix, name)) => match self.infer_type(place, prefix) {
                 Some(type_name) => self.type_of_field(place, &type_name, name),
@@ -259,11 +261,15 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     /// Returns the type that the text writes at a place; `Self` means the enclosing type.
-    fn written_type(place: &UsePlace<'_>, type_name: &str) -> TypeName {
+    pub(super) fn written_type(place: &UsePlace<'_>, type_name: &str) -> TypeName {
         let name = type_name.trim_end_matches('?');
-        let own = place.owner_name().filter(|_| OWN_TYPES.contains(&name));
         let (module, name) =
             name.rsplit_once('.').map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
+        // In Python, `typing.Self` is the enclosing type.
+        let is_own = OWN_TYPES.contains(&name)
+            && (module.is_none() || place.family == LanguageFamily::Python && name == "Self");
+        let own = if is_own { place.owner_name() } else { None };
+        let module = module.filter(|_| own.is_none());
         TypeName {
             name: own.unwrap_or_else(|| name.to_owned()),
             module,

@@ -41,6 +41,7 @@ pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
     DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
+    last_part,
 };
 
 use self::known_aliases::KnownAliases;
@@ -203,6 +204,9 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             }
         };
         found.dedup();
+        if certainty == Certainty::ByName && is_key_of_created(family, structure, used) {
+            found.clear();
+        }
         (certainty, found)
     }
 
@@ -330,4 +334,14 @@ fn is_package_of(module: &str, package: &str) -> bool {
 /// Returns whether an import binds a name, or imports a definition of that name under another name.
 fn imports_name(import: &ImportedName, name: &str) -> bool {
     import.name == name || import.local == name
+}
+
+/// Returns whether a use is a keyword in the call of a type of Python. A type that is known to have no such field takes another
+/// argument of that name.
+fn is_key_of_created(family: LanguageFamily, structure: &FileStructure, used: &NameUse) -> bool {
+    let UseReceiver::Named(path) = used.receiver else { return false };
+    let created = structure.name(path).strip_suffix("()").map(last_part);
+    family == LanguageFamily::Python
+        && used.role == UseRole::Field
+        && created.is_some_and(|of_type| of_type.starts_with(char::is_uppercase))
 }

@@ -16,7 +16,11 @@ impl<S: StructureStore> Resolver<'_, S> {
             return (Certainty::Exact, of_component);
         }
         let Some(around) = Self::enclosing_type(place) else {
-            return self.members_by_name(place);
+            // A function outside of types may write the type of its parameter `self`.
+            return match self.infer_type(place, "self") {
+                Some(type_name) => self.resolve_typed_value(place, &type_name),
+                None => self.members_by_name(place),
+            };
         };
         let own = self.candidates_of_family(place, |_, found| {
             found.role.is_member() && last_part(found.owner_title()) == around.name
@@ -112,7 +116,11 @@ impl<S: StructureStore> Resolver<'_, S> {
             }
         }
         match of_type.len() {
-            0 => {}
+            0 => {
+                if let Some(inherited) = self.resolve_member_of_bases(place, path) {
+                    return inherited;
+                }
+            }
             1 => return (Certainty::Likely, of_type),
             _ => return (Certainty::ByName, of_type),
         }
@@ -151,6 +159,24 @@ impl<S: StructureStore> Resolver<'_, S> {
             });
         }
         members
+    }
+
+    /// Resolves a member that a type inherits, behind the path of the type: `Child.total`; `None` if the path means no known type.
+    fn resolve_member_of_bases(
+        &self,
+        place: &UsePlace<'_>,
+        path: &str,
+    ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
+        if path.contains(['(', '?']) || place.family == LanguageFamily::Go {
+            return None;
+        }
+        let written = Self::written_type(place, path);
+        let imported = self.imported_type(&written);
+        let type_name = imported.unwrap_or(written);
+        if self.find_type_declarations(&type_name).is_empty() {
+            return None;
+        }
+        self.resolve_in_type(&type_name, place.steps)
     }
 
     /// Returns whether a path of Go ends in a call of a value's member, as in `mill.Hook()`, which does not mean a type `Hook`.

@@ -11,6 +11,7 @@ mod object_members;
 mod overloads;
 mod packages;
 mod python_fixtures;
+mod python_keys;
 mod python_types;
 mod visibility;
 

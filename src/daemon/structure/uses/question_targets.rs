@@ -114,7 +114,14 @@ impl QuestionTargets {
             is_any = true;
             if self.known.insert(own) {
                 self.declared.push(own);
-                if parts.get_or_insert_with(|| list_parts_of_others(&structure)).contains(&id) {
+                let parts = parts.get_or_insert_with(|| list_parts_of_others(&structure));
+                // The setter of a property is listed alone if the question is about its line.
+                let mut others = structure.declared.iter().enumerate();
+                let is_part_of_listed = parts.contains(&id)
+                    && others.any(|(other, of)| {
+                        of.title == declared.title && !parts.contains(&other) && is_wanted(other, of)
+                    });
+                if is_part_of_listed {
                     continue;
                 }
                 let named = TargetDefinition { title: declared.title.clone(), lines: declared.lines };

@@ -221,3 +221,41 @@ var f = List{{Total: 6}}
         ],
     );
 }
+
+#[test]
+fn types_pass_on_what_they_inherit() {
+    check(
+        "\
+== Base.java
+class Base { static int limit() { return 1; } }
+class Middle extends Base {}
+class Child extends Middle {}
+class Use { int f() { return Child.limit() + Unknown.limit(); } }
+",
+        "limit",
+        &["Base.java:4 exact Base.java#Base.limit", "Base.java:4 nothing"],
+    );
+    check(
+        "\
+== a.ts
+export class Base { static limit() {} }
+== b.ts
+import { Base } from './a';
+class Child extends Base {}
+Child.limit();
+",
+        "limit",
+        &["b.ts:3 exact a.ts#Base.limit"],
+    );
+    check(
+        "\
+== a.rs
+pub trait Load { fn load() -> u8 { 1 } }
+pub struct One;
+impl Load for One {}
+fn f() { One::load(); }
+",
+        "load",
+        &["a.rs:4 exact a.rs#Load::load"],
+    );
+}

@@ -150,6 +150,7 @@ load()
 ",
         "load",
         &[
+            "lib.py:1 exact lib.py#load",
             "use.py:2 exact lib.py#load",
             "use.py:3 exact lib.py#load",
             "use.py:5 nothing",
