@@ -238,9 +238,18 @@ pub struct TypedValue {
     pub within: u32,
     /// Whether the text writes the type, so that `of` is the name of a type.
     pub is_written: bool,
+    /// Line on which the value is declared or set, 1-based.
+    pub line: u32,
+    /// Last line of the block in which it is, 1-based; [`u32::MAX`] outside of blocks.
+    pub last_line: u32,
 }
 
 impl TypedValue {
+    /// Returns whether the value has the same type, or is set to the same expression, as another.
+    pub fn is_set_like(&self, other: &Self) -> bool {
+        self.of == other.of && self.is_written == other.is_written
+    }
+
     /// Returns the index of the function or type that declares the value; `None` at the top of the file.
     pub fn enclosing_id(&self) -> Option<u32> {
         self.within.checked_sub(1)

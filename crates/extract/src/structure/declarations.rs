@@ -20,6 +20,10 @@ const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "paramete
 /// Targets of assignments that bind nothing: `cache[key] = value`.
 const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
+/// Kinds of nodes in which a variable is known that they declare.
+const BLOCKS: [&str; 5] =
+    ["block", "compound_statement", "expression_case", "statement_block", "switch_block_statement_group"];
+
 impl<'a, 't> TreeWalker<'a, 't> {
     /// Records the names and types that a node declares.
     pub(super) fn add_declaration(&mut self, node: Node<'t>) {
@@ -206,10 +210,18 @@ impl<'a, 't> TreeWalker<'a, 't> {
             let at = declared.start_byte();
             if is_field {
                 let name = Cow::Owned(format!("self.{name}"));
-                self.found.values.push(FoundValue { name, of: of.clone(), is_written, at });
+                self.push_value(FoundValue { name, of: of.clone(), is_written, at, block_end: 0 });
             }
-            self.found.values.push(FoundValue { name, of: of.clone(), is_written, at });
+            self.push_value(FoundValue { name, of: of.clone(), is_written, at, block_end: 0 });
         }
+    }
+
+    /// Records a value with the end of the block around it.
+    pub(super) fn push_value(&mut self, value: FoundValue<'a>) {
+        let mut around = self.path.iter().rev().map(|(node, _)| *node);
+        let block = around.find(|node| BLOCKS.contains(&node.kind()));
+        let block_end = block.map_or(usize::MAX, |block| block.end_byte());
+        self.found.values.push(FoundValue { block_end, ..value });
     }
 
     /// Returns the expression to which a declaration sets its value, as a path; `None` for a list of several expressions.
@@ -231,7 +243,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             return;
         };
         let at = written.start_byte();
-        self.found.values.push(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at });
+        self.push_value(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at, block_end: 0 });
     }
 
     /// Returns the name that a declarator or pattern declares, if it declares a single name.

@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 use super::languages::{GO_LIST_TYPES, ImportSyntax};
 use super::walker::TreeWalker;
-use super::{FoundReceiver, FoundUse, MAX_NAME_BYTES, macros, value_types};
+use super::{FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, macros, value_types};
 
 /// Most literals that are read around a key.
 const MAX_LITERALS: usize = 8;
@@ -219,7 +219,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             && of_type.to_marked_name() != "var"
         {
             let (name, of) = (Cow::Borrowed(self.text_of(name)), of_type.to_marked_name());
-            self.found.values.push(super::FoundValue { name, of, is_written: true, at });
+            self.push_value(FoundValue { name, of, is_written: true, at, block_end: 0 });
         }
     }
 

@@ -135,6 +135,8 @@ struct FoundValue<'a> {
     /// Whether `of` is a type that the text names.
     is_written: bool,
     at: usize,
+    /// Byte at which the block around it ends.
+    block_end: usize,
 }
 
 impl<'a> FoundNames<'a> {
@@ -258,9 +260,9 @@ impl<'a> FoundNames<'a> {
                 n_arguments: found.n_arguments,
             });
         }
-        let mut known = HashSet::new();
         structure.lacks_uses |= self.values.len() > MAX_USES;
-        for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
+        let mut last_set: HashMap<(u32, u32), TypedValue> = HashMap::new();
+        for FoundValue { name, of, is_written, at, block_end } in self.values.into_iter().take(MAX_USES) {
             // A value whose type is a type parameter has no known type, but hides outer values of the same name.
             let is_open = is_written && locals.has_type_parameter(of.trim_end_matches('?'), at);
             let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
@@ -269,10 +271,18 @@ impl<'a> FoundNames<'a> {
             let within = around
                 .innermost_definition(at)
                 .and_then(|id| if is_defined { parents[id] } else { Some(id) });
-            let within = within.map_or(0, |id| id as u32 + 1);
-            let value =
-                TypedValue { name: names.number_of(&name), of: names.number_of(&of), within, is_written };
-            if known.insert(value) {
+            let value = TypedValue {
+                name: names.number_of(&name),
+                of: names.number_of(&of),
+                within: within.map_or(0, |id| id as u32 + 1),
+                is_written,
+                line: lines.line_at(at),
+                last_line: if block_end >= text.len() { u32::MAX } else { lines.line_at(block_end) },
+            };
+            // A value that is set once more to the same in the same block stays as it is.
+            let before = last_set.insert((value.name, value.within), value);
+            if !before.is_some_and(|before| before.is_set_like(&value) && before.last_line >= value.last_line)
+            {
                 structure.values.push(value);
             }
         }

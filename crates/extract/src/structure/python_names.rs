@@ -148,7 +148,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
     fn add_value(&mut self, name: Cow<'a, str>, path: String, at: usize) {
         if path.len() <= MAX_NAME_BYTES {
-            self.found.values.push(FoundValue { name, of: Cow::Owned(path), is_written: false, at });
+            self.push_value(FoundValue { name, of: Cow::Owned(path), is_written: false, at, block_end: 0 });
         }
     }
 

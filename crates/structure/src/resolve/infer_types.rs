@@ -156,19 +156,38 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     fn type_of_variable(&self, place: &UsePlace<'_>, name: &str) -> Option<TypeName> {
-        let scopes = place.definitions_around().map(Some).chain([None]);
-        match scopes
-            .map(|scope| -> Vec<&TypedValue> {
-                let values = place.structure.values.iter();
-                values
-                    .filter(|value| value.enclosing_id() == scope && place.structure.name(value.name) == name)
-                    .collect()
-            })
-            .find(|values| !values.is_empty())
-        {
-            Some(values) => self.common_type(place, &values),
+        let mut scopes = place.definitions_around().map(Some).chain([None]);
+        let found = scopes.find_map(|scope| {
+            let values = place.structure.values.iter();
+            let values: Vec<&TypedValue> = values
+                .filter(|value| value.enclosing_id() == scope && place.structure.name(value.name) == name)
+                .collect();
+            (!values.is_empty()).then_some((scope, values))
+        });
+        match found {
+            Some((scope, values)) if scope == place.within => self.type_on_line(place, &values),
+            Some((_, values)) => self.common_type(place, &values),
             None => self.type_of_constant(place, None, name),
         }
+    }
+
+    /// Returns the type that a variable has on the line of a place in its function, given all that it is set to there: the last
+    /// before the line, in a block that has the line. In a language where a block does not hide a variable, the type is not certain, and
+    /// not known if an inner block sets the variable between.
+    fn type_on_line(&self, place: &UsePlace<'_>, values: &[&TypedValue]) -> Option<TypeName> {
+        let is_same = values.windows(2).all(|pair| pair[0].is_set_like(pair[1]));
+        let Some(line) = place.line.filter(|_| !is_same) else {
+            return self.common_type(place, values);
+        };
+        let before = || values.iter().filter(|value| value.line < line);
+        let last = before().filter(|value| line <= value.last_line).max_by_key(|value| value.line)?;
+        let has_blocks = place.family.has_block_scopes();
+        let is_open = before().any(|value| value.line >= last.line && !value.is_set_like(last));
+        if is_open && !has_blocks {
+            return None;
+        }
+        let found = self.common_type(place, &[last])?;
+        Some(TypeName { is_written: found.is_written && has_blocks, ..found })
     }
 
     /// Returns the type of a value at the top of a file, in this package or in a module.
@@ -248,10 +267,10 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the type of all values, if the text shows the same type for each.
     fn common_type(&self, place: &UsePlace<'_>, values: &[&TypedValue]) -> Option<TypeName> {
         let (first, rest) = values.split_first()?;
-        if !rest.iter().all(|value| value.of == first.of && value.is_written == first.is_written) {
+        if !rest.iter().all(|value| value.is_set_like(first)) {
             return None;
         }
-        let declared_place = UsePlace { within: first.enclosing_id(), ..*place };
+        let declared_place = UsePlace { within: first.enclosing_id(), line: Some(first.line), ..*place };
         let type_name = place.structure.name(first.of);
         if first.is_written {
             Some(Self::written_type(&declared_place, type_name))

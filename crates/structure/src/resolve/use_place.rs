@@ -76,6 +76,11 @@ impl LanguageFamily {
         matches!(self, Self::Java | Self::C)
     }
 
+    /// Returns whether a variable that a block declares is not known after the block.
+    pub(super) fn has_block_scopes(self) -> bool {
+        matches!(self, Self::Go | Self::Rust | Self::Java | Self::C)
+    }
+
     /// Returns whether the path of a module may also be a type.
     pub(super) fn has_types_as_modules(self) -> bool {
         matches!(self, Self::Rust | Self::Java | Self::Python | Self::JavaScript)

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::types::{
-    DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, UseRole, WorktreeId, last_part,
+    DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, TypedValue, UseReceiver, UseRole, WorktreeId,
+    last_part,
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
@@ -235,13 +236,16 @@ impl<'a> WorktreeStructures<'a> {
         wanted: &[DefinitionCandidate],
     ) -> Vec<ResolvedUse> {
         let structure = self.structure_of(file);
-        // Uses of one form mean the same, so each form is resolved once. Imports in a block hold only there.
+        // Uses of one form mean the same, so each form is resolved once. Imports in a block hold only there, and a variable may be
+        // set to values of several types.
         let has_blocks = structure.imports.iter().any(|import| import.scope_lines.is_some());
+        let reset = list_reset_values(&structure);
         let mut known: HashMap<UseForm, (Certainty, Vec<DefinitionCandidate>, usize)> = HashMap::new();
         let mut found = Vec::new();
         for used in resolver.find_uses(file, &structure).take_while(|_| !self.is_past_deadline()) {
             let is_import = used.receiver == UseReceiver::Import;
-            let line = (is_import || has_blocks).then_some(used.line);
+            let is_of_reset = matches!(used.receiver, UseReceiver::Named(path) if reset.contains(root_of(structure.name(path))));
+            let line = (is_import || has_blocks || is_of_reset).then_some(used.line);
             let form = (used.name, used.receiver, used.within, used.role, used.n_arguments, line);
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
                 self.spend_work();
@@ -436,4 +440,19 @@ impl StructureStore for WorktreeStructures<'_> {
             Vec::new()
         })
     }
+}
+
+/// Returns the names of the variables that one function sets to several values.
+fn list_reset_values(structure: &FileStructure) -> HashSet<&str> {
+    let mut first: HashMap<(u32, u32), &TypedValue> = HashMap::new();
+    let values = structure.values.iter().filter(|value| {
+        let known = *first.entry((value.name, value.within)).or_insert(value);
+        !known.is_set_like(value)
+    });
+    values.map(|value| structure.name(value.name)).collect()
+}
+
+/// Returns the variable with which a path begins.
+fn root_of(path: &str) -> &str {
+    path.split('.').next().unwrap_or_default().trim_end_matches(['(', ')', '?'])
 }

@@ -109,3 +109,90 @@ def test_b(app: int, other):
         ],
     );
 }
+
+#[test]
+fn a_variable_has_the_type_that_it_was_set_to_last() {
+    check(
+        "\
+== a.py
+class One:
+    def load(self): pass
+class Two:
+    def load(self): pass
+def f(flag):
+    value = One()
+    value.load()
+    value = Two()
+    value.load()
+    if flag:
+        value = One()
+        value.load()
+    value.load()
+    other = 3
+    other = One()
+    return other.load()
+def g(value: One):
+    def inner():
+        value.load()
+    value = Two()
+    return value.load()
+",
+        "load",
+        &[
+            "a.py:7 likely a.py#One.load",
+            "a.py:9 likely a.py#Two.load",
+            "a.py:12 likely a.py#One.load",
+            "a.py:13 by name a.py#One.load a.py#Two.load",
+            "a.py:16 exact a.py#One.load",
+            "a.py:19 by name a.py#One.load a.py#Two.load",
+            "a.py:21 likely a.py#Two.load",
+        ],
+    );
+    check(
+        "\
+== a.rs
+struct One; struct Two;
+impl One { fn load(&self) -> Option<Two> { None } }
+impl Two { fn load(&self) {} }
+fn f(value: One) {
+    value.load();
+    {
+        let value = Two;
+        value.load();
+    }
+    value.load();
+    let value = value.load().unwrap();
+    value.load();
+}
+",
+        "load",
+        &[
+            "a.rs:5 exact a.rs#One::load",
+            "a.rs:8 by name a.rs#One::load a.rs#Two::load",
+            "a.rs:10 exact a.rs#One::load",
+            "a.rs:11 exact a.rs#One::load",
+            "a.rs:12 exact a.rs#Two::load",
+        ],
+    );
+    check(
+        "\
+== a.go
+package a
+type One struct{}
+type Two struct{}
+func (o One) Load() Two { return Two{} }
+func (t *Two) Load() {}
+func f(flag bool) {
+\tvalue := One{}
+\tvalue.Load()
+\tif flag {
+\t\tvalue := &Two{}
+\t\tvalue.Load()
+\t}
+\tvalue.Load()
+}
+",
+        "Load",
+        &["a.go:8 exact a.go#One.Load", "a.go:11 exact a.go#Two.Load", "a.go:13 exact a.go#One.Load"],
+    );
+}
