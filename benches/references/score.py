@@ -105,22 +105,27 @@ def ask_grep(_, truth, row):
 
 
 def ask_memo(options, truth, row):
-    """What `memo refs PATH:LINE` lists. The one place that knows its shape."""
-    command = [options.memo, "-C", str(truth.tree), "refs", f"{row['path']}:{row['line']}"]
+    """What `memo refs` lists of a definition: of its line, or of its qualified name if the line is about what encloses it."""
+    qualified = ".".join(part for part in [row.get("container"), row["name"]] if part)
+    for place in [f"{row['path']}:{row['line']}", f"{row['path']}#{qualified}"]:
+        found = refs_of(options, truth, place)
+        if found and re.findall(r"\w+", found[0])[-1:] == [row["name"]]:
+            return found[1]
+    truth.not_known += 1
+    return []
+
+
+def refs_of(options, truth, place):
+    """Returns the title of the definition at a place and its uses; None if there is none. The one place that knows the shape."""
+    command = [options.memo, "-C", str(truth.tree), "refs", place]
     text = output([*command, "--json", "--limit", str(MOST_ANSWERS), "--wait-ms", str(WAIT_MS)], (0, 1))
     try:
         answer = json.loads(text)
-        title = answer["definitions"][0]["title"]
-        uses = [(use["path"], use["line"], use["certainty"]) for use in answer["uses"]]
+        if "error" in answer:
+            return None
+        return answer["definitions"][0]["title"], [(use["path"], use["line"], use["certainty"]) for use in answer["uses"]]
     except (ValueError, KeyError, IndexError) as error:
-        if '"error"' in text:
-            truth.not_known += 1
-            return []
         raise Failure(f"`{' '.join(command)}` printed what this does not read: {error!r}: {text[:200]}")
-    if re.findall(r"\w+", title)[-1:] != [row["name"]]:
-        truth.not_known += 1
-        return []  # about what encloses the definition, which is none to memod
-    return uses
 
 
 ASKERS = {"grep": ask_grep, "memo": ask_memo}

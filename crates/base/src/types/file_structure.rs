@@ -242,6 +242,8 @@ pub struct TypedValue {
     pub line: u32,
     /// Last line of the block in which it is, 1-based; [`u32::MAX`] outside of blocks.
     pub last_line: u32,
+    /// Whether a condition, such as `isinstance(value, Order)`, narrows the type of the value up to the last line.
+    pub is_narrowed: bool,
 }
 
 impl TypedValue {

@@ -21,8 +21,14 @@ const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "paramete
 const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
 /// Kinds of nodes in which a variable is known that they declare.
-const BLOCKS: [&str; 5] =
-    ["block", "compound_statement", "expression_case", "statement_block", "switch_block_statement_group"];
+const BLOCKS: [&str; 6] = [
+    "block",
+    "compound_statement",
+    "expression_case",
+    "statement_block",
+    "switch_block_statement_group",
+    "type_case",
+];
 
 impl<'a, 't> TreeWalker<'a, 't> {
     /// Records the names and types that a node declares.
@@ -59,6 +65,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         match kind {
             node_marks::RECORD => self.add_record_components(node),
             "record_pattern_component" | "type_pattern" => self.add_java_pattern(node),
+            "type_case" => self.add_type_case(node),
+            "if_statement" => self.add_instance_condition(node),
             _ => {}
         }
         if self.nodes.callables.contains(&kind) {
@@ -194,8 +202,10 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "" => node.named_child(0).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
         };
-        let of =
-            value_types::declared_type(node, declaration, self.text).map(|of| (of.to_marked_name(), true));
+        let of = self.union_of(node, declaration).map(|of| (Cow::Owned(of), true));
+        let of = of.or_else(|| {
+            value_types::declared_type(node, declaration, self.text).map(|of| (of.to_marked_name(), true))
+        });
         let Some((of, is_written)) = of.or_else(|| Some((self.value_path(node, declaration.3)?, false)))
         else {
             return;
@@ -210,10 +220,42 @@ impl<'a, 't> TreeWalker<'a, 't> {
             let at = declared.start_byte();
             if is_field {
                 let name = Cow::Owned(format!("self.{name}"));
-                self.push_value(FoundValue { name, of: of.clone(), is_written, at, block_end: 0 });
+                self.push_value(FoundValue {
+                    name,
+                    of: of.clone(),
+                    is_written,
+                    at,
+                    block_end: 0,
+                    is_narrowed: false,
+                });
             }
-            self.push_value(FoundValue { name, of: of.clone(), is_written, at, block_end: 0 });
+            self.push_value(FoundValue {
+                name,
+                of: of.clone(),
+                is_written,
+                at,
+                block_end: 0,
+                is_narrowed: false,
+            });
         }
+    }
+
+    /// Returns the types of a value that may have several, joined by `|`, in Python and TypeScript. The alias of a union in Python is
+    /// read as a value of the union.
+    fn union_of(&self, node: Node<'_>, declaration: value_types::ValueDeclaration) -> Option<String> {
+        let is_python = self.nodes.import_syntax == ImportSyntax::Python;
+        if !is_python && self.nodes.import_syntax != ImportSyntax::JavaScript {
+            return None;
+        }
+        let written = node.child_by_field_name(declaration.2).filter(|_| !declaration.2.is_empty());
+        let alias = || {
+            let value = node.child_by_field_name(declaration.3).filter(|_| is_python)?;
+            let name = self.text_of(node.child_by_field_name(declaration.1)?);
+            name.starts_with(char::is_uppercase).then_some(value)
+        };
+        let union = written.and_then(|written| value_types::union_types(written, self.text));
+        let union = union.or_else(|| value_types::union_types(alias()?, self.text));
+        union.filter(|union| union.len() <= MAX_NAME_BYTES)
     }
 
     /// Records a value with the end of the block around it.
@@ -243,7 +285,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
             return;
         };
         let at = written.start_byte();
-        self.push_value(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at, block_end: 0 });
+        self.push_value(FoundValue {
+            name: Cow::Borrowed("()"),
+            of,
+            is_written: true,
+            at,
+            block_end: 0,
+            is_narrowed: false,
+        });
     }
 
     /// Returns the name that a declarator or pattern declares, if it declares a single name.

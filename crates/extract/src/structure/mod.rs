@@ -17,6 +17,7 @@ mod languages;
 mod loaded_modules;
 mod locals;
 mod macros;
+mod narrowed_types;
 mod node_marks;
 mod node_text;
 mod python_names;
@@ -137,6 +138,8 @@ struct FoundValue<'a> {
     at: usize,
     /// Byte at which the block around it ends.
     block_end: usize,
+    /// Whether a condition narrows the type; see [`TypedValue`].
+    is_narrowed: bool,
 }
 
 impl<'a> FoundNames<'a> {
@@ -262,7 +265,9 @@ impl<'a> FoundNames<'a> {
         }
         structure.lacks_uses |= self.values.len() > MAX_USES;
         let mut last_set: HashMap<(u32, u32), TypedValue> = HashMap::new();
-        for FoundValue { name, of, is_written, at, block_end } in self.values.into_iter().take(MAX_USES) {
+        for FoundValue { name, of, is_written, at, block_end, is_narrowed } in
+            self.values.into_iter().take(MAX_USES)
+        {
             // A value whose type is a type parameter has no known type, but hides outer values of the same name.
             let is_open = is_written && locals.has_type_parameter(of.trim_end_matches('?'), at);
             let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
@@ -278,7 +283,12 @@ impl<'a> FoundNames<'a> {
                 is_written,
                 line: lines.line_at(at),
                 last_line: if block_end >= text.len() { u32::MAX } else { lines.line_at(block_end) },
+                is_narrowed,
             };
+            if is_narrowed {
+                structure.values.push(value);
+                continue;
+            }
             // A value that is set once more to the same in the same block stays as it is.
             let before = last_set.insert((value.name, value.within), value);
             if !before.is_some_and(|before| before.is_set_like(&value) && before.last_line >= value.last_line)

@@ -82,7 +82,9 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || kind == TEMPLATE_PARAMETERS
         || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::Java && JAVA_PATTERNS.contains(&kind)
-        || nodes.import_syntax == ImportSyntax::JavaScript && kind == "call_expression"
+        || nodes.import_syntax == ImportSyntax::JavaScript
+            && matches!(kind, "call_expression" | "if_statement")
+        || nodes.import_syntax == ImportSyntax::Go && kind == "type_case"
         || nodes.import_syntax == ImportSyntax::Python && PYTHON_NAMES.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [

@@ -148,7 +148,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
     fn add_value(&mut self, name: Cow<'a, str>, path: String, at: usize) {
         if path.len() <= MAX_NAME_BYTES {
-            self.push_value(FoundValue { name, of: Cow::Owned(path), is_written: false, at, block_end: 0 });
+            self.push_value(FoundValue {
+                name,
+                of: Cow::Owned(path),
+                is_written: false,
+                at,
+                block_end: 0,
+                is_narrowed: false,
+            });
         }
     }
 

@@ -36,6 +36,10 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let last = last_part(written);
         let arguments = call.child_by_field_name("arguments").map(named_children).unwrap_or_default();
         let (first, second) = (arguments.first().copied(), arguments.get(1).copied());
+        if written == "isinstance" {
+            self.add_isinstance(&arguments);
+            return;
+        }
         let is_faking = FAKING_CALLS.contains(&last) && (written.contains('.') || last == "patch");
         if ATTRIBUTE_CALLS.contains(&written) || is_faking {
             match (first.and_then(string_content), first.zip(second.and_then(string_content))) {

@@ -55,6 +55,53 @@ pub(super) fn named_type<'a>(node: Node<'_>, text: &'a str) -> Option<NamedType<
     type_name(node, text, MAX_DEPTH)
 }
 
+/// Returns the names of the types of a union, joined by `|`: of `A | B`, or of `Union[A, B]` in Python; `None` if a part is no single
+/// name, or for one type.
+pub(super) fn union_types(node: Node<'_>, text: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    add_union_parts(node, text, MAX_DEPTH, &mut parts)?;
+    (parts.len() > 1).then(|| parts.join("|"))
+}
+
+fn add_union_parts<'a>(node: Node<'_>, text: &'a str, depth: usize, parts: &mut Vec<&'a str>) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let mut cursor = node.walk();
+    match node.kind() {
+        "type" | "type_annotation" | "parenthesized_type" if node.named_child_count() == 1 => {
+            add_union_parts(node.named_child(0)?, text, depth, parts)
+        }
+        "none" => Some(()),
+        "union_type" => {
+            node.named_children(&mut cursor).try_for_each(|part| add_union_parts(part, text, depth, parts))
+        }
+        "binary_operator" if field_source(node, "operator", text) == Some("|") => {
+            node.named_children(&mut cursor).try_for_each(|part| add_union_parts(part, text, depth, parts))
+        }
+        "subscript" if is_union(field_source(node, "value", text)?) => node
+            .children_by_field_name("subscript", &mut cursor)
+            .try_for_each(|part| add_union_parts(part, text, depth, parts)),
+        // In a type, the grammar of Python reads `Union[A, B]` so.
+        "generic_type" if is_union(text.get(node.named_child(0)?.byte_range())?) => node
+            .named_child(1)?
+            .named_children(&mut cursor)
+            .try_for_each(|part| add_union_parts(part, text, depth, parts)),
+        "predefined_type" | "literal_type" => None,
+        _ => {
+            let found = type_name(node, text, depth)?;
+            parts.push(found.name);
+            Some(())
+        }
+    }
+}
+
+fn is_union(name: &str) -> bool {
+    matches!(last_part(name), "Union" | "Optional")
+}
+
+fn field_source<'a>(node: Node<'_>, field: &str, text: &'a str) -> Option<&'a str> {
+    text.get(node.child_by_field_name(field)?.byte_range())
+}
+
 fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     let depth = depth.checked_sub(1)?;
     match node.kind() {

@@ -336,7 +336,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 
     fn add_import_names(&mut self, node: Node<'t>) {
-        for name in self.names_in(node, |_, _| true) {
+        // A module of Python is a file, and no definition.
+        let is_python = self.nodes.import_syntax == ImportSyntax::Python;
+        for name in self.names_in(node, |_, field| !is_python || field != Some("module_name")) {
             self.add_import_name(name);
         }
     }

@@ -166,15 +166,33 @@ impl<S: StructureStore> Resolver<'_, S> {
         });
         match found {
             Some((scope, values)) if scope == place.within => self.type_on_line(place, &values),
-            Some((_, values)) => self.common_type(place, &values),
+            Some((_, mut values)) => {
+                values.retain(|value| !value.is_narrowed);
+                self.common_type(place, &values)
+            }
             None => self.type_of_constant(place, None, name),
         }
     }
 
     /// Returns the type that a variable has on the line of a place in its function, given all that it is set to there: the last
     /// before the line, in a block that has the line. In a language where a block does not hide a variable, the type is not certain, and
-    /// not known if an inner block sets the variable between.
+    /// not known if an inner block sets the variable between. What a condition proves goes first.
     fn type_on_line(&self, place: &UsePlace<'_>, values: &[&TypedValue]) -> Option<TypeName> {
+        let (narrowed, values): (Vec<&TypedValue>, Vec<&TypedValue>) =
+            values.iter().partition(|value| value.is_narrowed);
+        let holds = |value: &&&TypedValue| {
+            place.line.is_some_and(|line| value.line < line && line <= value.last_line)
+        };
+        let nearest = narrowed.iter().filter(holds).max_by_key(|value| value.line);
+        let set_after = |line: u32| {
+            values.iter().any(|value| value.line > line && place.line.is_some_and(|own| value.line < own))
+        };
+        if let Some(nearest) = nearest.filter(|nearest| !set_after(nearest.line)) {
+            let found = self.common_type(place, &[nearest])?;
+            let is_written = place.family == LanguageFamily::Go && found.is_written;
+            return Some(TypeName { is_written, ..found });
+        }
+        let values = &values[..];
         let is_same = values.windows(2).all(|pair| pair[0].is_set_like(pair[1]));
         let Some(line) = place.line.filter(|_| !is_same) else {
             return self.common_type(place, values);
@@ -191,7 +209,12 @@ impl<S: StructureStore> Resolver<'_, S> {
     }
 
     /// Returns the type of a value at the top of a file, in this package or in a module.
-    fn type_of_constant(&self, place: &UsePlace<'_>, module: Option<&str>, name: &str) -> Option<TypeName> {
+    pub(super) fn type_of_constant(
+        &self,
+        place: &UsePlace<'_>,
+        module: Option<&str>,
+        name: &str,
+    ) -> Option<TypeName> {
         let defined = self.defined_name(place, module, name);
         let candidates = self.structures.definitions_named(&defined);
         let other = self.resolver_for(&defined, &candidates);
@@ -282,8 +305,8 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the type that the text writes at a place; `Self` means the enclosing type.
     pub(super) fn written_type(place: &UsePlace<'_>, type_name: &str) -> TypeName {
         let name = type_name.trim_end_matches('?');
-        let (module, name) =
-            name.rsplit_once('.').map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
+        let qualified = name.rsplit_once('.').filter(|_| !name.contains('|'));
+        let (module, name) = qualified.map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
         // In Python, `typing.Self` is the enclosing type.
         let is_own = OWN_TYPES.contains(&name)
             && (module.is_none() || place.family == LanguageFamily::Python && name == "Self");

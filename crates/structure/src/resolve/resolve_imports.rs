@@ -46,8 +46,11 @@ impl<S: StructureStore> Resolver<'_, S> {
         let mut from: Vec<(FileNumber, String)> = Vec::new();
         for import in place.structure.imports.iter().filter(|import| is_wanted(import)) {
             let name = if import.name.is_empty() { self.name } else { &import.name };
-            // In some languages, `import a.b.C` names a file.
-            for module in [import.module.clone(), import.full_module()] {
+            // In Java, `import a.b.C` names a file. In Python and Rust, a file with the name of what is imported is what is meant, and
+            // not a definition of that name in it.
+            let names_file = import.name.is_empty() || place.family == LanguageFamily::Java;
+            let whole = names_file.then(|| import.full_module());
+            for module in std::iter::once(import.module.clone()).chain(whole) {
                 let mut files = self.find_module_files(place.family, &module, place.file);
                 files.retain(|file| !import.local.is_empty() || self.exports_to_all(*file, name));
                 from.extend(files.into_iter().map(|file| (file, name.to_owned())));

@@ -213,6 +213,9 @@ impl<S: StructureStore> Resolver<'_, S> {
         if type_name.is_wrapped {
             return (Certainty::Exact, Vec::new());
         }
+        if type_name.name.contains('|') {
+            return self.resolve_in_union(place, type_name);
+        }
         let (is_certain, found) = self.members_of(type_name, place.steps);
         match (found.len(), is_certain) {
             (1.., true) => (if type_name.is_written { Certainty::Exact } else { Certainty::Likely }, found),
@@ -223,8 +226,54 @@ impl<S: StructureStore> Resolver<'_, S> {
             (0, _) if type_name.name.len() == 1 || self.has_type(&type_name.name) => {
                 self.resolve_untyped_value(place)
             }
-            (0, _) => (Certainty::Exact, Vec::new()),
+            // The name may be another name of a type, which a constant holds.
+            (0, _) => match self.union_of_alias(place, type_name) {
+                Some(union) => self.resolve_in_union(place, &union),
+                None if self.is_alias(type_name) => self.resolve_untyped_value(place),
+                None => (Certainty::Exact, Vec::new()),
+            },
         }
+    }
+
+    /// Resolves a member of a value that has one of several types: the members of all of them, likely.
+    fn resolve_in_union(
+        &self,
+        place: &UsePlace<'_>,
+        union: &TypeName,
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
+        let mut all: Vec<DefinitionCandidate> = Vec::new();
+        for name in union.name.split('|') {
+            let (module, name) =
+                name.rsplit_once('.').map_or((None, name), |(module, name)| (Some(module), name));
+            let part = TypeName { name: name.to_owned(), module: module.map(str::to_owned), ..union.clone() };
+            let (_, found) = self.members_of(&part, place.steps);
+            all.extend(found);
+        }
+        all.sort_unstable_by_key(|found| (found.file, found.declared));
+        all.dedup();
+        if all.is_empty() { self.resolve_untyped_value(place) } else { (Certainty::Likely, all) }
+    }
+
+    /// Returns the union that a constant of Python has, if a type is written by the name of the constant.
+    fn union_of_alias(&self, place: &UsePlace<'_>, type_name: &TypeName) -> Option<TypeName> {
+        if place.family != LanguageFamily::Python {
+            return None;
+        }
+        let structure = self.structures.structure_of(type_name.file);
+        let written = self.place_within(type_name.file, &structure, None);
+        let written = UsePlace { steps: place.steps.checked_sub(1)?, ..written };
+        let found = self.type_of_constant(&written, type_name.module.as_deref(), &type_name.name)?;
+        found.name.contains('|').then_some(found)
+    }
+
+    /// Returns whether a constant of Python has the name of a type.
+    fn is_alias(&self, type_name: &TypeName) -> bool {
+        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
+        family == LanguageFamily::Python
+            && self.structures.definitions_named(&type_name.name).iter().any(|candidate| {
+                let structure = self.structures.structure_of(candidate.file);
+                candidate.declared_in(&structure).role == DeclaredRole::Free
+            })
     }
 
     fn has_type(&self, name: &str) -> bool {

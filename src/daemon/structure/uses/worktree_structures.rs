@@ -442,12 +442,12 @@ impl StructureStore for WorktreeStructures<'_> {
     }
 }
 
-/// Returns the names of the variables that one function sets to several values.
+/// Returns the names of the variables whose type differs between the lines of one function.
 fn list_reset_values(structure: &FileStructure) -> HashSet<&str> {
     let mut first: HashMap<(u32, u32), &TypedValue> = HashMap::new();
     let values = structure.values.iter().filter(|value| {
         let known = *first.entry((value.name, value.within)).or_insert(value);
-        !known.is_set_like(value)
+        !known.is_set_like(value) || value.is_narrowed
     });
     values.map(|value| structure.name(value.name)).collect()
 }

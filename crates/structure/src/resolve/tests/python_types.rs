@@ -196,3 +196,153 @@ func f(flag bool) {
         &["a.go:8 exact a.go#One.Load", "a.go:11 exact a.go#Two.Load", "a.go:13 exact a.go#One.Load"],
     );
 }
+
+#[test]
+fn a_value_of_a_union_has_the_members_of_each_type() {
+    check(
+        "\
+== tree.py
+from typing import Optional, Union
+class Leaf:
+    prefix = ''
+class Node:
+    prefix = ''
+class Other:
+    prefix = ''
+LN = Union['Leaf', 'Node']
+Short = Leaf | Other
+NL = Optional[LN]
+def f(both: Leaf | Node, one: Leaf | None, many: Union[Node, Other]):
+    return both.prefix + one.prefix + many.prefix
+== use.py
+from tree import LN, Short
+from typing import Any
+def g(node: LN, short: Short):
+    return node.prefix, short.prefix
+",
+        "prefix",
+        &[
+            "tree.py:12 likely tree.py#Leaf.prefix tree.py#Node.prefix",
+            "tree.py:12 exact tree.py#Leaf.prefix",
+            "tree.py:12 likely tree.py#Node.prefix tree.py#Other.prefix",
+            "use.py:4 likely tree.py#Leaf.prefix tree.py#Node.prefix",
+            "use.py:4 likely tree.py#Leaf.prefix tree.py#Other.prefix",
+        ],
+    );
+    check(
+        "\
+== a.ts
+export class One { load() {} }
+export class Two { load() {} }
+export class Three { load() {} }
+function f(either: One | Two, maybe: Three | undefined) { either.load(); maybe.load(); }
+",
+        "load",
+        &["a.ts:4 likely a.ts#One.load a.ts#Two.load", "a.ts:4 exact a.ts#Three.load"],
+    );
+}
+
+#[test]
+fn an_imported_module_is_not_the_function_of_its_name() {
+    check(
+        "\
+== pkg/__init__.py
+== pkg/tokenize.py
+LIMIT = 1
+def tokenize(): pass
+== pkg/driver.py
+from . import tokenize
+from pkg.tokenize import tokenize as run
+tokenize.tokenize()
+print(tokenize.LIMIT)
+run()
+",
+        "tokenize",
+        &[
+            "pkg/driver.py:1 nothing",
+            "pkg/driver.py:2 exact pkg/tokenize.py#tokenize",
+            "pkg/driver.py:2 exact pkg/tokenize.py#tokenize",
+            "pkg/driver.py:3 nothing",
+            "pkg/driver.py:3 exact pkg/tokenize.py#tokenize",
+            "pkg/driver.py:4 nothing",
+            "pkg/driver.py:5 exact pkg/tokenize.py#tokenize",
+        ],
+    );
+}
+
+#[test]
+fn conditions_prove_types() {
+    check(
+        "\
+== a.py
+class One:
+    def load(self): pass
+class Two:
+    def load(self): pass
+def f(value, base: One, flag):
+    if isinstance(value, One) and flag:
+        value.load()
+    elif isinstance(value, (One, Two)):
+        value.load()
+    else:
+        value.load()
+    if not isinstance(value, Two):
+        return None
+    value.load()
+    if isinstance(base, Two):
+        base.load()
+    return base.load()
+",
+        "load",
+        &[
+            "a.py:7 likely a.py#One.load",
+            "a.py:9 likely a.py#One.load a.py#Two.load",
+            "a.py:11 by name a.py#One.load a.py#Two.load",
+            "a.py:14 likely a.py#Two.load",
+            "a.py:16 likely a.py#Two.load",
+            "a.py:17 exact a.py#One.load",
+        ],
+    );
+    check(
+        "\
+== a.ts
+class One { load() {} }
+class Two { load() {} }
+function f(value: unknown) {
+  if (value instanceof One && true) {
+    value.load();
+  } else if (value instanceof Two) {
+    value.load();
+  }
+}
+",
+        "load",
+        &["a.ts:5 likely a.ts#One.load", "a.ts:7 likely a.ts#Two.load"],
+    );
+    check(
+        "\
+== a.go
+package a
+type One struct{}
+type Two struct{}
+func (o One) Load() {}
+func (t *Two) Load() {}
+func f(value any) {
+\tswitch it := value.(type) {
+\tcase One:
+\t\tit.Load()
+\tcase *Two:
+\t\tit.Load()
+\tdefault:
+\t\tit.Load()
+\t}
+}
+",
+        "Load",
+        &[
+            "a.go:9 exact a.go#One.Load",
+            "a.go:11 exact a.go#Two.Load",
+            "a.go:13 by name a.go#One.Load a.go#Two.Load",
+        ],
+    );
+}
