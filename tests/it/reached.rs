@@ -284,7 +284,7 @@ fn a_caller_is_found_as_soon_as_it_is_saved_and_in_every_format() {
 #[test]
 fn mistakes_and_unknown_languages_are_said() {
     let live = repository();
-    live.write("lib/tool.rb", "def only_here\n  1\nend\n\nonly_here\n");
+    live.write("lib/tool.hs", "module Tool where\n\nonly_here :: Int\nonly_here = 1\n");
     let run = |words: &[&str]| {
         let done = live.memo(words).output().unwrap();
         (done.status.code(), String::from_utf8(done.stderr).unwrap())
@@ -294,7 +294,7 @@ fn mistakes_and_unknown_languages_are_said() {
     assert!(said.starts_with("memo: nope: no indexed file, and no definition of that name\n"), "{said}");
     let (exit, said) = run(&["callers", "only_here"]);
     assert_eq!(exit, Some(1));
-    assert!(said.starts_with("memo: not complete: lib/tool.rb: uses are known in Python"), "{said}");
+    assert!(said.starts_with("memo: not complete: lib/tool.hs: uses are known in Python"), "{said}");
     let (exit, said) = run(&["impact", "render", "--since", "HEAD"]);
     assert_eq!((exit, said.contains("cannot be used with")), (Some(2), true), "{said}");
     let (exit, _) = run(&["callers", "render", "--depth", "9"]);

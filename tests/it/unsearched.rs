@@ -7,7 +7,7 @@ use crate::live::{Live, memo};
 fn repository() -> Live {
     let live = Live::idle();
     live.write("src/order.ts", "export function parseOrder(text: string) {\n  return text;\n}\n");
-    live.write("lib/order.rb", "parse_it = parseOrder(1)\n");
+    live.write("lib/order.hs", "parse_it = parseOrder(1)\n");
     live.write("docs/order.md", "# Orders\n\n`parseOrder` reads one.\n");
     live.write("src/big.ts", "parseOrder(1);\n".repeat(80_000));
     live.write("data/big.json", "[1,\n".repeat(400_000));
@@ -29,7 +29,7 @@ fn unsearched(answer: &Value) -> Vec<String> {
 fn files_that_may_have_uses_are_named() {
     let live = repository();
     let expected = [
-        "lib/order.rb: has the name, but uses in .rb files are not read",
+        "lib/order.hs: has the name, but uses in .hs files are not read",
         "src/nested: another repository: ask there with -C",
         "src/big.ts: larger than index.max_file_bytes",
     ];
@@ -38,7 +38,7 @@ fn files_that_may_have_uses_are_named() {
         assert_eq!(unsearched(&answer), expected, "{verb}: {answer}");
     }
     let shown = live.sandbox.show(&mut live.memo(&["callers", "parseOrder"]));
-    assert!(shown.contains("err: memo: not searched: lib/order.rb (has the name, but"), "{shown}");
+    assert!(shown.contains("err: memo: not searched: lib/order.hs (has the name, but"), "{shown}");
     assert!(shown.starts_with("exit 1\n"), "{shown}");
 }
 
@@ -55,7 +55,7 @@ fn at_most_five_files_are_named_and_the_others_counted() {
     let live = Live::idle();
     live.write("a.py", "def lonely_one():\n    pass\n");
     for nth in 0..7 {
-        live.write(&format!("m{nth}.rb"), "lonely_one\n");
+        live.write(&format!("m{nth}.hs"), "main = lonely_one\n");
     }
     live.start();
     let (_, answer) = memo(&live, &["refs", "lonely_one", "--wait-ms=60000"]);

@@ -64,7 +64,10 @@ pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Ex
     let tags = parsed_as.tag_query().and_then(|query| {
         let tags = query.collect_tags(text, readable, |root: Node<'_>| {
             found = find_routes(language.name, path, text, &writer.lines, root);
-            walked = parsed_as.node_marks().map(|marks| structure::walk_tree(marks, text, root, format));
+            walked = match parsed_as.node_marks() {
+                Some(marks) => Some(structure::walk_tree(marks, text, root, format)),
+                None => structure::walk_names(language.name, text, root),
+            };
         });
         tags.map_err(|e| e.to_string())
     });

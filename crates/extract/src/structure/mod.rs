@@ -17,6 +17,7 @@ mod languages;
 mod loaded_modules;
 mod locals;
 mod macros;
+mod name_uses;
 mod narrowed_types;
 mod node_marks;
 mod node_text;
@@ -32,6 +33,7 @@ use std::ops::Range;
 
 use self::client_scripts::ClientScripts;
 use self::locals::{DefinitionIndex, LocalNames};
+pub(super) use self::name_uses::walk_names;
 pub(super) use self::node_marks::NodeKindMarks;
 pub(super) use self::walker::walk_tree;
 use memod_base::types::{

@@ -26,7 +26,7 @@ impl<'a> UseKeys<'a> {
     /// Returns `None` for a file whose uses are not known by structure; its keys are the names themselves.
     pub fn new(path: &str, structure: &'a FileStructure) -> Option<Self> {
         let family = LanguageFamily::from_path(path);
-        if family == LanguageFamily::Other || structure.is_empty() {
+        if family == LanguageFamily::Other || family.is_by_name() || structure.is_empty() {
             return None;
         }
         let mut declared: HashMap<&str, Vec<&DeclaredItem>> = HashMap::new();

@@ -189,8 +189,11 @@ impl<S: StructureStore> Resolver<'_, S> {
         };
         if let Some(nearest) = nearest.filter(|nearest| !set_after(nearest.line)) {
             let found = self.common_type(place, &[nearest])?;
-            let is_written = place.family == LanguageFamily::Go && found.is_written;
-            return Some(TypeName { is_written, ..found });
+            // A value of another library's type may be of a type here that extends it.
+            if found.name.contains('|') || !self.find_type_declarations(&found).is_empty() {
+                let is_written = place.family == LanguageFamily::Go && found.is_written;
+                return Some(TypeName { is_written, ..found });
+            }
         }
         let values = &values[..];
         let is_same = values.windows(2).all(|pair| pair[0].is_set_like(pair[1]));

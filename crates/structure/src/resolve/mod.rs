@@ -14,6 +14,7 @@ mod javascript_exports;
 mod known_aliases;
 mod learn_aliases;
 mod module_files;
+mod name_alone;
 mod object_members;
 mod overloads;
 mod packages;
@@ -182,6 +183,7 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             steps: infer_types::MOST_STEPS,
         };
         let (certainty, mut found) = match used.receiver {
+            receiver if family.is_by_name() => self.resolve_name_alone(&place, receiver),
             UseReceiver::None if family.is_declarative() => self.resolve_declared_name(&place, ""),
             UseReceiver::Named(path) if family.is_declarative() => {
                 self.resolve_declared_name(&place, structure.name(path))

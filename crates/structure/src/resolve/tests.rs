@@ -7,6 +7,7 @@ mod field_keys;
 mod javascript_names;
 mod javascript_paths;
 mod member_fields;
+mod names_alone;
 mod object_members;
 mod overloads;
 mod packages;

@@ -28,6 +28,17 @@ pub(crate) enum LanguageFamily {
     CMake,
     Dockerfile,
     Makefile,
+    CSharp,
+    Dart,
+    Elixir,
+    Kotlin,
+    Lua,
+    ObjectiveC,
+    Php,
+    Ruby,
+    Scala,
+    Swift,
+    Zig,
     Other,
 }
 
@@ -49,6 +60,17 @@ impl LanguageFamily {
             "sql" | "ddl" => Self::Sql,
             "cmake" => Self::CMake,
             "mk" | "mak" | "make" => Self::Makefile,
+            "cs" | "csx" => Self::CSharp,
+            "dart" => Self::Dart,
+            "ex" | "exs" => Self::Elixir,
+            "kt" | "kts" => Self::Kotlin,
+            "lua" | "rockspec" => Self::Lua,
+            "m" | "mm" => Self::ObjectiveC,
+            "php" | "phtml" => Self::Php,
+            "rb" | "rake" | "gemspec" | "ru" | "podspec" => Self::Ruby,
+            "scala" | "sc" | "sbt" => Self::Scala,
+            "swift" => Self::Swift,
+            "zig" => Self::Zig,
             _ => Self::from_file_name(split_path(path).1),
         }
     }
@@ -69,6 +91,12 @@ impl LanguageFamily {
     pub(crate) fn is_declarative(self) -> bool {
         use LanguageFamily::{CMake, Dockerfile, GraphQl, Makefile, Protobuf, Sql, Terraform};
         matches!(self, Terraform | Protobuf | GraphQl | Sql | CMake | Dockerfile | Makefile)
+    }
+
+    /// Returns whether the uses of a language are found by name alone, because its scopes and types are not read.
+    pub(crate) fn is_by_name(self) -> bool {
+        use LanguageFamily::{CSharp, Dart, Elixir, Kotlin, Lua, ObjectiveC, Php, Ruby, Scala, Swift, Zig};
+        matches!(self, CSharp | Dart | Elixir | Kotlin | Lua | ObjectiveC | Php | Ruby | Scala | Swift | Zig)
     }
 
     /// Returns whether a use of a member needs no receiver inside of its type.

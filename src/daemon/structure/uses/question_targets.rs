@@ -151,7 +151,8 @@ impl QuestionTargets {
     pub(super) fn why_uses_unknown(&self) -> Option<String> {
         let key = self.unsupported_file.as_ref()?;
         let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C, C++, Vue, Svelte, Astro, Terraform, \
-                     Protocol Buffers, SQL, GraphQL, CMake, Dockerfiles and makefiles";
+                     Protocol Buffers, SQL, GraphQL, CMake, Dockerfiles and makefiles, and by name in C#, Dart, Elixir, Kotlin, \
+                     Lua, Objective-C, PHP, Ruby, Scala, Swift and Zig";
         Some(format!("{key}: {known}; `memo search` finds the name in other files"))
     }
 }

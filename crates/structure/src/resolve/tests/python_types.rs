@@ -291,6 +291,8 @@ def f(value, base: One, flag):
     value.load()
     if isinstance(base, Two):
         base.load()
+    assert isinstance(value, dict)
+    value.load()
     return base.load()
 ",
         "load",
@@ -300,7 +302,8 @@ def f(value, base: One, flag):
             "a.py:11 by name a.py#One.load a.py#Two.load",
             "a.py:14 likely a.py#Two.load",
             "a.py:16 likely a.py#Two.load",
-            "a.py:17 exact a.py#One.load",
+            "a.py:18 by name a.py#One.load a.py#Two.load",
+            "a.py:19 exact a.py#One.load",
         ],
     );
     check(
