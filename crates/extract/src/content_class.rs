@@ -86,8 +86,8 @@ fn is_licence(head: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format_of;
     use super::*;
+    use crate::lang::format_of;
 
     #[test]
     fn heads_say_what_a_file_is() {

@@ -13,6 +13,7 @@ use crate::c_family::headers;
 use crate::components::ComponentCode;
 use crate::definitions::tags::TagQuery;
 
+mod content_formats;
 mod text_formats;
 
 /// The format of a file, as far as the name and the first line of the file show it.
@@ -248,6 +249,12 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
 
 /// Ending of headers of C, some of which are C++.
 pub(super) const C_HEADER: &str = ".h";
+
+/// Returns the format of a file by its name and its text, which distinguishes the formats of one extension.
+pub(crate) fn format_of(path: &str, text: &str) -> FileFormat {
+    let by_name = detect_format(path, text.lines().next().unwrap_or_default());
+    content_formats::refine_format(path, by_name, text)
+}
 
 /// Returns the language of `text`: C++ for a header of C whose content only C++ has, otherwise `language`.
 pub(super) fn refine_language(language: &'static Language, path: &str, text: &str) -> &'static Language {

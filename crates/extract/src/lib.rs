@@ -37,12 +37,12 @@ pub const EXTRACTOR_VERSION: i64 = 30;
 
 /// Returns the name of a file's format, as it is stored with the content; `""` for a format without a name.
 pub fn format_name(path: &str, text: &str) -> &'static str {
-    format_of(path, text).name().unwrap_or("")
+    lang::format_of(path, text).name().unwrap_or("")
 }
 
 /// Returns whether a file with this path is parsed for its definitions.
 pub fn may_be_code(path: &str) -> bool {
-    match format_of(path, "") {
+    match lang::format_of(path, "") {
         FileFormat::Code(_) | FileFormat::Document(Markup::Notebook) => true,
         FileFormat::Text(Some(name)) => formats::has_reader(name),
         _ => false,
@@ -51,7 +51,7 @@ pub fn may_be_code(path: &str) -> bool {
 
 /// Returns whether a file with this path is a notebook.
 pub fn is_notebook(path: &str) -> bool {
-    matches!(format_of(path, ""), FileFormat::Document(Markup::Notebook))
+    matches!(lang::format_of(path, ""), FileFormat::Document(Markup::Notebook))
 }
 
 /// Returns whether files of the format `name` define a component that has the name of the file.
@@ -75,7 +75,7 @@ pub fn path_part(path: &str, format: &str) -> String {
 
 /// Returns whether a word without quotes in this file is a value or an expression, for the search for credentials.
 pub fn bare_word_syntax(path: &str, text: &str) -> Syntax {
-    format_of(path, text).syntax()
+    lang::format_of(path, text).syntax()
 }
 
 /// Extracts the chunks, definitions and uses of one file. Credentials are masked first, so that no name, title, skeleton or
@@ -83,7 +83,7 @@ pub fn bare_word_syntax(path: &str, text: &str) -> Syntax {
 ///
 /// Spans are byte offsets in the result of [`readable_text`] for the same file.
 pub fn extract(path: &str, text: &str) -> Extraction {
-    let format = format_of(path, text);
+    let format = lang::format_of(path, text);
     let parse: &dyn Fn(&str) -> Extraction = match format {
         FileFormat::Document(Markup::Notebook) => return extract_notebook(text),
         FileFormat::Document(Markup::Markdown) => &markdown::extract,
@@ -112,17 +112,13 @@ fn extract_notebook(file: &str) -> Extraction {
 /// file. Other files, and notebooks that cannot be decoded, are returned as they are.
 pub fn readable_text<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     let text = text.into();
-    match format_of(path, &text) {
+    match lang::format_of(path, &text) {
         FileFormat::Document(Markup::Notebook) => match NotebookText::decode(&text) {
             Ok(notebook) => Cow::Owned(notebook.text),
             Err(_) => text,
         },
         _ => text,
     }
-}
-
-fn format_of(path: &str, text: &str) -> FileFormat {
-    lang::detect_format(path, text.lines().next().unwrap_or_default())
 }
 
 #[cfg(test)]

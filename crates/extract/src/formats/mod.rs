@@ -3,12 +3,15 @@
 //! Each reader splits a text into tokens or lines in one pass, and names the blocks in them. Readers take time in proportion to the
 //! length of the text, do not recurse, and accept any text: what they do not understand is no definition.
 
+mod braced_code;
 mod cmake;
+mod dart;
 mod dockerfile;
 mod format_names;
 mod graphql;
 mod kubernetes;
 mod makefile;
+mod objective_c;
 mod protobuf;
 mod sql;
 mod sql_tokens;
@@ -28,11 +31,13 @@ use crate::definitions::nest_items::nest_items;
 type Reader = for<'a> fn(&str, &'a str) -> FormatNames<'a>;
 
 /// The readers by the names of their formats.
-const READERS: [(&str, Reader); 8] = [
+const READERS: [(&str, Reader); 10] = [
     ("cmake", cmake::read_names),
+    ("dart", dart::read_names),
     ("dockerfile", dockerfile::read_names),
     ("graphql", graphql::read_names),
     ("makefile", makefile::read_names),
+    ("objective-c", objective_c::read_names),
     ("protobuf", protobuf::read_names),
     ("sql", sql::read_names),
     ("terraform", terraform::read_names),

@@ -77,7 +77,7 @@ fn chunks_cover_every_definition_once() {
         }
         let symbols: Vec<_> = found.chunks.iter().filter_map(|chunk| chunk.symbol.as_deref()).collect();
         let symbols = symbols.join(" ");
-        for own in &found.definitions {
+        for own in found.definitions.iter().filter(|own| !own.is_field) {
             let has_name = own.names.split(' ').all(|name| symbols.split(' ').any(|symbol| symbol == name));
             assert!(has_name, "{format}: {} is not in {symbols}", own.title);
         }

@@ -10,11 +10,11 @@ const MAX_NAMES: usize = 8;
 const MAX_NAME_BYTES: usize = 128;
 
 /// A word with a dot and one of these endings is the name of a file or a product, not of a member.
-const FILE_ENDINGS: [&str; 48] = [
-    "adoc", "astro", "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "ex", "exs", "go", "h", "hpp",
-    "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md", "mjs",
-    "php", "py", "rb", "rs", "rst", "scala", "sh", "sql", "svelte", "swift", "toml", "ts", "tsx", "txt",
-    "vue", "xml", "yaml", "yml", "zig",
+const FILE_ENDINGS: [&str; 49] = [
+    "adoc", "astro", "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "dart", "ex", "exs", "go", "h",
+    "hpp", "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md",
+    "mjs", "php", "py", "rb", "rs", "rst", "scala", "sh", "sql", "svelte", "swift", "toml", "ts", "tsx",
+    "txt", "vue", "xml", "yaml", "yml", "zig",
 ];
 
 /// The spelling of a word, in the order of how likely it names a symbol.
