@@ -20,6 +20,8 @@ TESTS += r"|(^|/)(test_[^/]*|conftest)\.py$|[._](test|spec|tests)\.\w+$|_test\.g
 TESTS = re.compile(TESTS, re.IGNORECASE)
 # The first Java that jdtls starts with.
 OLDEST_JAVA = 21
+C_SOURCES = (".c",)
+CPP_SOURCES = (".cc", ".cpp", ".cxx")
 
 
 @dataclass
@@ -74,16 +76,18 @@ def without_requirements(options):
 
 
 def compile_commands(options):
-    """Writes compile_commands.json: each C file of the worktree with every directory of headers."""
+    """Writes compile_commands.json: each source of the worktree with the directories of all headers, and those around them."""
     root = options.worktree
-    files = listed(root, "*.c", "*.h")
-    headers = sorted({os.path.dirname(path) for path in files if path.endswith(".h")})
-    flags = [f"-I{root / directory}" for directory in headers]
+    endings, flags = (C_SOURCES, ["cc", "-std=gnu11"]) if options.language == "c" else (CPP_SOURCES, ["c++", "-std=c++17"])
+    headers = sorted({os.path.dirname(path) for path in listed(root, "*.h", "*.hh", "*.hpp")})
+    # `#include <spdlog/fmt.h>` begins at a directory above that of the header.
+    roots = sorted({*headers, *(os.path.dirname(directory) for directory in headers)})
+    flags += ["-D_GNU_SOURCE", *(f"-I{root / directory}" for directory in roots)]
     entries = [{"directory": str((root / path).parent), "file": str(root / path),
-                "arguments": ["cc", "-std=gnu11", "-D_GNU_SOURCE", *flags, "-c", os.path.basename(path)]}
-               for path in files if path.endswith(".c")]
+                "arguments": [*flags, "-c", os.path.basename(path)]}
+               for path in listed(root, *(f"*{ending}" for ending in endings))]
     (root / "compile_commands.json").write_text(json.dumps(entries))
-    return "compile_commands.json: every .c file with all directories of headers; nothing generated"
+    return "compile_commands.json: every source with all directories of headers; nothing generated"
 
 
 def jsconfig(options):
@@ -163,6 +167,9 @@ LANGUAGES = {language.name: language for language in [
                  "disableAutomaticTypingAcquisition": True, "tsserver": {"useSyntaxServer": "never"}}),
     Language("c", (".c", ".h"), ["clangd", "--background-index", "-j=1", "--pch-storage=memory", "--log=error"],
              ["clangd", "--version"], ready=progress_ended, prepare=compile_commands),
+    Language("cpp", (".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp"),
+             ["clangd", "--background-index", "-j=1", "--pch-storage=memory", "--log=error"], ["clangd", "--version"],
+             ready=progress_ended, prepare=compile_commands),
     Language("java", (".java",), ["jdtls"], [], ready=service_ready, prepare=eclipse_project, arguments=jdtls_arguments,
              options={"settings": JAVA_SETTINGS}, settings=JAVA_SETTINGS),
     Language("php", (".php",), ["intelephense", "--stdio"], [], ready=progress_ended, options={"clearCache": True}),

@@ -58,6 +58,7 @@ class Source:
     """One file: its text, the same with comments and strings blanked, and the beginnings of its lines."""
 
     def __init__(self, root, path, language):
+        language = "c" if language == "cpp" else language  # read alike
         self.path, self.language = path, language
         self.text = (root / path).read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
         self.masked = PATTERNS[language].sub(blank, self.text)

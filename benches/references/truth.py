@@ -27,7 +27,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
-from languages import FIELDS, LANGUAGES, TESTS, version_of  # noqa: E402
+from languages import C_SOURCES, CPP_SOURCES, FIELDS, LANGUAGES, TESTS, version_of  # noqa: E402
 from lsp import Server, ServerError, uri_of  # noqa: E402
 from uses import Uses  # noqa: E402
 from worktree import Worktree  # noqa: E402
@@ -183,9 +183,10 @@ def make(options):
         except OSError as error:
             raise ServerError(f"{language.command[0]} cannot be run: {error}; install it or give --tools its folder")
         try:
-            if options.language == "c":  # indexing begins with the first document
-                first = next(options.worktree.rglob("*.c"))
-                document = {"uri": uri_of(first), "languageId": "c", "version": 1, "text": first.read_text()}
+            if language.command[0] == "clangd":  # indexing begins with the first document
+                endings = C_SOURCES if options.language == "c" else CPP_SOURCES
+                first = next(path for path in sorted(options.worktree.rglob("*")) if path.suffix in endings)
+                document = {"uri": uri_of(first), "languageId": language.name, "version": 1, "text": first.read_text()}
                 server.tell("textDocument/didOpen", {"textDocument": document})
             server.wait_ready()
             counts = Counter()

@@ -1,6 +1,9 @@
 ; Definitions
 (class_definition name: (identifier) @name) @definition.class
 (function_definition name: (identifier) @name) @definition.function
+; Types that a call makes: `Point = namedtuple("Point", "x y")`
+(module (expression_statement (assignment left: (identifier) @name right: (call function: (_) @value))) @definition.class
+  (#match? @value "(^|\\.)(namedtuple|NamedTuple|TypedDict|make_dataclass|Enum|IntEnum|StrEnum|Flag|IntFlag)$"))
 (module (expression_statement (assignment left: (identifier) @name)) @definition.constant)
 (module (expression_statement (assignment left: (pattern_list (identifier) @name @definition.constant))))
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition.field)))
@@ -14,6 +17,12 @@
 (class_definition body: (block (expression_statement (assignment left: (identifier) @value
   right: [(tuple (string (string_content) @name) @definition.field) (list (string (string_content) @name) @definition.field)
     (string (string_content) @name) @definition.field]) (#eq? @value "__slots__"))))
+(call function: (_) @value arguments: (argument_list . (string) . [
+    (string (string_content) @name) @definition.field
+    (list [(string (string_content) @name) @definition.field (tuple . (string (string_content) @name) @definition.field)])
+    (tuple [(string (string_content) @name) @definition.field (tuple . (string (string_content) @name) @definition.field)])
+    (dictionary (pair key: (string (string_content) @name) @definition.field))])
+  (#match? @value "(^|\\.)(namedtuple|NamedTuple|TypedDict|make_dataclass|Enum|IntEnum|StrEnum|Flag|IntFlag)$"))
 (type_alias_statement left: (type (identifier) @name)) @definition.type
 (decorated_definition) @wrapper
 

@@ -334,18 +334,31 @@ impl<'a> TagCollector<'a> {
         }
         let body = body.or_else(|| body_start(node, query.body_field));
         let node = node.byte_range();
-        let (node, statement) =
-            if kind == TagKind::Field { (name.clone(), Some(node)) } else { (node, None) };
-        self.tags.definitions.push(DefinitionTag {
-            kind,
-            names: vec![name],
-            owner,
-            node,
-            statement,
-            body,
-            is_test: false,
-            pattern: found.pattern_index,
-        });
+        let names = if kind == TagKind::Field { self.split_names(name) } else { vec![name] };
+        for name in names {
+            let (node, statement) = match kind {
+                TagKind::Field => (name.clone(), Some(node.clone())),
+                _ => (node.clone(), None),
+            };
+            self.tags.definitions.push(DefinitionTag {
+                kind,
+                names: vec![name],
+                owner: owner.clone(),
+                node,
+                statement,
+                body,
+                is_test: false,
+                pattern: found.pattern_index,
+            });
+        }
+    }
+
+    /// Returns the names in the bytes of a name: a string of Python may name several fields, as in `namedtuple("Point", "x, y")`.
+    fn split_names(&self, bytes: Range<usize>) -> Vec<Range<usize>> {
+        let text = self.text.get(bytes.clone()).unwrap_or_default();
+        let words = text.split([' ', ',', '\n', '\t']).filter(|word| !word.is_empty());
+        let start_of = |word: &str| bytes.start + (word.as_ptr() as usize - text.as_ptr() as usize);
+        words.map(|word| start_of(word)..start_of(word) + word.len()).take(MAX_NAMES).collect()
     }
 
     fn add_leading(&mut self, bytes: Range<usize>, is_doc: bool) {

@@ -110,7 +110,8 @@ impl CellWriter<'_> {
     /// Returns the chunks of all cells, with the definitions and uses of all code cells.
     fn into_extracted(self, notebook: &NotebookText) -> Extraction {
         let mut chunks = self.sections.into_chunks();
-        let minified = is_minified(&notebook.text);
+        // A notebook whose JSON is on one line has its line breaks in `code`.
+        let minified = is_minified(&String::from_utf8_lossy(&self.code));
         let code = String::from_utf8(self.code).unwrap_or_default();
         let Some(language) = self.language.filter(|_| !minified) else {
             return Extraction { chunks, minified, ..Extraction::default() };
@@ -145,6 +146,12 @@ fn place_in_file(structure: &mut FileStructure, line_in_file: impl Fn(u32) -> u3
         import.line = line_in_file(import.line);
         import.scope_lines =
             import.scope_lines.map(|(first, last)| (line_in_file(first), line_in_file(last)));
+    }
+    for value in &mut structure.values {
+        value.line = line_in_file(value.line);
+        if value.last_line != u32::MAX {
+            value.last_line = line_in_file(value.last_line);
+        }
     }
     for declared in &mut structure.declared {
         declared.lines = (line_in_file(declared.lines.0), line_in_file(declared.lines.1));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memod_base::types::UseRole;
+use memod_base::types::{UseRole, last_part};
 use tree_sitter::Node;
 
 use super::languages::{ImportSyntax, TEMPLATE_PARAMETERS};
@@ -20,6 +20,18 @@ const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "paramete
 /// Targets of assignments that bind nothing: `cache[key] = value`.
 const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
+/// Functions of Python that return a type; `grammars/python/tags.scm` lists them, too.
+const TYPE_MAKERS: [&str; 9] = [
+    "Enum",
+    "Flag",
+    "IntEnum",
+    "IntFlag",
+    "NamedTuple",
+    "StrEnum",
+    "TypedDict",
+    "make_dataclass",
+    "namedtuple",
+];
 /// Kinds of nodes in which a variable is known that they declare.
 const BLOCKS: [&str; 6] = [
     "block",
@@ -202,6 +214,9 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "" => node.named_child(0).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
         };
+        if self.makes_type(node) {
+            return;
+        }
         let of = self.union_of(node, declaration).map(|of| (Cow::Owned(of), true));
         let of = of.or_else(|| {
             value_types::declared_type(node, declaration, self.text).map(|of| (of.to_marked_name(), true))
@@ -238,6 +253,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 is_narrowed: false,
             });
         }
+    }
+
+    /// Returns whether an assignment of Python makes a type by a call, so that its name is no value.
+    fn makes_type(&self, node: Node<'_>) -> bool {
+        let value = node.child_by_field_name("right").filter(|value| value.kind() == "call");
+        let called = value.and_then(|call| call.child_by_field_name("function"));
+        self.nodes.import_syntax == ImportSyntax::Python
+            && called.is_some_and(|called| TYPE_MAKERS.contains(&last_part(self.text_of(called))))
     }
 
     /// Returns the types of a value that may have several, joined by `|`, in Python and TypeScript. The alias of a union in Python is

@@ -266,40 +266,64 @@ impl<'a> FoundNames<'a> {
             });
         }
         structure.lacks_uses |= self.values.len() > MAX_USES;
+        let writer = ValueWriter { locals: &locals, own_names: &own_names, lines, n_bytes: text.len() };
+        structure.values = writer.list_values(self.values, &around, &mut names);
+        structure.names = names.names;
+        structure
+    }
+}
+
+/// Lists the values of a file with the definitions and blocks around them.
+struct ValueWriter<'w, 'a, 'o> {
+    locals: &'w LocalNames<'a, 'o>,
+    /// Byte offsets of the names of definitions.
+    own_names: &'w HashSet<usize>,
+    lines: &'w LineIndex,
+    n_bytes: usize,
+}
+
+impl ValueWriter<'_, '_, '_> {
+    fn list_values(
+        &self,
+        values: Vec<FoundValue<'_>>,
+        around: &DefinitionIndex<'_, '_>,
+        names: &mut NumberedNames,
+    ) -> Vec<TypedValue> {
+        let mut listed = Vec::new();
         let mut last_set: HashMap<(u32, u32), TypedValue> = HashMap::new();
         for FoundValue { name, of, is_written, at, block_end, is_narrowed } in
-            self.values.into_iter().take(MAX_USES)
+            values.into_iter().take(MAX_USES)
         {
             // A value whose type is a type parameter has no known type, but hides outer values of the same name.
-            let is_open = is_written && locals.has_type_parameter(of.trim_end_matches('?'), at);
+            let is_open = is_written && self.locals.has_type_parameter(of.trim_end_matches('?'), at);
             let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
             // A constant is a definition itself, so its value is known in the scope around it.
-            let is_defined = own_names.contains(&at);
+            let is_defined = self.own_names.contains(&at);
             let within = around
                 .innermost_definition(at)
-                .and_then(|id| if is_defined { parents[id] } else { Some(id) });
+                .and_then(|id| if is_defined { around.parents[id] } else { Some(id) });
+            let last_line = if block_end >= self.n_bytes { u32::MAX } else { self.lines.line_at(block_end) };
             let value = TypedValue {
                 name: names.number_of(&name),
                 of: names.number_of(&of),
                 within: within.map_or(0, |id| id as u32 + 1),
                 is_written,
-                line: lines.line_at(at),
-                last_line: if block_end >= text.len() { u32::MAX } else { lines.line_at(block_end) },
+                line: self.lines.line_at(at),
+                last_line,
                 is_narrowed,
             };
             if is_narrowed {
-                structure.values.push(value);
+                listed.push(value);
                 continue;
             }
             // A value that is set once more to the same in the same block stays as it is.
             let before = last_set.insert((value.name, value.within), value);
             if !before.is_some_and(|before| before.is_set_like(&value) && before.last_line >= value.last_line)
             {
-                structure.values.push(value);
+                listed.push(value);
             }
         }
-        structure.names = names.names;
-        structure
+        listed
     }
 }
 

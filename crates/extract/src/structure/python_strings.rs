@@ -1,5 +1,6 @@
-//! Reads attributes of Python that strings and keywords name: `getattr(x, "name")`, `mock.patch("pkg.mod.name")`, and calls of
-//! values, which call `__call__` of their type.
+//! Reads the attributes of Python that strings and keywords name, and the calls of values.
+//!
+//! `getattr(x, "name")` and `mock.patch("pkg.mod.name")` name attributes, and a call of a value calls `__call__` of its type.
 
 use std::borrow::Cow;
 

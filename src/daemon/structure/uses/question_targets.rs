@@ -114,14 +114,15 @@ impl QuestionTargets {
             is_any = true;
             if self.known.insert(own) {
                 self.declared.push(own);
-                let parts = parts.get_or_insert_with(|| list_parts_of_others(&structure));
+                let (parts, whole_titles) = parts.get_or_insert_with(|| {
+                    let parts = list_parts_of_others(&structure);
+                    let wanted = structure.declared.iter().enumerate();
+                    let whole = wanted.filter(|(other, of)| !parts.contains(other) && is_wanted(*other, of));
+                    let titles: HashSet<&str> = whole.map(|(_, of)| of.title.as_str()).collect();
+                    (parts, titles)
+                });
                 // The setter of a property is listed alone if the question is about its line.
-                let mut others = structure.declared.iter().enumerate();
-                let is_part_of_listed = parts.contains(&id)
-                    && others.any(|(other, of)| {
-                        of.title == declared.title && !parts.contains(&other) && is_wanted(other, of)
-                    });
-                if is_part_of_listed {
+                if parts.contains(&id) && whole_titles.contains(declared.title.as_str()) {
                     continue;
                 }
                 let named = TargetDefinition { title: declared.title.clone(), lines: declared.lines };

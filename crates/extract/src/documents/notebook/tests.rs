@@ -143,3 +143,16 @@ fn hostile_cells_end() {
     let file = notebook(&[("markdown", &source), ("code", &"(".repeat(20_000)), ("code", &source)]);
     assert!(chunks(&file).len() > 2);
 }
+
+#[test]
+fn a_notebook_on_one_long_line_has_definitions_and_uses() {
+    let assignments: String = (0..2_000).map(|nth| format!("x{nth} = {nth}\\n")).collect();
+    let file = format!(
+        "{{\"cells\": [{{\"cell_type\": \"code\", \"source\": \"from lib import load\\ndef run():\\n    return load(1)\\n{assignments}\"}}], \"metadata\": {{}}}}"
+    );
+    assert!(file.lines().count() == 1 && file.len() > 10_000);
+    let found = crate::extract("a.ipynb", &file);
+    assert!(found.definitions.iter().any(|own| own.title == "run"), "{:?}", found.definitions.first());
+    let structure = &found.structure;
+    assert!(structure.uses.iter().any(|used| structure.name(used.name) == "load" && used.line == 1));
+}

@@ -227,3 +227,34 @@ def test_a(db): pass
         ],
     );
 }
+
+#[test]
+fn types_that_calls_make_have_fields() {
+    check(
+        "\
+== a.py
+from collections import namedtuple
+import enum
+Point = namedtuple('Point', 'width, height')
+Row = NamedTuple('Row', [('width', int), ('other', int)])
+Color = enum.Enum('Color', ['width', 'RED'])
+Movie = TypedDict('Movie', {'width': int})
+class Box(namedtuple('Box', 'width depth')):
+    def area(self): return self.width
+label = namedtuple_like('Label', 'width')
+def f(point: Point, row: Row):
+    other = Point(width=1, height=2)
+    return point.width, row.width, Color.width, other.width, point._replace(width=3)
+",
+        "width",
+        &[
+            "a.py:8 exact a.py#Box.width",
+            "a.py:11 exact a.py#Point.width",
+            "a.py:12 exact a.py#Point.width",
+            "a.py:12 exact a.py#Row.width",
+            "a.py:12 exact a.py#Color.width",
+            "a.py:12 exact a.py#Point.width",
+            "a.py:12 exact a.py#Point.width",
+        ],
+    );
+}

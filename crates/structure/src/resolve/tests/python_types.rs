@@ -148,6 +148,10 @@ def g(value: One):
             "a.py:21 likely a.py#Two.load",
         ],
     );
+}
+
+#[test]
+fn a_variable_that_is_declared_once_more_is_another_one() {
     check(
         "\
 == a.rs
