@@ -17,6 +17,7 @@ const SYNTAX: TokenSyntax = TokenSyntax {
 };
 
 /// A definition whose name is a token.
+#[derive(Clone, Copy)]
 pub(super) struct Declaration<'o> {
     pub(super) kind: TagKind,
     /// Token of the name.

@@ -25,11 +25,11 @@ impl<'a, 'o> LocalNames<'a, 'o> {
     /// bound outside of definitions, and names that are bound in blocks, all with their scopes in bytes; and imported names.
     pub(super) fn new(
         around: &'a DefinitionIndex<'a, 'o>,
-        (bound, unbound): (&[(&'a str, usize)], &[(&'a str, usize)]),
+        (bound, unbound): (PlacedNames<'_, 'a>, PlacedNames<'_, 'a>),
         (type_parameters, scoped, in_blocks): (ScopedNames<'a>, ScopedNames<'a>, ScopedNames<'a>),
         imported: HashSet<String>,
     ) -> Self {
-        let in_function = |names: &[(&'a str, usize)]| -> HashSet<(&'a str, usize)> {
+        let in_function = |names: PlacedNames<'_, 'a>| -> HashSet<(&'a str, usize)> {
             names.iter().filter_map(|(name, at)| Some((*name, around.innermost_function(*at)?))).collect()
         };
         let mut bound = in_function(bound);
@@ -66,6 +66,9 @@ impl<'a, 'o> LocalNames<'a, 'o> {
             || is_in_scope(&self.block_scopes, name, at)
     }
 }
+
+/// Names with their byte offsets.
+type PlacedNames<'n, 'a> = &'n [(&'a str, usize)];
 
 /// Names with the bytes in which each is known.
 type ScopedNames<'a> = Vec<(&'a str, Range<usize>)>;
