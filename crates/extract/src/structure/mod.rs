@@ -240,7 +240,8 @@ impl<'a> FoundNames<'a> {
         self.in_blocks.retain(|(_, at, _)| !own_names.contains(at));
         let in_blocks = self.in_blocks.into_iter().map(|(name, _, scope)| (name, scope)).collect();
         let bound = (&*self.bound, &*self.unbound);
-        let locals = LocalNames::new(&around, bound, (self.type_parameters, self.scoped, in_blocks), imported);
+        let locals =
+            LocalNames::new(&around, bound, (self.type_parameters, self.scoped, in_blocks), imported);
         let mut names = NumberedNames::default();
         for found in self.uses {
             let within = around.innermost_definition(found.at);

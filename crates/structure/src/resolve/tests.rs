@@ -1,9 +1,9 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
+mod field_keys;
 mod field_uses;
 mod function_imports;
-mod field_keys;
 mod javascript_names;
 mod javascript_paths;
 mod member_fields;
@@ -13,6 +13,7 @@ mod overloads;
 mod packages;
 mod python_fixtures;
 mod python_keys;
+mod python_names;
 mod python_types;
 mod visibility;
 
@@ -89,46 +90,6 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
         }
     }
     assert_eq!(shown, expected, "{repository}");
-}
-
-#[test]
-fn python_follows_imports_and_the_type_around() {
-    let repository = "\
-== pkg/__init__.py
-from .a import run
-== pkg/a.py
-def run(): ...
-class A:
-    def run(self):
-        self.run()
-        run()
-== pkg/b.py
-from . import run
-from . import a
-from os import run as other
-run()
-a.run()
-other()
-x.run()
-def f(run):
-    run()
-";
-    check(
-        repository,
-        "run",
-        &[
-            "pkg/__init__.py:1 exact pkg/a.py#run",
-            "pkg/a.py:4 exact pkg/a.py#A.run",
-            "pkg/a.py:5 exact pkg/a.py#run",
-            "pkg/b.py:1 exact pkg/a.py#run",
-            "pkg/b.py:3 nothing",
-            "pkg/b.py:3 nothing",
-            "pkg/b.py:4 exact pkg/a.py#run",
-            "pkg/b.py:5 exact pkg/a.py#run",
-            "pkg/b.py:6 nothing",
-            "pkg/b.py:7 by name pkg/a.py#A.run",
-        ],
-    );
 }
 
 #[test]
