@@ -269,6 +269,8 @@ pub enum UseRole {
     Base,
     /// A field is read or set, in a language where a method of that name is something else.
     Field,
+    /// A type gets another name, as in `typedef struct sink sink_t`.
+    Alias,
 }
 
 /// The expression before a used name, such as `a` in `a.name`.

@@ -60,6 +60,8 @@ pub(super) const FIELD_DECLARATION: &str = "field_declaration";
 pub(super) const GO_LIST_TYPES: [&str; 3] = ["array_type", "slice_type", "implicit_length_array_type"];
 /// Kinds of names in JavaScript and TypeScript that are values.
 pub(super) const JAVASCRIPT_VALUES: [&str; 2] = ["identifier", "shorthand_property_identifier"];
+/// Kinds of the declarations of C and C++ that give a type another name.
+pub(super) const ALIASES: [&str; 2] = ["type_definition", "alias_declaration"];
 /// Kinds of the tags of JSX.
 pub(super) const JSX_TAGS: [&str; 3] =
     ["jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"];
@@ -323,8 +325,7 @@ const C: NodeKinds = NodeKinds {
     members: &[("field_expression", "argument", "field"), ("qualified_identifier", "scope", "name")],
     fields: &["field_expression"],
     calls: &[("call_expression", "function")],
-    // A type has the members of the type that it is another name of.
-    bases: &[("base_class_clause", ""), ("type_definition", "type"), ("alias_declaration", "type")],
+    bases: &[("base_class_clause", ""), (ALIASES[0], "type"), (ALIASES[1], "type")],
     binders: &[
         ("parameter_declaration", "declarator"),
         ("init_declarator", "declarator"),

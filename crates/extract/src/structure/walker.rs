@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use memod_base::types::UseRole;
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{FIELD_DECLARATION, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds};
+use super::languages::{ALIASES, FIELD_DECLARATION, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, NodeKinds};
 use super::node_marks::{self, FieldId, NodeKindMarks};
 use super::python_names::PytestNames;
 use crate::components::ComponentFormat;
@@ -186,8 +186,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let role = match is_call {
             true => UseRole::Call,
             false if member.is_some() && self.is_field_access(parent_kind, name) => UseRole::Field,
-            false if self.is_base(parent, field) => UseRole::Base,
-            false => UseRole::Mention,
+            false => match self.base_clause(parent, field) {
+                Some(clause) if ALIASES.contains(&clause) => UseRole::Alias,
+                Some(_) => UseRole::Base,
+                None => UseRole::Mention,
+            },
         };
         if node.kind() == SHORTHAND_PROPERTY
             && let Some(of_literal) = self.receiver_of_literal(1)
@@ -239,10 +242,10 @@ impl<'a, 't> TreeWalker<'a, 't> {
         (!self.nodes.callables.is_empty()).then(|| arity::count_arguments(call)).flatten()
     }
 
-    /// Returns whether a name in a field of the current node is a base of a type.
-    fn is_base(&self, parent: Node<'_>, field: Option<&str>) -> bool {
+    /// Returns the kind of the clause that makes a name in a field of the current node the base of a type; `None` if it is no base.
+    fn base_clause(&self, parent: Node<'_>, field: Option<&str>) -> Option<&'static str> {
         if self.nodes.members.iter().any(|member| member.0 == parent.kind() && Some(member.1) == field) {
-            return false;
+            return None;
         }
         let pairs = self.path.windows(2).rev().map(|pair| (pair[0].0, pair[1]));
         let outwards = pairs.map(|(node, (inner, field))| (node, self.marks.field_name(field), inner.kind()));
@@ -254,13 +257,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let own = places
             .take(MAX_BASE_DEPTH)
             .take_while(|(_, field, kind)| *field == Some("superclasses") || !is_inner(kind));
-        own.into_iter().any(|(node, field, _)| {
+        own.into_iter().find_map(|(node, field, _)| {
             let kind = node.kind();
             self.nodes
                 .bases
                 .iter()
                 .find(|base| base.0 == kind && (base.1.is_empty() || Some(base.1) == field))
-                .is_some_and(|_| kind != FIELD_DECLARATION || node.child_by_field_name("name").is_none())
+                .filter(|_| kind != FIELD_DECLARATION || node.child_by_field_name("name").is_none())
+                .map(|base| base.0)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredRole, FileStructure, UseReceiver, UseRole};
+use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseReceiver, UseRole};
 
 use super::infer_types::{MOST_STEPS, TypeName};
 use super::use_place::{LanguageFamily, UsePlace};
@@ -94,7 +94,9 @@ impl<S: StructureStore> Resolver<'_, S> {
     fn declared_bases(&self, type_name: &TypeName, declared: DefinitionCandidate) -> Vec<TypeName> {
         let structure = self.structures.structure_of(declared.file);
         let mut bases = Vec::new();
-        for used in structure.uses.iter().filter(|used| used.role == UseRole::Base) {
+        // A type has the members of the type that it is another name of.
+        let is_base = |used: &&NameUse| matches!(used.role, UseRole::Base | UseRole::Alias);
+        for used in structure.uses.iter().filter(is_base) {
             let name = structure.name(used.name);
             if name == type_name.name || !is_declared_within(&structure, declared, used.enclosing_id()) {
                 continue;

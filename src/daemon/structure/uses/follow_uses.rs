@@ -315,7 +315,7 @@ fn is_followed_use(
         && match edges {
             FollowedUses::Calls => match found.role {
                 UseRole::Call => true,
-                UseRole::Mention | UseRole::Field => is_type_or_field(structures, target),
+                UseRole::Mention | UseRole::Field | UseRole::Alias => is_type_or_field(structures, target),
                 UseRole::Base => false,
             },
             FollowedUses::Uses => true,

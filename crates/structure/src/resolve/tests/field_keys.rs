@@ -259,3 +259,23 @@ fn f() { One::load(); }
         &["a.rs:4 exact a.rs#Load::load"],
     );
 }
+
+#[test]
+fn another_name_of_a_class_has_its_members() {
+    check(
+        "\
+== a.hpp
+struct Shape { int area() const; int size; };
+using Figure = Shape;
+typedef const Shape* Handle;
+struct Square : Figure { int twice() { return area() + size; } };
+int f(const Figure& figure, Handle handle) { return figure.size + handle->size; }
+",
+        "size",
+        &[
+            "a.hpp:4 exact a.hpp#Shape::size",
+            "a.hpp:5 exact a.hpp#Shape::size",
+            "a.hpp:5 exact a.hpp#Shape::size",
+        ],
+    );
+}
