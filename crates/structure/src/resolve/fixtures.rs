@@ -18,8 +18,9 @@ impl<S: StructureStore> Resolver<'_, S> {
     /// `conftest.py` upwards. A fixture with the name of the fixture that it takes means the one further out.
     pub(super) fn resolve_fixture(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         let fixtures: Vec<&(DefinitionCandidate, _)> = self
-            .candidates
+            .fixture_positions()
             .iter()
+            .map(|position| &self.candidates[*position])
             .filter(|(candidate, structure)| self.is_fixture_named(*candidate, structure, place.written))
             .collect();
         let of_file = |file: FileNumber| {
@@ -91,7 +92,7 @@ impl<S: StructureStore> Resolver<'_, S> {
 }
 
 /// Returns whether a decorator makes a function a fixture.
-fn is_fixture(structure: &FileStructure, id: u32) -> bool {
+pub(super) fn is_fixture(structure: &FileStructure, id: u32) -> bool {
     decorators_of(structure, id).any(|(name, _)| DECORATORS.contains(&name))
 }
 

@@ -68,13 +68,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             return self.members_of(&declared, steps);
         }
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        let own = self.candidates.iter().filter(|(candidate, structure)| {
-            let declared = candidate.declared_in(structure);
-            declared.role.is_member()
-                && last_part(declared.owner_title()) == type_name.name
-                && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
-        });
-        let own: Vec<DefinitionCandidate> = own.map(|(candidate, _)| *candidate).collect();
+        let own = self.members_with_owner(family, &type_name.name).collect();
         let (same, unknown) = self.members_of_same_type(type_name, own);
         if !same.is_empty() {
             return (true, same);

@@ -13,6 +13,7 @@ mod javascript;
 mod javascript_exports;
 mod known_aliases;
 mod learn_aliases;
+mod member_candidates;
 mod module_files;
 mod name_alone;
 mod object_members;
@@ -28,7 +29,7 @@ mod tests;
 mod use_place;
 mod visibility;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub use self::component_names::hyphenated_tag;
 pub use self::fixtures::list_decorators;
 pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;
-use self::overloads::is_constructor;
+use self::overloads::{RestrictedResolvers, is_constructor};
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
@@ -46,6 +47,7 @@ use memod_base::types::{
 };
 
 use self::known_aliases::KnownAliases;
+use self::member_candidates::MembersByOwner;
 pub(crate) use self::use_place::LanguageFamily;
 use self::use_place::UsePlace;
 
@@ -103,6 +105,11 @@ pub struct Resolver<'a, S> {
     structures: &'a S,
     name: &'a str,
     candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
+    /// The language family of the file of each candidate.
+    families: Vec<LanguageFamily>,
+    members_by_owner: OnceCell<MembersByOwner>,
+    fixture_positions: OnceCell<Vec<usize>>,
+    restricted: RefCell<RestrictedResolvers<'a, S>>,
     aliases: KnownAliases,
     /// The definitions that each file imports without naming them, such as `use a::*`; if a file does that in a block, for each line.
     wildcards: RefCell<HashMap<WildcardPlace, Vec<DefinitionCandidate>>>,
@@ -116,6 +123,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         name: &'a str,
         candidates: &[DefinitionCandidate],
     ) -> Self {
+        let families = candidates
+            .iter()
+            .map(|candidate| LanguageFamily::from_path(paths.path_of(candidate.file)))
+            .collect();
         let candidates = candidates
             .iter()
             .map(|candidate| (*candidate, structures.structure_of(candidate.file)))
@@ -125,6 +136,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
             structures,
             name,
             candidates,
+            families,
+            members_by_owner: OnceCell::new(),
+            fixture_positions: OnceCell::new(),
+            restricted: RefCell::default(),
             aliases: KnownAliases::default(),
             wildcards: RefCell::default(),
         }
@@ -318,11 +333,10 @@ impl<'a, S: StructureStore> Resolver<'a, S> {
         place: &UsePlace<'_>,
         is_it: impl Fn(&DefinitionCandidate, &DeclaredItem) -> bool,
     ) -> Vec<DefinitionCandidate> {
-        let all = self.candidates.iter().filter(|(candidate, structure)| {
-            LanguageFamily::from_path(self.paths.path_of(candidate.file)) == place.family
-                && is_it(candidate, candidate.declared_in(structure))
+        let all = self.candidates.iter().zip(&self.families).filter(|((candidate, structure), family)| {
+            **family == place.family && is_it(candidate, candidate.declared_in(structure))
         });
-        all.map(|(candidate, _)| *candidate).collect()
+        all.map(|((candidate, _), _)| *candidate).collect()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Selects the definitions of one name that a call may mean: by the number of arguments and, in C, without types.
 
-use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseRole};
 
-use super::known_aliases::KnownAliases;
 use super::use_place::{CPP_ENDINGS, LanguageFamily};
 use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
 
@@ -21,7 +21,41 @@ pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem)
     parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
 }
 
-impl<S: StructureStore> Resolver<'_, S> {
+/// Which candidates a use may mean by its form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum CandidateKind {
+    /// All that take this number of arguments.
+    WithArity(u8),
+    /// All but types.
+    NoTypes,
+    Fields,
+    /// Fields that the constructor of a type of Python sets.
+    FieldsSetByConstructor,
+    /// All but fields that are not called.
+    Called,
+}
+
+impl CandidateKind {
+    fn includes(self, structure: &FileStructure, declared: &DeclaredItem) -> bool {
+        match self {
+            Self::WithArity(n_arguments) => declared.arity.is_none_or(|arity| arity.accepts(n_arguments)),
+            Self::NoTypes => declared.role != DeclaredRole::Type,
+            Self::Fields => declared.role == DeclaredRole::Field,
+            Self::FieldsSetByConstructor => is_set_by_constructor(structure, declared),
+            // The constructor of a variant is called: `Shape::Circle(1.0)`, and a component of a record: `order.total()`.
+            Self::Called => {
+                declared.role != DeclaredRole::Field
+                    || declared.names.starts_with(char::is_uppercase)
+                    || is_accessor(structure, declared)
+            }
+        }
+    }
+}
+
+/// The resolvers with fewer candidates that were needed so far, by the kind of their candidates; `None` for a kind that includes all.
+pub(super) type RestrictedResolvers<'a, S> = HashMap<CandidateKind, Option<Rc<Resolver<'a, S>>>>;
+
+impl<'a, S: StructureStore> Resolver<'a, S> {
     /// Adds the constructors of the types that a call creates.
     pub(super) fn with_constructors(
         &self,
@@ -53,55 +87,48 @@ impl<S: StructureStore> Resolver<'_, S> {
 
     /// Returns a resolver with only the candidates that a call with `n_arguments` may mean; `None` if the call may mean all
     /// of them.
-    pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Self> {
-        self.restrict_candidates(|_, declared| declared.arity.is_none_or(|arity| arity.accepts(n_arguments)))
+    pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Rc<Self>> {
+        self.restrict_candidates(CandidateKind::WithArity(n_arguments))
     }
 
     /// Returns a resolver without the types, for a call in a file of C, where a type cannot be called; `None` if a call may
     /// mean all candidates.
-    pub(super) fn without_types(&self, path: &str) -> Option<Self> {
+    pub(super) fn without_types(&self, path: &str) -> Option<Rc<Self>> {
         if !path.ends_with(".c") {
             return None; // C++ creates a value by calling its type, also in a header
         }
-        self.restrict_candidates(|_, declared| declared.role != DeclaredRole::Type)
+        self.restrict_candidates(CandidateKind::NoTypes)
     }
 
     /// Returns a resolver with only the fields, or without them, where the language separates fields from functions; `None` if
     /// the use may mean all candidates.
-    pub(super) fn with_kind_of_use(&self, path: &str, role: UseRole) -> Option<Self> {
+    pub(super) fn with_kind_of_use(&self, path: &str, role: UseRole) -> Option<Rc<Self>> {
         let family = LanguageFamily::from_path(path);
         let separates = matches!(family, LanguageFamily::Rust | LanguageFamily::Java);
-        match role {
-            UseRole::Field if family == LanguageFamily::Python => {
-                self.restrict_candidates(is_set_by_constructor)
-            }
-            UseRole::Field => self.restrict_candidates(|_, declared| declared.role == DeclaredRole::Field),
-            UseRole::Call if separates => self.restrict_candidates(|structure, declared| {
-                // The constructor of a variant is called: `Shape::Circle(1.0)`, and a component of a record: `order.total()`.
-                declared.role != DeclaredRole::Field
-                    || declared.names.starts_with(char::is_uppercase)
-                    || is_accessor(structure, declared)
-            }),
-            _ => None,
-        }
+        self.restrict_candidates(match role {
+            UseRole::Field if family == LanguageFamily::Python => CandidateKind::FieldsSetByConstructor,
+            UseRole::Field => CandidateKind::Fields,
+            UseRole::Call if separates => CandidateKind::Called,
+            _ => return None,
+        })
     }
 
-    fn restrict_candidates(
-        &self,
-        may_be_meant: impl Fn(&FileStructure, &DeclaredItem) -> bool,
-    ) -> Option<Self> {
-        let candidates: Vec<_> = self
-            .candidates
-            .iter()
-            .filter(|(candidate, structure)| may_be_meant(structure, candidate.declared_in(structure)))
-            .cloned()
-            .collect();
-        if candidates.len() == self.candidates.len() {
-            return None;
-        }
-        // Aliases are not needed, because they only select the uses.
-        let (aliases, wildcards) = (KnownAliases::default(), RefCell::default());
-        Some(Self { candidates, aliases, wildcards, ..*self })
+    /// Returns a resolver with only the candidates of a kind; `None` if all candidates are of it. The resolver is made once for all
+    /// uses, and lacks the aliases, because they only select the uses.
+    fn restrict_candidates(&self, kind: CandidateKind) -> Option<Rc<Self>> {
+        let known = self.restricted.borrow().get(&kind).cloned();
+        known.unwrap_or_else(|| {
+            let is_of_kind = |structure: &FileStructure, candidate: DefinitionCandidate| {
+                kind.includes(structure, candidate.declared_in(structure))
+            };
+            let of_kind =
+                self.candidates.iter().filter(|(candidate, structure)| is_of_kind(structure, *candidate));
+            let of_kind: Vec<DefinitionCandidate> = of_kind.map(|(candidate, _)| *candidate).collect();
+            let restricted = (of_kind.len() < self.candidates.len())
+                .then(|| Rc::new(Self::new(self.paths, self.structures, self.name, &of_kind)));
+            self.restricted.borrow_mut().insert(kind, restricted.clone());
+            restricted
+        })
     }
 }
 

@@ -72,12 +72,8 @@ impl<S: StructureStore> Resolver<'_, S> {
         let imports = place.structure.imports.iter().filter(|import| is_wanted(import));
         let members = imports.flat_map(|import| {
             let files = self.find_module_files(place.family, &import.module, place.file);
-            let owner = last_part(&import.module).to_owned();
-            self.candidates_of_family(place, move |candidate, found| {
-                found.role.is_member()
-                    && last_part(found.owner_title()) == owner
-                    && files.contains(&candidate.file)
-            })
+            let members = self.members_with_owner(place.family, last_part(&import.module));
+            members.filter(move |candidate| files.contains(&candidate.file))
         });
         members.collect()
     }

@@ -22,11 +22,8 @@ impl<S: StructureStore> Resolver<'_, S> {
                 None => self.members_by_name(place),
             };
         };
-        let own = self.candidates_of_family(place, |_, found| {
-            found.role.is_member() && last_part(found.owner_title()) == around.name
-        });
-        let same_file: Vec<DefinitionCandidate> =
-            own.iter().filter(|found| found.file == place.file).copied().collect();
+        let own = self.members_with_owner(place.family, &around.name);
+        let same_file: Vec<DefinitionCandidate> = own.filter(|found| found.file == place.file).collect();
         if !same_file.is_empty() {
             return (Certainty::Exact, same_file);
         }
@@ -97,9 +94,7 @@ impl<S: StructureStore> Resolver<'_, S> {
             return self.resolve_untyped_value(place);
         }
         let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
-        let of_type = self.candidates_of_family(place, |_, found| {
-            found.role.is_member() && last_part(found.owner_title()) == type_name
-        });
+        let of_type = self.members_with_owner(place.family, type_name).collect();
         let of_type = self.retain_members_of_local(place, path, of_type);
         let seen: Vec<DefinitionCandidate> =
             of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
