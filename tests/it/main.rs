@@ -111,6 +111,8 @@ mod restart;
 mod restless;
 mod rpc;
 #[cfg(unix)]
+mod safe_directory;
+#[cfg(unix)]
 mod safety;
 mod sandbox;
 mod scan;

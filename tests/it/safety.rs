@@ -228,7 +228,7 @@ fn a_repository_of_somebody_else_is_left_alone() {
     let check = |what: &str, path: &str, owner: u32, us: u32| {
         let expected = format!(
             "exit 2\nerr: memo: [TOP]/{path}: owned by uid {owner}, not by us (uid {us})\n\
-             err: hint: run memo as the owner, or clone the repository for yourself\n"
+             err: hint: run memo as the owner, or trust it: git config --global --add safe.directory [TOP]/work\n"
         );
         for args in [&["search", "alpha"][..], &["init"], &["status"]] {
             let said = live.sandbox.show(live.memo(args).uid(us));

@@ -12,6 +12,7 @@ mod own_state;
 mod path_spelling;
 mod regular_file;
 mod replace_file;
+mod safe_directory;
 #[cfg(windows)]
 mod security_id;
 mod state_owner;
@@ -37,6 +38,7 @@ pub use self::other_states::{NOT_MERGED_NOTICE, OtherStateDir};
 pub use self::path_spelling::{FS_FOLDS_NAMES, SpellingCache, composed_name};
 pub use self::regular_file::{may_block_when_opened, open_regular, read_regular};
 pub use self::replace_file::{open_private_file, rename_over, replace_private};
+pub use self::safe_directory::is_git_settings_variable;
 #[cfg(windows)]
 pub use self::security_id::{access_list, owner_sid, user_sid};
 pub use self::swap_files::{FORMER_FILE_SUFFIX, rename_without_overwrite, swap_files};
@@ -130,6 +132,8 @@ pub struct Env {
     pub search_path: Vec<PathBuf>,
     /// Effective user id; 0 if the platform has none.
     pub uid: u32,
+    /// `$SUDO_UID`, the user who called `sudo`.
+    pub sudo_uid: Option<u32>,
 }
 
 impl Env {
@@ -150,6 +154,7 @@ impl Env {
                 .map(|dirs| std::env::split_paths(&dirs).collect())
                 .unwrap_or_default(),
             uid: effective_uid(),
+            sudo_uid: std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok()),
         }
     }
 

@@ -7,13 +7,26 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use memod_base::paths::is_git_settings_variable;
+
 /// Largest size of a line, bytes; the rest of a longer line is not read.
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// Removes `GIT_DIR` and similar variables, which git sets for its hooks and which may name another worktree.
 pub fn clear_git_env(command: &mut Command) {
+    clear_git_env_except(command, |_| false);
+}
+
+/// As [`clear_git_env`], but keeps the variables with settings, such as `safe.directory`.
+pub fn clear_git_env_except_settings(command: &mut Command) {
+    clear_git_env_except(command, is_git_settings_variable);
+}
+
+fn clear_git_env_except(command: &mut Command, is_kept: impl Fn(&str) -> bool) {
     for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
-        command.env_remove(name);
+        if !name.to_str().is_some_and(&is_kept) {
+            command.env_remove(name);
+        }
     }
 }
 

@@ -231,7 +231,7 @@ pub(super) fn daemon_command(verb: &str, layout: &RepoLayout, options: &ClientOp
         command.arg("--index-on-demand");
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    child::clear_git_env(&mut command);
+    child::clear_git_env_except_settings(&mut command);
     #[cfg(windows)]
     detach_process(&mut command);
     // On Unix the daemon gets no process group of its own, because the leader of a group must not call setsid(2), which the daemon

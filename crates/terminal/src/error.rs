@@ -11,6 +11,8 @@ use serde::Serialize;
 use memod_config::ConfigError;
 use memod_config::team_server::TeamError;
 
+use crate::text::{escape_for_display, shell_word};
+
 /// Exit status of a command that matched nothing, named an object that does not exist, or did only a part of its work.
 pub const EXIT_NOTHING_FOUND: u8 = 1;
 /// Exit status for wrong usage.
@@ -164,6 +166,13 @@ fn some_hint(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
+/// Returns the remedy for a directory of another user; `root` is the worktree that can be declared safe.
+fn owner_remedy(root: Option<&Path>) -> String {
+    let Some(root) = root else { return "run memo as the owner, or copy the directory".to_owned() };
+    let root = shell_word(&escape_for_display(&root.display().to_string()));
+    format!("run memo as the owner, or trust it: git config --global --add safe.directory {root}")
+}
+
 fn classify_locate_error(error: &LocateError) -> CodeExitHint {
     match error {
         LocateError::Io(error) if error.is_absent() => {
@@ -188,11 +197,7 @@ fn classify_locate_error(error: &LocateError) -> CodeExitHint {
             EXIT_USAGE,
             some_hint("`git status` says more; `git worktree repair` mends a moved worktree"),
         ),
-        LocateError::NotOwner { .. } => (
-            "not-owner",
-            EXIT_USAGE,
-            some_hint("run memo as the owner, or clone the repository for yourself"),
-        ),
+        LocateError::NotOwner { root, .. } => ("not-owner", EXIT_USAGE, Some(owner_remedy(root.as_deref()))),
         LocateError::NotIndexed(_) => {
             ("not-indexed", EXIT_USAGE, some_hint("`memo init` indexes this directory; -C DIR names another"))
         }

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::safe_directory::is_safe_directory;
 use super::state_owner::{belongs_to_other_repository, dir_identity_text};
 use super::{
     Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_GITIGNORE_TEXT,
@@ -32,11 +33,13 @@ pub enum LocateError {
         /// The fault in it.
         reason: String,
     },
-    /// The directory belongs to another user.
+    /// The directory belongs to another user, and git's `safe.directory` does not name it.
     #[error("{}: owned by uid {owner}, not by us (uid {us})", path.display())]
     NotOwner {
         /// The git dir or the directory.
         path: PathBuf,
+        /// The top of the worktree that `safe.directory` can name; `None` outside git.
+        root: Option<PathBuf>,
         /// The uid of its owner.
         owner: u32,
         /// Our effective uid.
@@ -141,12 +144,17 @@ impl RepoLayout {
             let reason = "has no objects directory; the repository is broken or was moved".to_owned();
             return Err(LocateError::BrokenGit { path: common_dir, reason });
         }
-        // As git does since 2.35.2: refuse a repository that belongs to another user.
-        for dir in [root, &git_dir, &common_dir] {
-            check_owner(dir, env)?;
-        }
+        // As git does since 2.35.2: refuse a repository that belongs to another user, unless the user's settings call it safe.
+        let owned =
+            [root, &git_dir, &common_dir].into_iter().try_for_each(|dir| check_git_owner(dir, root, env));
+        let home = env.home.as_deref();
+        owned.or_else(|refused| if is_safe_directory(root, home) { Ok(()) } else { Err(refused) })?;
         let id = path_id(&common_dir);
-        let state_dir = choose_state_dir(common_dir.join(STATE_DIR), (&id, &common_dir), env);
+        let state_dir = match check_owner(&common_dir, None, env) {
+            Ok(()) => choose_state_dir(common_dir.join(STATE_DIR), (&id, &common_dir), env),
+            // Its owner could not read or remove what another user writes there.
+            Err(_) => state_dir_in_home(&id, &common_dir, env),
+        };
         let root = root.to_owned();
         Ok(Self { root, git_dir: Some(git_dir), common_dir: Some(common_dir), state_dir, id })
     }
@@ -165,7 +173,7 @@ impl RepoLayout {
 
     /// Returns the layout of a directory outside git, whether or not it is indexed.
     fn layout_outside_git(root: &Path, env: &Env) -> Result<Self, LocateError> {
-        check_owner(root, env)?;
+        check_owner(root, None, env)?;
         let id = path_id(root);
         let state_dir = choose_state_dir(root.join(PLAIN_STATE_DIR), (&id, root), env);
         Ok(Self { root: root.to_owned(), git_dir: None, common_dir: None, state_dir, id })
@@ -225,12 +233,22 @@ fn is_home_or_root(dir: &Path, env: &Env) -> bool {
     dir.parent().is_none() || home.as_deref() == Some(dir)
 }
 
+/// Returns an error if a path of the repository around `root` belongs to another user. For root that is not the user who called
+/// `sudo`, as for git.
+fn check_git_owner(path: &Path, root: &Path, env: &Env) -> Result<(), LocateError> {
+    match check_owner(path, Some(root), env) {
+        Err(LocateError::NotOwner { owner, us: 0, .. }) if env.sudo_uid == Some(owner) => Ok(()),
+        checked => checked,
+    }
+}
+
 /// Returns an error if a path belongs to another user.
-fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
+fn check_owner(path: &Path, root: Option<&Path>, env: &Env) -> Result<(), LocateError> {
     let meta = fs::metadata(path).at("look at", path)?;
     match owner_uid(&meta) {
         Some(owner) if owner != env.uid => {
-            Err(LocateError::NotOwner { path: path.to_owned(), owner, us: env.uid })
+            let (path, root) = (path.to_owned(), root.map(Path::to_owned));
+            Err(LocateError::NotOwner { path, root, owner, us: env.uid })
         }
         _ => Ok(()),
     }
