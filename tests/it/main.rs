@@ -94,6 +94,7 @@ mod owed;
 #[cfg(unix)]
 mod paged;
 mod panics;
+mod partial_clones;
 mod past;
 mod project;
 mod protocol;

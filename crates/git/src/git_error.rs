@@ -77,9 +77,9 @@ impl GitError {
             Self::Index { .. } => Some("`git status` shows whether git can read the index"),
             Self::Config { .. } => Some("`git config --list` shows what is wrong with the file"),
             Self::Ref { .. } => Some("`git show-ref` lists the refs"),
-            Self::Missing { .. } => {
-                Some("run `git fetch --unshallow` in a shallow clone, `git fetch --refetch` in a partial one")
-            }
+            Self::Missing { .. } => Some(
+                "run `git fetch --unshallow` in a shallow clone, `git fetch --refetch --no-filter` in a partial one",
+            ),
             Self::Object { .. } => Some("`git fsck` shows what is damaged"),
             Self::NotAFile { .. } => {
                 Some("remove that file, which makes git wait for ever; `git fsck` then shows what is missing")
