@@ -23,7 +23,12 @@ fn definitions_are_found_in_each_encoding() {
     live.write("mark.py", "\u{feff}def with_mark():\n    return 1\n");
     live.commit_all();
     live.start();
+    live.write("koi.py", b"# -*- coding: koi8-r -*-\n# \xcf\xd2\xc9\xcf\xcc\ndef eagle():\n    return 1\n");
+    live.write("sjis.xml", b"<?xml version=\"1.0\" encoding=\"Shift_JIS\"?>\n<a>\x93\xfa\x96\x7b</a>\n");
+    live.listed();
     for (args, expected) in [
+        (["show", "koi.py:2"], "# ориол"),
+        (["show", "sjis.xml"], "<a>日本</a>"),
         (["outline", "little.py"], "out:   1-2  def größe_little():"),
         (["show", "größe_little"], "out:   2      return 'zwölf'"),
         (["search", "Überschrift"], "out: big.md:1-3  Überschrift"),

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{canonicalize_path, open_regular};
+use memod_text::decode_text;
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
@@ -178,7 +179,8 @@ fn read_file(verbs: &dyn VerbRunner, path: &str) -> Result<ResourceContent, Reso
     let bytes = read_limited_file(file).map_err(|error| read_error(&shown, &error))?;
     let mime_type = document_mime_type(&relative).unwrap_or("text/plain");
     // Without a grammar it is unknown which words of code are values, so `Syntax::Prose` is used, which replaces more words.
-    let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
+    let text = decode_text(bytes).ok_or_else(|| not_indexed_error(&shown))?;
+    let text = redact(&text, Syntax::Prose).into_owned();
     Ok(ResourceContent { mime_type, text })
 }
 

@@ -14,14 +14,12 @@ use memod_base::paths::PathError;
 use memod_git::GitError;
 
 mod admission;
-mod decode;
 mod read;
 mod rules;
 mod stat;
 mod walk;
 
 pub use admission::{AdmissionRules, Verdict};
-pub use decode::decode_text;
 pub use read::{Content, FileSnapshot, ReadError, read, read_bytes, read_if_hash_matches};
 use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use memod_base::paths::{PathError, is_transient};
 use memod_base::types::{ReadRefusal, SourceKey, Stat};
+use memod_text::decode_text;
 
-use super::decode::decode_text;
 use super::stat::{FileKind, fstat, lstat};
 
 /// Number of attempts to read a file that keeps changing.

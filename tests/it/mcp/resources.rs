@@ -127,3 +127,26 @@ fn nothing_else_can_be_read() {
     let refused = older.call("resources/read", json!({ "uri": format!("file://{root}/docs/auth.md") }));
     assert!(refused.is_err(), "{refused:?}");
 }
+
+#[test]
+fn a_document_in_another_encoding_is_read_as_the_daemon_reads_it() {
+    let live = indexed();
+    let utf16: Vec<u8> = "\u{feff}# Zwölf\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    live.write("docs/utf16.md", utf16);
+    live.write("docs/windows.md", b"# Gr\xf6\xdfe\n\ncosts 3 \x80\n");
+    live.write("docs/mark.md", "\u{feff}# Mark\n");
+    live.write("docs/koi.md", b"<!-- charset=koi8-r -->\n\n# \xcf\xd2\xc9\xcf\xcc\n");
+    live.write("docs/utf8.md", "# Größe\n");
+    let mut mcp = Mcp::modern(&live, &[]);
+    for (name, expected) in [
+        ("utf16.md", "# Zwölf\n"),
+        ("windows.md", "# Größe\n\ncosts 3 €\n"),
+        ("mark.md", "# Mark\n"),
+        ("koi.md", "<!-- charset=koi8-r -->\n\n# ориол\n"),
+        ("utf8.md", "# Größe\n"),
+    ] {
+        let uri = format!("file://{}/docs/{name}", live.root().display());
+        let read = mcp.call("resources/read", json!({ "uri": uri })).unwrap();
+        assert_eq!(read["contents"][0]["text"], expected, "{name}: {read}");
+    }
+}

@@ -6,7 +6,8 @@ use memod_base::paths::PathError;
 use memod_base::types::SourceKey;
 use memod_engine::freshness::Freshness;
 use memod_git::ObjectId;
-use memod_scan::{Content, FileSnapshot, ReadError, decode_text};
+use memod_scan::{Content, FileSnapshot, ReadError};
+use memod_text::decode_text;
 
 use crate::daemon::request::commit_history::CommitHistory;
 
