@@ -64,6 +64,8 @@ mod javascript_imports;
 mod language_model;
 mod levels;
 mod lifecycle;
+#[cfg(unix)]
+mod linked_paths;
 mod listed_tests;
 mod live;
 #[cfg(unix)]
@@ -124,6 +126,7 @@ mod sharing;
 #[cfg(unix)]
 mod shell;
 mod shown;
+mod sparse;
 #[cfg(unix)]
 mod special_files;
 mod system;

@@ -194,6 +194,32 @@ impl Objects {
         Ok(Some(at))
     }
 
+    /// Adds the paths of the files below a tree to `files`, each with `prefix` before it, until there are `most`.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn list_files_below(
+        &self,
+        tree: ObjectId,
+        prefix: &str,
+        (files, most): (&mut Vec<String>, usize),
+    ) -> Result<(), GitError> {
+        let bytes = self.read_tree(tree)?;
+        for entry in TreeRefIter::from_bytes(&bytes, self.object_hash).filter_map(Result::ok) {
+            let path = format!("{prefix}{}", entry.filename);
+            if files.len() >= most {
+                return Ok(());
+            }
+            match entry.mode.kind() {
+                EntryKind::Tree => {
+                    self.list_files_below(entry.oid.to_owned(), &format!("{path}/"), (&mut *files, most))?;
+                }
+                _ => files.push(path),
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the content of a blob; `None` if it has more than `most_bytes` bytes.
     ///
     /// # Errors

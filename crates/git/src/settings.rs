@@ -84,6 +84,8 @@ pub struct Settings {
     pub file_mode: bool,
     /// `core.symlinks`: whether a file in the place of a symbolic link is another type.
     pub symlinks: bool,
+    /// Whether a sparse checkout is set up by directories, and not by patterns; `None` if there is no sparse checkout.
+    pub sparse_cone: Option<bool>,
     /// `extensions.objectFormat`.
     pub object_hash: ObjectHash,
     /// `core.bare` of this worktree; false for a linked worktree, which has files in any case.
@@ -110,6 +112,8 @@ impl Settings {
             ignore_case: is_true(&config, "core.ignoreCase"),
             file_mode: config.boolean("core.fileMode").ok().flatten().unwrap_or(cfg!(unix)),
             symlinks: config.boolean("core.symlinks").ok().flatten().unwrap_or(cfg!(unix)),
+            sparse_cone: is_true(&config, "core.sparseCheckout")
+                .then(|| config.boolean("core.sparseCheckoutCone").ok().flatten().unwrap_or(true)),
             object_hash: read_object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
             files: list_config_files(&config, dirs),
@@ -152,6 +156,7 @@ impl Settings {
             ignore_case: false,
             file_mode: cfg!(unix),
             symlinks: cfg!(unix),
+            sparse_cone: None,
             object_hash: ObjectHash::Sha1,
             is_bare: false,
             files: Vec::new(),

@@ -22,12 +22,14 @@ use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
 use crate::daemon::request::commit_history::{CommitHistory, group_into_spans, parse_source_key};
 use crate::daemon::request::fresh_snapshot::{question_deadline, request_deadline, wait_until_fresh};
+use crate::daemon::request::linked_paths::explain_link;
 use crate::daemon::request::path_spec::{
     choose_part, find_definitions_named, find_other_repository, why_beyond_end,
 };
 use crate::daemon::request::reader_threads::run_reading_files;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::sparse_paths::SparsePaths;
 use crate::daemon::shared::Shared;
 
 /// Time limit for searching history; the answer has the commits that were found by then.
@@ -104,6 +106,17 @@ fn build_why_result(
             None => answer_past_path(request, &history, params, at, head, limit, until),
         };
     };
+    // The history of a link itself is that of a file.
+    let is_in_history = part == PathPart::Whole && is_in_tree(&history, tree, &key);
+    if !is_in_history && let Some(error) = explain_link(at, &key, &dir) {
+        return Err(error);
+    }
+    if part != PathPart::Whole && !may_exist(at, &key) {
+        let sparse = SparsePaths::read(&at.layout);
+        if sparse.has(key.as_str()) {
+            return Err(sparse.build_error(key.as_str(), &dir));
+        }
+    }
     let question = question(key, dir);
     let definitions = question.list_definitions()?;
     match choose_part(part, &definitions) {

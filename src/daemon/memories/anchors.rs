@@ -10,12 +10,14 @@ mod renamed_file;
 mod replaced_file;
 mod resolve_target;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::paths::CallerDir;
 use memod_base::types::{Definition, ReadRefusal, SourceKey, TextHash};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
@@ -30,6 +32,7 @@ pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_anchor_at
 use crate::daemon::request::caveats::add_unknown_part;
 use crate::daemon::request::fresh_snapshot::{SnapshotRequest, run_on_snapshot};
 use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::sparse_paths::SparsePaths;
 
 /// A value that was computed from the states of anchors, and why it may be out of date.
 #[derive(Debug, Default)]
@@ -131,6 +134,8 @@ pub(in crate::daemon) struct AnchorChecker<'a> {
     pub(in crate::daemon) stale: Vec<SourceKey>,
     /// A note on the first path for which read permission is missing.
     unreadable_note: Option<String>,
+    /// The files outside the sparse checkout, read when the first file is gone.
+    sparse: OnceCell<SparsePaths>,
 }
 
 /// The result of checking an anchor.
@@ -188,7 +193,8 @@ impl<'a> AnchorChecker<'a> {
         is_rerun: bool,
     ) -> Self {
         let (files, text, stale, closed) = Default::default();
-        Self { request, reader, at, is_rerun, files, text, stale, unreadable_note: closed }
+        let sparse = OnceCell::new();
+        Self { request, reader, at, is_rerun, files, text, stale, unreadable_note: closed, sparse }
     }
 
     /// Sets the state of each anchor, and returns the state of the memory; `None` if it is unknown.
@@ -275,6 +281,13 @@ impl<'a> AnchorChecker<'a> {
         let elsewhere = self.find_lines_elsewhere(anchor, key)?;
         if let Some(found) = elsewhere.as_ref().filter(|found| found.is_fresh()) {
             return Ok(found.clone());
+        }
+        let sparse = self.sparse.get_or_init(|| SparsePaths::read(&self.at.layout));
+        if sparse.has(key.as_str()) {
+            let dir = CallerDir::new(&self.at.layout, &self.at.layout.root);
+            let command = sparse.command_for(key.as_str(), &dir);
+            let note = format!("outside the sparse checkout, so its state is unknown: {command}");
+            return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }
         let renamed = self.find_in_renamed_file(anchor, key, None)?;
         Ok(match (renamed, elsewhere) {

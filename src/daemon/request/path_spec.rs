@@ -1,11 +1,16 @@
 //! Finds the part of a file that a typed place such as `PATH:LINE` or `PATH#SYMBOL` names, and its definitions.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use memod_base::paths::{CallerDir, OutsideError};
 use memod_base::types::{Definition, PathPart, SourceKey, noun_form, parse_target, to_dotted_name};
 use memod_engine::freshness::Freshness;
 use memod_proto::{RpcError, code};
+
+use super::commit_history::parse_source_key_in;
+use super::linked_paths::explain_link;
+use super::sparse_paths::SparsePaths;
 
 /// Maximum number of names that a hint lists if a file does not define a symbol.
 const MOST_NAMES: usize = 8;
@@ -27,10 +32,33 @@ pub(in crate::daemon) fn resolve_existing_path(
     }
 }
 
+/// Returns the error for a target that is not indexed because its path is or leads through a symbolic link, is or lies in a repository
+/// below the worktree, as in a submodule, or is outside the sparse checkout; `None` for other targets.
+pub(in crate::daemon) fn explain_path_elsewhere(
+    at: &Freshness,
+    (target, cwd): (&str, &str),
+) -> Option<RpcError> {
+    let dir = CallerDir::new(&at.layout, Path::new(cwd));
+    let paths = parse_target(target).into_iter().filter_map(|(path, _)| parse_source_key_in(path, &dir));
+    let paths: Vec<SourceKey> = paths.collect();
+    if let Some(error) = paths.iter().find_map(|key| explain_link(at, key, &dir)) {
+        return Some(error);
+    }
+    paths.iter().find_map(|key| find_repository_around(at, key.as_str(), &format!("{key}/"))).or_else(|| {
+        let sparse = SparsePaths::read(&at.layout);
+        let outside = paths.iter().find(|key| sparse.has(key.as_str()))?;
+        Some(sparse.build_error(outside.as_str(), &dir))
+    })
+}
+
 /// Returns the error for a path that lies in a repository below the worktree, as in a submodule; `None` for other paths.
 pub(in crate::daemon) fn find_other_repository(at: &Freshness, key: &SourceKey) -> Option<RpcError> {
-    let path = key.as_str();
-    let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    find_repository_around(at, key.as_str(), key.as_str())
+}
+
+/// Returns the error for a path if one of the directories above `inside` is a repository below the worktree.
+fn find_repository_around(at: &Freshness, path: &str, inside: &str) -> Option<RpcError> {
+    let mut above = inside.match_indices('/').map(|(end, _)| &inside[..end]).filter(|dir| !dir.is_empty());
     let repository = above.find(|dir| at.disk.lstat(&at.layout.root.join(dir).join(".git")).is_ok())?;
     let message = format!("{path}: in another repository: {repository}");
     Some(RpcError::new(code::NOT_FOUND, message).with_hint(format!("ask there: memo -C {repository} …")))

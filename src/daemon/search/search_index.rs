@@ -1,8 +1,10 @@
 //! Searches a snapshot of the index, and merges its hits with those of the memories.
 
 use std::iter::repeat;
+use std::path::Path;
 
-use memod_base::types::ChunkKind;
+use memod_base::paths::CallerDir;
+use memod_base::types::{ChunkKind, SourceKey};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
@@ -22,12 +24,16 @@ use crate::daemon::definitions::similar_targets::{find_similar_names, is_unknown
 use crate::daemon::definitions::unindexed_files::{keep_named, list_unindexed_files};
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::request::fresh_snapshot::format_clock;
+use crate::daemon::request::path_spec::find_other_repository;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::search::merge_hits::merge_hits;
 use crate::daemon::search::reranking;
 use crate::daemon::search::search_question::{SearchQuestion, SnapshotHits, has_commits, list_memory_notes};
 use crate::daemon::search::searched_memories::SearchedMemories;
 use crate::daemon::search::verify_hits::{VerifiedHits, verify_hits};
+
+/// Characters with which the pattern in a glob begins.
+const GLOB_MARKS: [char; 4] = ['*', '?', '[', '{'];
 use crate::daemon::shared::Shared;
 use crate::daemon::status::describe_embed_failures;
 
@@ -82,7 +88,8 @@ fn search_snapshot(
         .filter(|name| at.fresh && !chunks.has_path_with(name));
     let is_empty = answer.found.is_empty() && n_exact == 0;
     let mut unsearched = if scope.index.is_some() && (is_empty || unknown_name.is_some()) {
-        list_unindexed_files(reader, at.worktree, |path| is_text(path) && filter.admits_path(path))?
+        let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+        list_unindexed_files(reader, (at, &dir), |path| is_text(path) && filter.admits_path(path))?
     } else {
         Vec::new()
     };
@@ -122,6 +129,14 @@ pub(super) fn search_index(
     at: &Freshness,
 ) -> RpcResult<SnapshotHits> {
     let (shared, SearchQuestion { params, scope, limit, .. }) = (&request.shared, question);
+    for glob in params.path.iter().filter(|glob| !glob.starts_with('!')) {
+        let path = glob.split(GLOB_MARKS).next().unwrap_or_default();
+        let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+        let key = dir.resolve_path(path).map(|path| SourceKey::new(format!("{path}/")));
+        if let Some(error) = key.ok().and_then(|key| find_other_repository(at, &key)) {
+            return Err(error);
+        }
+    }
     let filter = scope.index.clone().unwrap_or_default();
     let mut memories = SearchedMemories::search_for_request(request, question.memories.as_ref(), Some(at));
     let n_exact = memories.found.exact_scores().count();

@@ -12,7 +12,7 @@ use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 
 use crate::daemon::request::fresh_snapshot::format_clock;
-use crate::daemon::request::path_spec::resolve_existing_path;
+use crate::daemon::request::path_spec::{explain_path_elsewhere, resolve_existing_path};
 use crate::daemon::shared::Shared;
 use crate::daemon::shared::code_map_cache::CachedCodeMap;
 
@@ -40,7 +40,10 @@ pub(in crate::daemon) fn answer_map(
     let resolve = |typed: &String| resolve_existing_path(typed, &dir, |path| map.has_path(path));
     let paths = params.paths.iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
     let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has_path(at));
-    let unmapped = unmapped.map(|(typed, _)| typed.clone()).collect();
+    let unmapped: Vec<String> = unmapped.map(|(typed, _)| typed.clone()).collect();
+    if let Some(error) = unmapped.iter().find_map(|typed| explain_path_elsewhere(at, (typed, &params.cwd))) {
+        return Err(error);
+    }
     let focus: Vec<String> =
         params.focus.iter().map(|path| resolve(path).unwrap_or_else(|_| path.clone())).collect();
     let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| !map.has_path(at));

@@ -10,7 +10,7 @@ use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
-use memod_proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
+use memod_proto::{RpcError, ShowParams, ShowResult, ShownPart, UnsearchedFile, code};
 use memod_text::redact::mask;
 use memod_text::secrets::find_secret_spans;
 
@@ -18,11 +18,13 @@ use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error as no_such,
 };
 use crate::daemon::definitions::similar_targets::suggest_similar_targets;
+use crate::daemon::definitions::unindexed_files::{add_unsearched, is_code, list_unindexed_files};
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::parse_source_key;
 use crate::daemon::request::fresh_snapshot::{SnapshotRequest, question_deadline, run_on_snapshot};
+use crate::daemon::request::linked_paths::explain_link;
 use crate::daemon::request::path_spec::{
-    choose_part, find_definitions_named, find_other_repository, why_beyond_end,
+    choose_part, explain_path_elsewhere, find_definitions_named, why_beyond_end,
 };
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -116,7 +118,8 @@ pub(in crate::daemon) fn find_spans(
     if found.is_empty() {
         let dir = CallerDir::new(&at.layout, Path::new(cwd));
         let similar = suggest_similar_targets((&request.shared, reader), at.worktree, target, &dir)?;
-        return Err(target_not_found_error(&request.caveats, (target, cwd), at, similar));
+        let unsearched = list_unindexed_files(reader, (at, &dir), is_code)?;
+        return Err(target_not_found_error(&request.caveats, (target, cwd), at, (similar, unsearched)));
     }
     Ok(found)
 }
@@ -193,6 +196,9 @@ pub(in crate::daemon) fn read_shown_text(
     (key, dir): (&SourceKey, &CallerDir),
 ) -> RpcResult<Option<String>> {
     let Some(hash) = &entry.hash else {
+        if let Some(error) = explain_link(at, key, dir) {
+            return Err(error);
+        }
         let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
         let hint = "`memo status --skipped` lists the files that are not indexed";
         return Err(bad_params_error(format!(
@@ -239,7 +245,7 @@ fn target_not_found_error(
     caveats: &NotedCaveats,
     (target, cwd): (&str, &str),
     at: &Freshness,
-    similar: Option<String>,
+    (similar, unsearched): (Option<String>, Vec<UnsearchedFile>),
 ) -> RpcError {
     if let Err(outside) = CallerDir::new(&at.layout, Path::new(cwd)).resolve_path(target) {
         return outside.into();
@@ -249,7 +255,7 @@ fn target_not_found_error(
         let stat = at.disk.lstat(&key.path_in(&at.layout.root)).ok()?;
         Some((key, stat))
     });
-    if let Some(error) = on_disk.as_ref().and_then(|(key, _)| find_other_repository(at, key)) {
+    if let Some(error) = explain_path_elsewhere(at, (target, cwd)) {
         return error;
     }
     match on_disk.map(|(_, stat)| stat) {
@@ -259,6 +265,6 @@ fn target_not_found_error(
         Some(_) if !at.fresh => caveats.add_missing_changes(not_found_error(target, "not indexed yet")),
         Some(_) => not_found_error(target, "not indexed: git or .memoignore leaves it out")
             .with_hint("`git check-ignore -v PATH` names the rule of git"),
-        None => no_such(caveats, target, similar),
+        None => add_unsearched(no_such(caveats, target, similar), unsearched),
     }
 }

@@ -202,7 +202,7 @@ fn find_refs_at(
             let entries = read_entries(reader, at, found.iter().map(|shown| shown.key.clone()))?;
             structures.note_unread_index(&request.caveats);
             let unsearched = match found.is_empty() {
-                true => find_unsearched_files((reader, at.worktree), &structures, &targets.declared)?,
+                true => find_unsearched_files(reader, (at, &dir), &structures, &targets.declared)?,
                 false => Default::default(),
             };
             Ok((targets, counts, found, entries, structures.why_cut(), unsearched))

@@ -195,6 +195,28 @@ impl GitIndex {
         entry.flags.contains(Flags::SKIP_WORKTREE).then_some(entry.id)
     }
 
+    /// Returns whether a sparse checkout leaves the file at `path` out of the worktree, also where a sparse index has only a directory
+    /// above it.
+    pub fn is_outside_sparse_checkout(&self, path: &BStr) -> bool {
+        let mut above = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+        let is_dir = |end: usize| {
+            let entry = self.find_entry(path[..=end].as_bstr());
+            entry.is_some_and(|(index, at)| index.entry(at).mode == Mode::DIR)
+        };
+        self.blob_outside_sparse_checkout(path).is_some() || above.any(is_dir)
+    }
+
+    /// Returns the paths in the index, each with whether a sparse checkout leaves it out of the worktree. The path of a directory, which
+    /// a sparse index has instead of its files, ends with `/`, and has the id of the directory's tree.
+    pub fn paths_by_sparseness(&self) -> impl Iterator<Item = (&BStr, bool, ObjectId)> {
+        self.index.iter().flat_map(|index| {
+            index
+                .entries()
+                .iter()
+                .map(move |entry| (entry.path(index), entry.flags.contains(Flags::SKIP_WORKTREE), entry.id))
+        })
+    }
+
     /// Returns the index and the position of a path's entry in it.
     fn find_entry(&self, path: &BStr) -> Option<(&File, usize)> {
         let index = self.index.as_ref()?;

@@ -83,7 +83,7 @@ impl ComparedWorktree<'_> {
                 continue;
             }
             // A sparse checkout leaves out files, and so do the ignore files of memod.
-            if !was.has_text() || self.tracked.blob_outside_sparse_checkout(path.as_str().into()).is_some() {
+            if !was.has_text() || self.tracked.is_outside_sparse_checkout(path.as_str().into()) {
                 continue;
             }
             let is_file = self.tracked.entry_kind(path.as_str().into()).is_some();
@@ -118,9 +118,7 @@ impl ComparedWorktree<'_> {
                 *commit = checked_out.unwrap_or(*commit);
                 true
             }
-            Some(PathOnDisk::Nothing) => {
-                self.tracked.blob_outside_sparse_checkout(path.as_str().into()).is_some()
-            }
+            Some(PathOnDisk::Nothing) => self.tracked.is_outside_sparse_checkout(path.as_str().into()),
             Some(PathOnDisk::Other) => false, // the manifest lists the file that is there instead
             None => true,
         });

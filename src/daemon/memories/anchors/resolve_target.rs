@@ -17,6 +17,7 @@ use crate::daemon::definitions::similar_targets::suggest_similar_targets;
 use crate::daemon::request::commit_history::{parse_source_key, parse_source_key_in};
 use crate::daemon::request::path_spec::{choose_part, find_definitions_named, why_beyond_end};
 use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::sparse_paths::SparsePaths;
 
 /// Returns an anchor for the present code of a target.
 ///
@@ -251,6 +252,10 @@ fn missing_target_error(checker: &AnchorChecker<'_>, target: &str, dir: &CallerD
     };
     if let Some(other) = find_enclosing_repository(checker, &key) {
         return not_indexed_error(&dir.display_path(other.as_str()), ReadRefusal::NestedRepository);
+    }
+    let sparse = SparsePaths::read(layout);
+    if sparse.has(key.as_str()) {
+        return prefix_about_param(sparse.build_error(key.as_str(), dir));
     }
     let index = (&*checker.request.shared, checker.reader);
     let similar = suggest_similar_targets(index, checker.at.worktree, target, dir).ok().flatten();

@@ -11,20 +11,19 @@ use memod_base::types::{
 use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
-use memod_proto::{RefDefinition, RpcError, code, describe_unsearched};
+use memod_proto::{RefDefinition, RpcError, code};
 use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, list_decorators};
 
 use super::changed_definitions::ChangedDefinitions;
 use super::match_tests_by_name::NameMatcher;
-use super::unsearched_files::is_code;
 use super::worktree_structures::WorktreeStructures;
 use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error,
 };
 use crate::daemon::definitions::similar_targets::suggest_similar_targets;
-use crate::daemon::definitions::unindexed_files::{keep_named, list_unindexed_files};
+use crate::daemon::definitions::unindexed_files::{add_unsearched, is_code, list_unindexed_files};
 use crate::daemon::request::commit_history::parse_source_key;
-use crate::daemon::request::path_spec::{choose_part, find_definitions_named};
+use crate::daemon::request::path_spec::{choose_part, explain_path_elsewhere, find_definitions_named};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
@@ -219,6 +218,9 @@ pub(super) fn find_targets(
                 (name, find_definitions_named(&definitions, name).into_iter().cloned().collect())
             }
             _ if definitions.is_empty() => {
+                if let Some(error) = explain_path_elsewhere(at, (target, cwd)) {
+                    return Err(error);
+                }
                 let message = format!("{path}: defines nothing that can be used");
                 let hint = format!("`memo search {}` finds where it is mentioned", file_name(path));
                 return Err(bad_params_error(message).with_hint(hint));
@@ -242,15 +244,13 @@ pub(super) fn find_targets(
         targets.add_definitions(structures, &key, vec![found]);
     }
     if targets.definitions.is_empty() {
+        if let Some(error) = explain_path_elsewhere(at, (target, cwd)) {
+            return Err(error);
+        }
         let dir = CallerDir::new(&at.layout, Path::new(cwd));
         let similar = suggest_similar_targets((&request.shared, reader), at.worktree, target, &dir)?;
-        let mut unsearched = list_unindexed_files(reader, at.worktree, is_code)?;
-        let n_more = keep_named(&mut unsearched);
-        let mut error = unknown_target_error(&request.caveats, target, similar);
-        if let Some(named) = describe_unsearched(&unsearched, n_more) {
-            error.message += &format!("; not searched: {named}");
-        }
-        Err(error)
+        let unsearched = list_unindexed_files(reader, (at, &dir), is_code)?;
+        Err(add_unsearched(unknown_target_error(&request.caveats, target, similar), unsearched))
     } else {
         Ok(targets)
     }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use memod_base::types::{DeclaredRole, WorktreeId, file_name, parent_dir};
+use memod_base::paths::CallerDir;
+use memod_base::types::{DeclaredRole, file_name, parent_dir};
 use memod_database::DatabaseError;
+use memod_engine::freshness::Freshness;
 use memod_extract::format_name;
-use memod_extract::lang::FormatGroup;
 use memod_index_db::IndexReader;
 use memod_proto::UnsearchedFile;
 use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, reads_uses};
 
 use super::worktree_structures::WorktreeStructures;
-use crate::daemon::definitions::unindexed_files::{keep_named, list_unindexed_files};
+use crate::daemon::definitions::unindexed_files::{is_code, keep_named, list_unindexed_files};
 
 /// Maximum number of names that are looked up.
 const MOST_NAMES: usize = 16;
@@ -19,7 +20,8 @@ const MOST_NAMES: usize = 16;
 /// Returns the files that were not searched for uses of definitions, and the number of those that are not named. First come the files
 /// that have the name of a definition and whose uses are not read, then other repositories, and code that is not indexed.
 pub(super) fn find_unsearched_files(
-    (reader, worktree): (&IndexReader, WorktreeId),
+    reader: &IndexReader,
+    (at, dir): (&Freshness, &CallerDir),
     structures: &WorktreeStructures<'_>,
     wanted: &[DefinitionCandidate],
 ) -> Result<(Vec<UnsearchedFile>, usize), DatabaseError> {
@@ -58,11 +60,7 @@ pub(super) fn find_unsearched_files(
             found.push(UnsearchedFile { path: path.to_owned(), why });
         }
     }
-    found.extend(list_unindexed_files(reader, worktree, is_code)?);
+    found.extend(list_unindexed_files(reader, (at, dir), is_code)?);
     let n_more = keep_named(&mut found);
     Ok((found, n_more))
-}
-
-pub(super) fn is_code(path: &str) -> bool {
-    FormatGroup::from_format_name(format_name(path, "")) == FormatGroup::Code
 }

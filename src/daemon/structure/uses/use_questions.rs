@@ -129,7 +129,7 @@ pub(super) fn answer_question(
             structures.note_unread_index(&request.caveats);
             if result.n_found == 0 && question != UseQuestion::Callees {
                 (result.unsearched, result.n_more_unsearched) =
-                    find_unsearched_files((reader, at.worktree), &structures, &start)?;
+                    find_unsearched_files(reader, (at, &dir), &structures, &start)?;
             }
             result.cut = structures.why_cut().map(str::to_owned).or(result.cut);
             let entries =
