@@ -73,3 +73,27 @@ fn equal_files_crowd_no_other_one_out() {
         assert_eq!(n_others, 5, "{mode}: {found:?}");
     }
 }
+
+#[test]
+fn files_with_equal_content_are_all_listed() {
+    let live = Live::new();
+    for path in ["a/x.py", "b/x.py", "c.py"] {
+        live.write(path, "def zebra():\n    return 1\n");
+    }
+    for nth in 0..9 {
+        live.write(&format!("many/m{nth}.md"), "# Okapi\n\nOkapis are shy.\n");
+    }
+    live.listed();
+    let run = |args: &[&str]| live.sandbox.show(&mut live.memo(args));
+    for form in ["-l", "--files"] {
+        let said = run(&["search", form, "zebra"]);
+        let mut listed: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("out: ")).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, ["a/x.py", "b/x.py", "c.py"], "{form}: {said}");
+    }
+    let said = run(&["search", "-l", "--path", "b", "zebra"]);
+    assert!(said.starts_with("exit 0\nout: b/x.py\n") && !said.contains("a/x.py"), "{said}");
+    let said = run(&["search", "-l", "okapis"]);
+    assert_eq!(said.matches("out: many/m").count(), 6, "{said}");
+    assert!(said.contains("3 more files have the same content"), "{said}");
+}

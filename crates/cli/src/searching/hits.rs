@@ -148,9 +148,26 @@ fn best_hit_per_file(result: &SearchResult) -> impl Iterator<Item = &Hit> {
 }
 
 fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let mut seen: HashSet<&str> = file_hits(result).map(Hit::shown_path).collect();
+    let mut n_unlisted = 0;
     for (number, hit) in (1..).zip(best_hit_per_file(result)) {
         print_hit_number(number, output)?;
         output.write_line(&styled_hit_path(hit, output))?;
+        // Files with the same content match as well. They have no number, because `memo open` opens hits.
+        let Some(copies) = &hit.copies else { continue };
+        let shown = if copies.cwd_paths.is_empty() { &copies.paths } else { &copies.cwd_paths };
+        for (path, shown) in copies.paths.iter().zip(shown) {
+            if seen.insert(shown) {
+                output.write_line(&output.styled_path(shown, &Path::new(&hit.view).join(path)))?;
+            }
+        }
+        n_unlisted += copies.count.saturating_sub(copies.paths.len());
+    }
+    if n_unlisted > 0 && !output.write_json {
+        output.flush()?;
+        output.write_note(&format!(
+            "{n_unlisted} more files have the same content; --path lists those of a directory"
+        ));
     }
     Ok(())
 }
