@@ -83,6 +83,7 @@ mod misspelt;
 mod models;
 mod moved_code;
 mod named;
+mod named_files;
 mod named_members;
 mod next_steps;
 mod one_hit;

@@ -101,9 +101,6 @@ fn what_is_not_there_is_said() {
     let (exit, said) = run("nope");
     assert_eq!(exit, Some(1));
     assert!(said.starts_with("memo: nope: no indexed file, and no definition of that name\n"), "{said}");
-    let (exit, said) = run("app/main.py");
-    assert_eq!(exit, Some(2));
-    assert!(said.starts_with("memo: app/main.py: a file, but only definitions have uses\n"), "{said}");
     let (exit, said) = run("app/main.py:9999");
     assert_eq!(exit, Some(1));
     assert!(said.starts_with("memo: app/main.py: no definition is on line 9999\n"), "{said}");

@@ -11,7 +11,8 @@ use memod_index_db::IndexReader;
 use memod_search::correction::similar_names::{NameComparer, TypedName};
 use memod_search::worktree_chunks::WorktreeChunks;
 
-use crate::daemon::request::path_spec::list_defined_names;
+use super::named_definitions::find_definitions;
+use crate::daemon::request::path_spec::{find_definitions_named, list_member_names};
 use crate::daemon::shared::Shared;
 
 /// Most names that are suggested.
@@ -60,12 +61,12 @@ pub(in crate::daemon) fn suggest_similar_targets(
     if let Some(TypedName { own, owner: Some(owner) }) = TypedName::parse(target) {
         let members = list_members(shared, reader, view, owner)?;
         if !members.is_empty() {
-            let defined = list_defined_names(&members).unwrap_or_default();
+            let defined = list_member_names(&members).unwrap_or_default();
             return Ok(Some(format!("{owner} has no {own}: {defined}")));
         }
     }
     match target.contains(['/', '.']) {
-        true => Ok(suggest_names(&find_similar_paths(reader, view, target, dir)?)),
+        true => Ok(suggest_names(&find_similar_places((shared, reader), view, target, dir)?)),
         false => Ok(None),
     }
 }
@@ -258,10 +259,10 @@ pub(in crate::daemon) fn find_similar_definitions(definitions: &[Definition], ty
     keep_nearest(near)
 }
 
-/// Returns the indexed paths that are most similar to the path in a target, as the caller would type them, with the part of the
-/// target after the path.
-fn find_similar_paths(
-    reader: &IndexReader,
+/// Returns the places most similar to a target, as the caller would type them: the definitions of the symbol that the target names, if
+/// files with similar paths define it; or else the definitions elsewhere; or else the files with similar paths.
+fn find_similar_places(
+    (shared, reader): (&Shared, &IndexReader),
     view: WorktreeId,
     target: &str,
     dir: &CallerDir,
@@ -272,7 +273,23 @@ fn find_similar_paths(
     let paths = reader.list_paths(view)?;
     let paths = paths.iter().filter(|(_, refusal)| refusal.is_none()).map(|(path, _)| path.as_str());
     let near = rank_similar_paths(wanted.as_str(), paths);
-    Ok(near.iter().map(|path| format!("{}{behind}", dir.display_path(path))).collect())
+    let display =
+        |behind: &str| near.iter().map(|path| format!("{}{behind}", dir.display_path(path))).collect();
+    let Some(name) = behind.strip_prefix('#') else { return Ok(display(behind)) };
+    let mut defined = Vec::new();
+    for path in &near {
+        let definitions = reader.list_definitions(view, &SourceKey::new(*path))?;
+        if !find_definitions_named(&definitions, name).is_empty() {
+            defined.push(format!("{}{behind}", dir.display_path(path)));
+        }
+    }
+    if defined.is_empty() {
+        let elsewhere = find_definitions(shared, reader, view, name)?;
+        let places = elsewhere.iter().map(|(key, found)| (dir.display_path(key.as_str()), &found.title));
+        defined = places.take(MOST_PATHS).map(|(path, title)| format!("{path}#{title}")).collect();
+        defined.dedup();
+    }
+    Ok(if defined.is_empty() { display("") } else { defined })
 }
 
 /// Returns similar paths, the most similar first, comparing whole paths and file names.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use memod_base::paths::{CallerDir, OutsideError};
-use memod_base::types::{Definition, PathPart, SourceKey, noun_form, parse_target, to_dotted_name};
+use memod_base::types::{
+    Definition, PathPart, SourceKey, last_part, noun_form, parse_target, to_dotted_name,
+};
 use memod_engine::freshness::Freshness;
 use memod_proto::{RpcError, code};
 
@@ -107,17 +109,27 @@ pub(in crate::daemon) fn why_beyond_end((first, last): (u32, u32), n_lines: u32)
 
 /// Returns a hint that lists the definitions of a file; `None` if there are none.
 pub(in crate::daemon) fn list_defined_names(definitions: &[Definition]) -> Option<String> {
-    let listed = definitions.iter().filter(|definition| !definition.is_field);
-    let mut names: BTreeSet<&str> = listed.map(|definition| definition.title.as_str()).collect();
+    list_names(definitions.iter().filter(|definition| !definition.is_field))
+}
+
+/// Returns a hint that lists the members of a type, its fields included; `None` if there are none.
+pub(in crate::daemon) fn list_member_names(members: &[Definition]) -> Option<String> {
+    list_names(members.iter())
+}
+
+/// Returns a hint that lists definitions, private ones last, and after them those that a language gives a meaning (`__init__`).
+fn list_names<'a>(definitions: impl Iterator<Item = &'a Definition>) -> Option<String> {
+    let rank = |title: &str| {
+        let own = last_part(title);
+        (own.starts_with("__"), own.starts_with(['_', '#']))
+    };
+    let names: BTreeSet<_> = definitions.map(|found| (rank(&found.title), found.title.as_str())).collect();
     let n_more = names.len().saturating_sub(MOST_NAMES);
-    while names.len() > MOST_NAMES {
-        names.pop_last();
-    }
-    let names: Vec<&str> = names.into_iter().collect();
-    match (names.is_empty(), n_more) {
+    let shown: Vec<&str> = names.into_iter().take(MOST_NAMES).map(|(_, title)| title).collect();
+    match (shown.is_empty(), n_more) {
         (true, _) => None,
-        (false, 0) => Some(format!("it defines {}", names.join(", "))),
-        (false, n_more) => Some(format!("it defines {} and {n_more} more", names.join(", "))),
+        (false, 0) => Some(format!("it defines {}", shown.join(", "))),
+        (false, n_more) => Some(format!("it defines {} and {n_more} more", shown.join(", "))),
     }
 }
 

@@ -35,7 +35,7 @@ use memod_proto::{FreshnessLevel, ReachParams, ReachResult, RefCounts, RefUse, R
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
 use self::answer_texts::{AnswerTexts, MOST_CHARS, read_entries};
-use self::changed_definitions::{ChangedDefinitions, find_changed_definitions};
+use self::changed_definitions::{ChangedDefinitions, explain_removed_name, find_changed_definitions};
 use self::companions::find_memories_and_commits;
 use self::question_targets::{WholeFiles, find_targets};
 use self::unsearched_files::find_unsearched_files;
@@ -62,8 +62,18 @@ pub(in crate::daemon) async fn answer_refs(
     let began = Instant::now();
     let ask = build_snapshot_ask(request, &params.cwd, params.sync, params.wait_ms);
     let (cwd, with, until) = (params.cwd.clone(), params.with.clone(), ask.deadline);
-    let (mut result, why_not) =
-        run_on_snapshot(request, ask, move |request, at, _| find_refs_at(request, &params, at)).await?;
+    let question = ReachParams {
+        cwd: params.cwd.clone(),
+        target: Some(params.target.clone()),
+        sync: params.sync,
+        wait_ms: params.wait_ms,
+        ..ReachParams::default()
+    };
+    let read = run_on_snapshot(request, ask, move |request, at, _| find_refs_at(request, &params, at)).await;
+    let (mut result, why_not) = match read {
+        Ok(read) => read,
+        Err(error) => return Err(explain_removed_name(request, &question, error).await),
+    };
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
     let places =
         defined.chain(result.uses.iter().map(|used| (used.path.clone(), vec![(used.line, used.line)])));
@@ -95,7 +105,10 @@ pub(in crate::daemon) async fn answer_use_question(
             let hint = "give PATH, PATH#SYMBOL, PATH:LINE or a name";
             return Err(bad_params_error("target: missing".to_owned()).with_hint(hint));
         }
-        (None, Some(_)) => answer_at_snapshot(request, question, &params, None).await?.0,
+        (None, Some(_)) => match answer_at_snapshot(request, question, &params, None).await {
+            Ok((result, _)) => result,
+            Err(error) => return Err(explain_removed_name(request, &params, error).await),
+        },
         (_, None) => answer_about_changes(request, question, &params).await?,
     };
     let until = request_deadline(request, params.wait_ms);
@@ -195,8 +208,10 @@ fn find_refs_at(
                 until,
             )?;
             let target = (params.target.as_str(), params.cwd.as_str());
-            let targets = find_targets((request, reader), &structures, at, target, WholeFiles::Refused)?;
+            let targets =
+                find_targets((request, reader), &structures, at, target, WholeFiles::UsesElsewhere)?;
             let mut found = list_uses(&structures, &targets.declared)?;
+            found.retain(|shown| targets.wants_use_in(shown.found.within.file, shown.found.certainty));
             let counts = count_by_certainty(&found);
             found.truncate(params.limit.unwrap_or(LIMIT));
             let entries = read_entries(reader, at, found.iter().map(|shown| shown.key.clone()))?;

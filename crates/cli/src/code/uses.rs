@@ -7,14 +7,18 @@ mod transitive_uses;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use memod_base::types::last_part;
 use memod_proto::{RefDefinition, UnsearchedFile, WhyCommit, WhyMemory, describe_unsearched};
-use memod_terminal::text::{escape_for_display, format_commit_line, paint};
+use memod_terminal::text::{escape_for_display, format_commit_line, paint, shell_word};
 use memod_terminal::{CliError, CommandContext, Output};
 
 use super::why::print_memory;
 use crate::args::UsesListArgs;
 pub(crate) use direct_uses::print_uses;
 pub(crate) use transitive_uses::{print_impact, print_related_definitions, print_tests};
+
+/// Most definitions of one name that are printed before what was found.
+const MOST_NAMED_DEFINITIONS: usize = 8;
 
 /// Longest wait for an answer about uses. The daemon follows uses for at most eight seconds, and may start again if files change.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,6 +36,43 @@ fn print_definition(
         "{path}:{lines}  {}",
         paint(styles.title, &escape_for_display(&definition.title))
     ))
+}
+
+/// Prints the definitions of a target before what was found. Those of a whole file would be too many.
+fn print_target_definitions(
+    definitions: &[RefDefinition],
+    n_definitions: usize,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    if definitions.len() > MOST_NAMED_DEFINITIONS && !have_one_name(definitions) {
+        return Ok(());
+    }
+    let shown = &definitions[..definitions.len().min(MOST_NAMED_DEFINITIONS)];
+    shown.iter().try_for_each(|definition| print_definition(definition, context, output))?;
+    match n_definitions.saturating_sub(shown.len()) {
+        0 => Ok(()),
+        n_more => output.write_line(&format!("and {n_more} more of that name")),
+    }
+}
+
+/// Returns whether all definitions have the same name, whatever their types.
+fn have_one_name(definitions: &[RefDefinition]) -> bool {
+    let mut names = definitions.iter().map(|definition| last_part(&definition.title));
+    names.next().is_some_and(|first| names.all(|name| name == first))
+}
+
+/// Writes to stderr how to ask about one of several definitions of a name.
+fn report_ambiguous_name(verb: &str, definitions: &[RefDefinition], n_definitions: usize, output: &Output) {
+    let [first, others @ ..] = definitions else { return };
+    let is_other = |other: &RefDefinition| (&other.path, &other.title) != (&first.path, &first.title);
+    if have_one_name(definitions) && others.iter().any(is_other) {
+        let path = first.cwd_path.as_ref().unwrap_or(&first.path);
+        let (path, title) = (shell_word(&escape_for_display(path)), escape_for_display(&first.title));
+        output.write_note(&format!(
+            "{n_definitions} definitions have that name; `memo {verb} {path}#{title}` asks about one alone"
+        ));
+    }
 }
 
 /// Number of entries to fetch where `--files` lists their paths.

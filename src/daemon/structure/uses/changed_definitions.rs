@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use memod_base::types::last_typed_part;
 use memod_engine::errors::RpcResult;
-use memod_proto::{ChangedParams, ReachParams};
+use memod_proto::{ChangedParams, ReachParams, RpcError, code};
 
 use crate::daemon::history::changed;
 use crate::daemon::request::request_context::RequestContext;
@@ -59,4 +60,27 @@ pub(super) async fn find_changed_definitions(
     present.retain(|(_, names)| !names.is_empty());
     removed.retain(|(_, names)| !names.is_empty());
     Ok(ChangedDefinitions { present, removed, renamed, why_not_fresh, cut })
+}
+
+/// Returns the error for a name that is not defined, with the command that answers if the name was removed or renamed since the last
+/// commit. The error is returned as it is if changes cannot be read.
+pub(super) async fn explain_removed_name(
+    request: &Arc<RequestContext>,
+    params: &ReachParams,
+    error: RpcError,
+) -> RpcError {
+    let target = params.target.as_deref().unwrap_or_default();
+    let name = last_typed_part(target.rsplit('#').next().unwrap_or(target));
+    if error.code != code::NOT_FOUND || name.is_empty() {
+        return error;
+    }
+    let since_head = ReachParams { since: Some("HEAD".to_owned()), ..params.clone() };
+    let Ok(changes) = find_changed_definitions(request, &since_head).await else { return error };
+    let is_name = |title: &&String| last_typed_part(title) == name;
+    let removed =
+        changes.removed.iter().find_map(|(path, titles)| Some((path, titles.iter().find(is_name)?)));
+    let Some((path, title)) = removed else { return error };
+    let hint =
+        format!("{path}#{title} was removed since HEAD: `memo impact --since HEAD` shows what used it");
+    error.with_hint(hint)
 }

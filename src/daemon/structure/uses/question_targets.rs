@@ -12,7 +12,9 @@ use memod_engine::errors::RpcResult;
 use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{RefDefinition, RpcError, code};
-use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, list_decorators};
+use memod_structure::resolve::{
+    Certainty, DefinitionCandidate, FileNumber, StructureStore as _, list_decorators,
+};
 
 use super::changed_definitions::ChangedDefinitions;
 use super::match_tests_by_name::NameMatcher;
@@ -43,6 +45,8 @@ pub(super) struct QuestionTargets {
     known: HashSet<DefinitionCandidate>,
     /// Number of definitions that were requested by their qualified names and do not exist.
     pub(super) n_gone: usize,
+    /// The file whose uses in other files are asked for, if it is not a definition.
+    pub(super) whole_file: Option<FileNumber>,
     /// A file from which no definitions and uses are extracted, if there is one.
     unsupported_file: Option<SourceKey>,
 }
@@ -131,6 +135,12 @@ impl QuestionTargets {
         is_any
     }
 
+    /// Returns whether a use in a file is asked for. Of a whole file those are, which certainly mean it and are in another file: each
+    /// of its names alone would lead to many.
+    pub(super) fn wants_use_in(&self, file: FileNumber, certainty: Certainty) -> bool {
+        self.whole_file.is_none_or(|whole| file != whole && certainty < Certainty::ByName)
+    }
+
     /// Returns the definitions as an answer shows them.
     pub(super) fn list_definitions(&self, dir: &CallerDir) -> Vec<RefDefinition> {
         let shown = self.definitions.iter().map(|(key, found)| RefDefinition {
@@ -178,10 +188,13 @@ fn list_parts_of_others(structure: &FileStructure) -> HashSet<usize> {
     found.map(|(id, _)| id as usize).collect()
 }
 
-/// Whether a question may name a whole file.
+/// What a question about a whole file is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WholeFiles {
+    /// All that depends on the file.
     Allowed,
+    /// The uses in other files.
+    UsesElsewhere,
     Refused,
 }
 
@@ -225,7 +238,10 @@ pub(super) fn find_targets(
                 let hint = format!("`memo search {}` finds where it is mentioned", file_name(path));
                 return Err(bad_params_error(message).with_hint(hint));
             }
-            _ if whole_files == WholeFiles::Allowed => {
+            _ if whole_files != WholeFiles::Refused => {
+                if whole_files == WholeFiles::UsesElsewhere {
+                    targets.whole_file = structures.paths.number_of(key.as_str());
+                }
                 ("definition", definitions.iter().filter(|found| !found.is_field).cloned().collect())
             }
             _ => {

@@ -71,7 +71,16 @@ impl UseQuestion {
         if all || self == Self::Tests { Certainty::ByName } else { Certainty::Likely }
     }
 
-    /// Returns whether a question may be about a whole file or about changes.
+    /// Returns what a question about a whole file is about.
+    fn whole_files(self) -> WholeFiles {
+        match self {
+            Self::Impact | Self::Tests => WholeFiles::Allowed,
+            Self::Callers => WholeFiles::UsesElsewhere,
+            Self::Callees | Self::Implements => WholeFiles::Refused,
+        }
+    }
+
+    /// Returns whether a question may be about changes.
     pub(super) fn allows_changes(self) -> bool {
         matches!(self, Self::Impact | Self::Tests)
     }
@@ -101,8 +110,7 @@ pub(super) fn answer_question(
             let targets = match changes {
                 Some(changes) => find_changed_targets(reader, &structures, at, changes)?,
                 None => {
-                    let whole =
-                        if question.allows_changes() { WholeFiles::Allowed } else { WholeFiles::Refused };
+                    let whole = question.whole_files();
                     let target = params.target.as_deref().unwrap_or_default();
                     find_targets((request, reader), &structures, at, (target, &params.cwd), whole)?
                 }
@@ -124,7 +132,12 @@ pub(super) fn answer_question(
                 let engine = (&*request.shared, reader);
                 answer_tests(engine, &structures, (at, &dir), subject, (reached, params))?
             } else {
-                build_result(&structures, (question, params.all), &reached, params.limit.unwrap_or(LIMIT))
+                build_result(
+                    &structures,
+                    (question, params.all, &targets),
+                    &reached,
+                    params.limit.unwrap_or(LIMIT),
+                )
             };
             structures.note_unread_index(&request.caveats);
             if result.n_found == 0 && question != UseQuestion::Callees {
@@ -224,7 +237,7 @@ fn add_type_members(
 /// Returns the result with the definitions that were reached, without their texts.
 fn build_result(
     structures: &WorktreeStructures<'_>,
-    (question, all): (UseQuestion, bool),
+    (question, all, targets): (UseQuestion, bool, &QuestionTargets),
     reached: &FollowedSteps,
     limit: usize,
 ) -> ReachResult {
@@ -234,6 +247,10 @@ fn build_result(
         UseQuestion::Impact => order_impact(reached),
         UseQuestion::Implements | UseQuestion::Tests => sort_steps(reached, compare_by_weight),
     };
+    order.retain(|id| {
+        let step = &reached.steps[*id];
+        targets.wants_use_in(step.node.file, step.certainty)
+    });
     let n_by_name =
         if question == UseQuestion::Impact && !all { remove_uncertain(reached, &mut order) } else { 0 };
     let is_test: Vec<bool> = reached.steps.iter().map(|step| is_test(structures, step.node)).collect();

@@ -7,8 +7,8 @@ use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_mess
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
 
 use super::{
-    ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_definition, print_memories_and_commits,
-    print_paths, report_cut_file_list, report_unsearched_files,
+    ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_memories_and_commits, print_paths,
+    print_target_definitions, report_ambiguous_name, report_cut_file_list, report_unsearched_files,
 };
 use crate::args::RefsArgs;
 use crate::searching::fit_to_budget::count_fitting_rows;
@@ -43,6 +43,7 @@ pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut
         if is_files {
             report_cut_file_list(result.uses.iter().map(|found| found.path.as_str()), most, output);
         }
+        report_ambiguous_name("refs", &result.definitions, result.definitions.len(), output);
         report_incomplete_uses(&result, output);
     }
     Ok(if count_uses(&result) == 0 { EXIT_NOTHING_FOUND } else { 0 })
@@ -70,9 +71,7 @@ fn print_uses_by_file(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    for definition in &result.definitions {
-        print_definition(definition, context, output)?;
-    }
+    print_target_definitions(&result.definitions, result.definitions.len(), context, output)?;
     for uses_in_file in result.uses.chunk_by(|one, other| one.path == other.path) {
         output.write_line("")?;
         let first = &uses_in_file[0];

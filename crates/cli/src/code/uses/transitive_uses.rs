@@ -9,15 +9,13 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 
 use super::listed_tests::{print_neighbours, print_tests_by_file};
 use super::{
-    ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_definition, print_memories_and_commits,
-    print_paths, report_cut_file_list, report_unsearched_files,
+    ANSWER_TIMEOUT, MOST_NAMED_DEFINITIONS, count_entries_to_fetch, have_one_name, most_paths,
+    print_memories_and_commits, print_paths, print_target_definitions, report_ambiguous_name,
+    report_cut_file_list, report_unsearched_files,
 };
 use crate::args::{ImpactArgs, TestsArgs, UsesArgs, UsesListArgs};
 use crate::code::typed_revision::is_revision_or_time;
 use crate::searching::fit_to_budget::count_fitting_rows;
-
-/// Most definitions of one name that are printed before what was found.
-const MOST_NAMED_DEFINITIONS: usize = 8;
 
 /// How the definitions are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,6 +118,7 @@ fn fetch_and_print_definitions(
             let paths = result.found.iter().map(|found| found.path.as_str());
             report_cut_file_list(paths, most_paths(list.limit), output);
         }
+        report_ambiguous_name(method, &result.definitions, result.n_definitions, output);
         report_incomplete_definitions(method, &result, output);
     }
     Ok(if result.n_found == 0 { EXIT_NOTHING_FOUND } else { 0 })
@@ -151,9 +150,9 @@ fn print_definitions(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    // The definitions of a name are printed first; those of a whole file would be too many.
-    if result.definitions.len() <= MOST_NAMED_DEFINITIONS && !result.definitions.is_empty() {
-        result.definitions.iter().try_for_each(|definition| print_definition(definition, context, output))?;
+    let is_printed = result.definitions.len() <= MOST_NAMED_DEFINITIONS || have_one_name(&result.definitions);
+    if is_printed && !result.definitions.is_empty() {
+        print_target_definitions(&result.definitions, result.n_definitions, context, output)?;
         output.write_line("")?;
     }
     for removed in &result.removed {
