@@ -1,7 +1,7 @@
 //! Is nothing ever fetched in a partial clone, and is what is missing said?
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::live::{Live, memo_in};
 
@@ -28,7 +28,7 @@ fn partial_clone(filter: &str) -> (Live, PathBuf) {
     (live, clone)
 }
 
-fn count_objects(live: &Live, clone: &PathBuf) -> String {
+fn count_objects(live: &Live, clone: &Path) -> String {
     live.git_in(clone, &["count-objects", "-v"])
 }
 
