@@ -111,7 +111,7 @@ fn build_why_result(
     if !is_in_history && let Some(error) = explain_link(at, &key, &dir) {
         return Err(error);
     }
-    if part != PathPart::Whole && !may_exist(at, &key) {
+    if part != PathPart::Whole && !is_on_disk_or_unanswered(at, &key) {
         let sparse = SparsePaths::read(&at.layout);
         if sparse.has(key.as_str()) {
             return Err(sparse.build_error(key.as_str(), &dir));
