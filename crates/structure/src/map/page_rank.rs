@@ -19,6 +19,9 @@ const FOCUS_SHARE: f64 = 0.7;
 /// Share of the restarts that begin at a neighbour of a file in focus; the remaining restarts are uniform.
 const NEIGHBOUR_SHARE: f64 = 0.2;
 
+/// Share of the restarts that begin at a main file: an entry point, or the file of the main class. A reader begins there too.
+const MAIN_SHARE: f64 = 0.15;
+
 /// An order of files and of their symbols.
 #[derive(Clone, Debug, Default)]
 pub struct Ranking {
@@ -32,10 +35,10 @@ pub struct Ranking {
 /// Orders files by PageRank over their uses, then by path. Tests and generated or vendored files come last, unless they are
 /// in focus.
 ///
-/// `focus` has worktree-relative paths of files or folders to favour. Paths that match no file are ignored; without focus, no
-/// file is favoured.
-pub fn rank_files(map: &CodeMap, focus: &[&str]) -> Ranking {
-    let (scores, ranks) = score_files(map, focus);
+/// `focus` has worktree-relative paths of files or folders to favour. Paths that match no file are ignored; without focus, the
+/// files at the positions `main_files` are favoured a little.
+pub fn rank_files(map: &CodeMap, focus: &[&str], main_files: &[usize]) -> Ranking {
+    let (scores, ranks) = score_files(map, focus, main_files);
     let (uses, starts) = uses_by_symbol(map, &ranks);
     let mut files: Vec<usize> = (0..map.n_files()).collect();
     files.sort_unstable_by(|&left, &right| {
@@ -55,8 +58,8 @@ fn is_last(map: &CodeMap, file: usize, focus: &[&str]) -> bool {
 
 /// Returns the score of each file, which is half its PageRank and half its restart probability, and the PageRank of each
 /// file. The scores sum to 1, and so do the PageRanks.
-pub(super) fn score_files(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>) {
-    let start = restart_probabilities(map, focus);
+pub(super) fn score_files(map: &CodeMap, focus: &[&str], main_files: &[usize]) -> (Vec<f64>, Vec<f64>) {
+    let start = restart_probabilities(map, focus, main_files);
     let ranks = page_rank(&map.edges, &start);
     // Restarts at a file count as much as uses of it: otherwise a focused file that no other uses would rank below the files
     // that it uses.
@@ -87,7 +90,7 @@ impl Ranking {
 }
 
 /// Returns the restart probability of each file, `[n_files]`, summing to 1.
-fn restart_probabilities(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
+fn restart_probabilities(map: &CodeMap, focus: &[&str], main_files: &[usize]) -> Vec<f64> {
     let n_files = map.n_files();
     let is_focused: Vec<bool> =
         map.files().iter().map(|file| focus.iter().any(|at| contains_path(at, file.path()))).collect();
@@ -102,15 +105,18 @@ fn restart_probabilities(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
     let n_near = is_near.iter().filter(|is| **is).count() as f64;
     let focus_share = if n_focused > 0.0 { FOCUS_SHARE } else { 0.0 };
     let near_share = if n_near > 0.0 { NEIGHBOUR_SHARE } else { 0.0 };
-    let anywhere = (1.0 - focus_share - near_share) / n_files as f64;
+    let main_share = if n_focused > 0.0 || main_files.is_empty() { 0.0 } else { MAIN_SHARE };
+    let anywhere = (1.0 - focus_share - near_share - main_share) / n_files as f64;
     let shares = is_focused.iter().zip(&is_near);
-    shares
+    let mut restarts: Vec<f64> = shares
         .map(|(&is_focused, &is_near)| {
             let focus = if is_focused { focus_share / n_focused } else { 0.0 };
             let near = if is_near { near_share / n_near } else { 0.0 };
             anywhere + focus + near
         })
-        .collect()
+        .collect();
+    main_files.iter().for_each(|file| restarts[*file] += main_share / main_files.len() as f64);
+    restarts
 }
 
 /// Returns the PageRank of each file, `[n_files]`, summing to 1. The rank of a file without uses restarts.

@@ -61,7 +61,7 @@ const SHOP: &str = "
     alone.rs: nobody";
 
 fn paths(files: &[(String, FileSymbols)], focus: &[&str]) -> Vec<String> {
-    rank_files(&map_of(files), focus).files.iter().map(|file| files[*file].0.clone()).collect()
+    rank_files(&map_of(files), focus, &[]).files.iter().map(|file| files[*file].0.clone()).collect()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn only_files_below_the_paths_stay_in_their_order() {
     let map = map_of(&files("lib/a.rs: a\nlib/b.rs: b\nlibs/c.rs: c\nmain.rs: m | c b"));
     let below = |paths: &[&str]| -> Vec<String> {
         let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
-        let ranking = rank_files(&map, &[]).retain_below(&map, &paths);
+        let ranking = rank_files(&map, &[], &[]).retain_below(&map, &paths);
         ranking.files.iter().map(|file| map.file_at(*file).path.clone()).collect()
     };
     let all = below(&[]);
@@ -115,7 +115,7 @@ fn methods_are_shown_with_their_type() {
         let symbol = MapSymbol { qualifier: qualifier.to_owned(), ..symbol(name, 1) };
         let map = map_of(&[("a".to_owned(), FileSymbols { symbols: vec![symbol], uses: vec![] })]);
         let text = |_| Some(line.to_owned());
-        let rendered = render_map(&map, &rank_files(&map, &[]), 100, &CallerDir::default(), text).text;
+        let rendered = render_map(&map, &rank_files(&map, &[], &[]), 100, &CallerDir::default(), text).text;
         assert_eq!(rendered, format!("a\n    1: {expected}\n"));
     };
     check("verify", "auth::Session::", "pub fn verify(&self) {", "pub fn auth::Session::verify(&self)");
@@ -128,7 +128,7 @@ fn methods_are_shown_with_their_type() {
 #[test]
 fn used_symbols_come_first_and_private_ones_late() {
     let map = map_of(&files(SHOP));
-    let ranking = rank_files(&map, &[]);
+    let ranking = rank_files(&map, &[], &[]);
     assert_eq!(map.file_at(ranking.files[0]).path, "store.rs");
     assert_eq!(ranking.ordered_symbols(&map, ranking.files[0]), [1, 0, 3, 2]);
 }
@@ -138,18 +138,33 @@ fn scores_sum_to_one_and_do_not_hang_on_the_order_of_files() {
     let mut files = files(SHOP);
     for focus in [&[][..], &["user.rs"]] {
         let expected = paths(&files, focus);
-        let sum: f64 = score_files(&map_of(&files), focus).0.iter().sum();
+        let sum: f64 = score_files(&map_of(&files), focus, &[]).0.iter().sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         files.reverse();
         assert_eq!(paths(&files, focus), expected);
     }
-    assert!(rank_files(&CodeMap::default(), &["x"]).files.is_empty());
+    assert!(rank_files(&CodeMap::default(), &["x"], &[]).files.is_empty());
+}
+
+#[test]
+fn main_files_come_early_unless_others_are_in_focus() {
+    let files = files(SHOP);
+    let map = map_of(&files);
+    let place = |focus: &[&str], main_files: &[usize]| {
+        let ranking = rank_files(&map, focus, main_files);
+        ranking.files.iter().position(|file| files[*file].0 == "main.rs").expect("the file is ranked")
+    };
+    let main = files.iter().position(|(path, _)| path == "main.rs").expect("the file is there");
+    assert_eq!((place(&[], &[]), place(&[], &[main])), (4, 1));
+    assert_eq!(place(&["user.rs"], &[]), place(&["user.rs"], &[main]));
+    let sum: f64 = score_files(&map, &[], &[main]).0.iter().sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
 }
 
 #[test]
 fn maps_by_budget() {
     let map = map_of(&files(SHOP));
-    let ranking = rank_files(&map, &[]);
+    let ranking = rank_files(&map, &[], &[]);
     let printed = |budget| render_map(&map, &ranking, budget, &CallerDir::default(), |_| None);
     let check = |budget, expected: &str| assert_eq!(printed(budget).text, expected, "{budget}");
     check(0, "");
@@ -169,7 +184,8 @@ fn signatures_and_paths_take_one_line() {
         let map = map_of(&[(path.to_owned(), outline)]);
         let text = format!("{}{signature}\nf again", "/// What f does.\n".repeat(6));
         assert_eq!(
-            render_map(&map, &rank_files(&map, &[]), 100, &CallerDir::default(), |_| Some(text.clone())).text,
+            render_map(&map, &rank_files(&map, &[], &[]), 100, &CallerDir::default(), |_| Some(text.clone()))
+                .text,
             expected
         );
     };
@@ -205,7 +221,7 @@ fn never_over_budget() {
         };
         let files: Vec<_> = (0..n_files).map(&mut file).collect();
         let map = map_of(&files);
-        let ranking = rank_files(&map, &[]);
+        let ranking = rank_files(&map, &[], &[]);
         for budget in [0, 1, 2, 7, 16, 64, 256, 5_000] {
             let found =
                 render_map(&map, &ranking, budget, &CallerDir::default(), |file| Some(texts[file].clone()));
@@ -239,8 +255,11 @@ fn an_updated_map_equals_a_new_one() {
         }
         n_read += update(&mut map, &files);
         let anew = map_of(&files);
-        let (ranking, expected) = (rank_files(&map, &[]), rank_files(&anew, &[]));
-        assert_eq!((&ranking.files, score_files(&map, &[])), (&expected.files, score_files(&anew, &[])));
+        let (ranking, expected) = (rank_files(&map, &[], &[]), rank_files(&anew, &[], &[]));
+        assert_eq!(
+            (&ranking.files, score_files(&map, &[], &[])),
+            (&expected.files, score_files(&anew, &[], &[]))
+        );
         let printed = |map, ranking| render_map(map, ranking, 500, &CallerDir::default(), |_| None);
         assert_eq!(printed(&map, &ranking), printed(&anew, &expected));
     }
