@@ -428,7 +428,11 @@ fn the_daemon_is_started_without_the_environment_of_a_hook() {
     assert_eq!(sandbox.show(&mut command), expected);
     let environment = fs::read_to_string(sandbox.layout().state_dir.join("environment")).unwrap();
     assert!(environment.contains("KEPT=1"), "{environment}");
-    assert!(!environment.contains("GIT_"), "{environment}");
+    assert!(!environment.contains("GIT_DIR") && !environment.contains("GIT_INDEX_FILE"), "{environment}");
+    assert!(
+        environment.contains("GIT_CONFIG_NOSYSTEM=1"),
+        "the settings of git hold for the daemon too: {environment}"
+    );
 }
 
 #[test]

@@ -116,3 +116,60 @@ fn several_definitions_of_a_name_come_first_with_the_command_for_one() {
         assert!(!one.contains("definitions have that name") && !one.contains("m1.py"), "{one}");
     }
 }
+
+#[test]
+fn a_name_that_a_module_exports_is_that_of_its_definition() {
+    let live = Live::idle();
+    live.write("src/router.ts", "function callProcedure() {}\nexport { callProcedure as callPublic };\n");
+    live.write("src/index.ts", "export { callProcedure2 as callInner } from './inner';\n");
+    live.write("src/inner.ts", "export function callProcedure2() {}\n");
+    live.write("src/plain.js", "const load = () => 1;\nexport { load as loadAll };\n");
+    live.write("src/app.ts", "import { callPublic } from './router';\nimport { callInner } from './index';\n\nexport function start() {\n  callPublic();\n  callInner();\n}\n");
+    live.start();
+    for (name, title) in
+        [("callPublic", "callProcedure"), ("callInner", "callProcedure2"), ("loadAll", "load")]
+    {
+        let (_, answer) = memo(&live, &["refs", name]);
+        assert_eq!(answer["definitions"][0]["title"], title, "{answer}");
+    }
+    let (_, answer) = memo(&live, &["callers", "callPublic"]);
+    assert_eq!(answer["found"][0]["title"], "start", "{answer}");
+    let (_, answer) = memo(&live, &["refs", "callNobody"]);
+    assert!(answer["definitions"].is_null(), "{answer}");
+}
+
+#[test]
+fn callers_count_the_definitions_that_pass_a_function_on() {
+    let live = Live::idle();
+    live.write(
+        "a.py",
+        "def load(path):\n    return path\n\n\ndef register(f):\n    f()\n\n\ndef one():\n    load(1)\n\n\ndef two():\n    register(load)\n\n\n\
+         def three():\n    load(2)\n    register(load)\n\n\nTABLE = {'load': load}\n",
+    );
+    live.start();
+    let (_, answer) = memo(&live, &["callers", "load"]);
+    assert_eq!((&answer["n_found"], &answer["n_passing"]), (&2.into(), &2.into()), "{answer}");
+    let shown = live.memo(&["callers", "load"]).output().expect("memo runs");
+    let notes = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert!(notes.contains("2 more definitions use it without a call"), "{notes}");
+}
+
+#[test]
+fn tests_say_that_they_follow_so_many_uses() {
+    let live = Live::idle();
+    let chain = |last: usize| -> String {
+        (1..=last).map(|nth| format!("def step_{nth}():\n    step_{}()\n\n\n", nth - 1)).collect()
+    };
+    live.write("chain.py", format!("def step_0():\n    pass\n\n\n{}", chain(12)));
+    live.write("tests/test_chain.py", "from chain import step_12\n\n\ndef test_all():\n    step_12()\n");
+    live.start();
+    let (_, answer) = memo(&live, &["tests", "step_0"]);
+    let cut = answer["cut"].as_str().unwrap_or_default();
+    assert!(cut.contains("more than 8 uses away"), "{answer}");
+    let (_, answer) = memo(&live, &["tests", "step_9"]);
+    assert_eq!(
+        (&answer["found"][0]["title"], &answer["cut"]),
+        (&"test_all".into(), &serde_json::Value::Null),
+        "{answer}"
+    );
+}

@@ -71,6 +71,9 @@ pub struct ReachResult {
     pub n_tests: usize,
     /// For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have.
     pub n_untold: usize,
+    /// For `callers`: number of further definitions that use it without a call, for example as an argument.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_passing: usize,
     /// Why more definitions might be reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,

@@ -205,6 +205,10 @@ mod tests {
         assert_eq!(keys_of("a.vue", &structure)[1], "args\tJavaScript", "a component is used by its name");
         assert_eq!(keys_of("a.py", &structure)[1], "args\tPython");
         let script = FileStructure { exports: Vec::new(), ..structure };
-        assert_eq!(keys_of("a.js", &script)[1], "args\tJavaScript", "all scripts of a page share their names");
+        assert_eq!(
+            keys_of("a.js", &script)[1],
+            "args\tJavaScript",
+            "all scripts of a page share their names"
+        );
     }
 }

@@ -1,15 +1,10 @@
 //! Finds candidates of a resolver without reading all of them for each use: members by the type around them, and fixtures.
 
-use std::collections::HashMap;
-
 use memod_base::types::last_part;
 
 use super::fixtures::is_fixture;
 use super::use_place::LanguageFamily;
-use super::{DefinitionCandidate, Resolver, StructureStore};
-
-/// The candidates that are members, by the last name of the type around them.
-pub(super) type MembersByOwner = HashMap<String, Vec<(LanguageFamily, DefinitionCandidate)>>;
+use super::{DefinitionCandidate, MembersByOwner, Resolver, StructureStore};
 
 impl<S: StructureStore> Resolver<'_, S> {
     /// Returns the members of types that are named `owner`, in files of a language family. A name such as `close` has thousands of

@@ -3,6 +3,7 @@
 //! Pure: takes the structures of files, and returns definitions with a certainty. The rules are those of the languages, as
 //! far as syntax shows them: scope, imports, packages, and the written types of values, fields and return values.
 
+mod candidate_kind;
 mod certainty;
 mod component_names;
 mod declared_names;
@@ -31,6 +32,7 @@ mod visibility;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 pub use self::certainty::Certainty;
@@ -39,7 +41,7 @@ pub(crate) use self::component_names::is_component_path;
 pub use self::fixtures::list_decorators;
 pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;
-use self::overloads::{RestrictedResolvers, is_constructor};
+use self::overloads::is_constructor;
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
@@ -47,8 +49,8 @@ use memod_base::types::{
     last_part,
 };
 
+use self::candidate_kind::CandidateKind;
 use self::known_aliases::KnownAliases;
-use self::member_candidates::MembersByOwner;
 pub(crate) use self::use_place::LanguageFamily;
 use self::use_place::UsePlace;
 
@@ -99,6 +101,12 @@ impl DefinitionCandidate {
 
 /// A file, and a line if the file imports all names of a module in a block.
 type WildcardPlace = (FileNumber, Option<u32>);
+
+/// The candidates that are members, by the last name of the type around them.
+type MembersByOwner = HashMap<String, Vec<(LanguageFamily, DefinitionCandidate)>>;
+
+/// The resolvers with fewer candidates that were needed so far, by the kind of their candidates; `None` for a kind that includes all.
+type RestrictedResolvers<'a, S> = HashMap<CandidateKind, Option<Rc<Resolver<'a, S>>>>;
 
 /// Resolves the uses of one name in a worktree.
 pub struct Resolver<'a, S> {

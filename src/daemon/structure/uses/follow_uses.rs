@@ -73,6 +73,10 @@ pub(super) struct FollowedSteps {
     pub(super) cut: Option<&'static str>,
     /// Number of calls in the starting definitions that mean no definition of the worktree, or one of too many.
     pub(super) n_unresolved_calls: usize,
+    /// Definitions that certainly use a starting definition without a call, such as `retry(load)` for `load`, if calls are followed.
+    passing: HashSet<CodeNode>,
+    /// Number of steps that were followed, if the definitions that the last of them reached are used further.
+    pub(super) last_step: Option<u32>,
     known: HashMap<CodeNode, usize>,
     /// Lines of further uses in the definition of a step, as near as that of the step.
     lines: HashMap<usize, Vec<u32>>,
@@ -122,6 +126,11 @@ impl FollowedSteps {
         lines.sort_unstable();
         lines.dedup();
         lines
+    }
+
+    /// Returns the number of definitions that use a starting definition, but only without a call.
+    pub(super) fn n_passing(&self) -> usize {
+        self.passing.iter().filter(|node| !self.known.contains_key(node)).count()
     }
 
     fn weight_and_certainty(&self, step: Option<usize>) -> (f64, Certainty) {
@@ -175,7 +184,14 @@ pub(super) fn follow_users(
             for found in structures.find_uses(&name, &candidates)? {
                 let Some((via, target)) = find_heaviest_step(&reached, &found, &wanted) else { continue };
                 let node = find_enclosing_definition(structures, found.within);
-                if is_start.contains(&node) || !is_followed_use(structures, edges, &found, target) {
+                if is_start.contains(&node) {
+                    continue;
+                }
+                if !is_followed_use(structures, edges, &found, target) {
+                    let is_passed = edges == FollowedUses::Calls && depth == 1 && !found.is_import;
+                    if is_passed && found.certainty < Certainty::ByName {
+                        reached.passing.insert(node);
+                    }
                     continue;
                 }
                 let (weight, certainty) = reached.weight_and_certainty(via);
@@ -200,6 +216,7 @@ pub(super) fn follow_users(
             .iter()
             .flat_map(|step| list_next_candidates(structures, reached.steps[*step].node, Some(*step)))
             .collect();
+        reached.last_step = Some(depth).filter(|_| !open.is_empty());
     }
     Ok(reached)
 }

@@ -135,6 +135,33 @@ impl QuestionTargets {
         is_any
     }
 
+    /// Adds the definitions that modules export under a name that no definition has: `export { callProcedure as callPublic }`.
+    fn add_renamed_exports(&mut self, structures: &WorktreeStructures<'_>, name: &str) -> RpcResult<()> {
+        for file in structures.find_files_with_name(name)? {
+            let structure = structures.structure_of(file);
+            let renamed =
+                structure.exports.iter().filter(|export| export.name == name && export.local != name);
+            for export in renamed {
+                let is_local = |own: &DeclaredItem| {
+                    own.parent.is_none() && own.own_names().any(|own_name| own_name == export.local)
+                };
+                let key = structures.source_key(file);
+                if self.add_declared(structures, &key, |_, own| is_local(own)) {
+                    continue;
+                }
+                // The module passes on what another module exports.
+                for found in structures.find_candidates(&export.local)?.iter() {
+                    let exports = &structures.structure_of(found.file).exports;
+                    if exports.iter().any(|passed| passed.local == export.local) {
+                        let key = structures.source_key(found.file);
+                        self.add_declared(structures, &key, |id, _| id == found.declared as usize);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns whether a use in a file is asked for. Of a whole file those are, which certainly mean it and are in another file: each
     /// of its names alone would lead to many.
     pub(super) fn wants_use_in(&self, file: FileNumber, certainty: Certainty) -> bool {
@@ -258,6 +285,9 @@ pub(super) fn find_targets(
     }
     for (key, found) in find_definitions(&request.shared, reader, at.worktree, target)? {
         targets.add_definitions(structures, &key, vec![found]);
+    }
+    if targets.definitions.is_empty() {
+        targets.add_renamed_exports(structures, target)?;
     }
     if targets.definitions.is_empty() {
         if let Some(error) = explain_path_elsewhere(at, (target, cwd)) {

@@ -45,6 +45,9 @@ pub(super) fn answer_tests(
     fakes.iter_mut().chain(&mut neighbours).for_each(|line: &mut NeighbourLine| {
         line.cwd_path = dir.relative_path(&line.path);
     });
+    let lacks_farther = reached.last_step.map(|depth| {
+        format!("tests that are more than {depth} uses away are not followed; ask about a definition between them and this one")
+    });
     Ok(ReachResult {
         n_found: list.n_found,
         n_tests: list.n_found,
@@ -53,7 +56,7 @@ pub(super) fn answer_tests(
         found: list.found,
         fakes,
         neighbours,
-        cut: reached.cut.map(str::to_owned).or(lacks_http).or(why_not_similar),
+        cut: reached.cut.map(str::to_owned).or(lacks_http).or(why_not_similar).or(lacks_farther),
         ..ReachResult::default()
     })
 }

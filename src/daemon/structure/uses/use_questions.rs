@@ -284,6 +284,7 @@ fn build_result(
         n_by_name,
         n_tests,
         n_untold: reached.n_unresolved_calls,
+        n_passing: if question == UseQuestion::Callers { reached.n_passing() } else { 0 },
         cut,
         ..ReachResult::default()
     }

@@ -299,6 +299,12 @@ fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Ou
         let more = format_count(result.n_similar as u64, "file has", "files have");
         output.write_note(&format!("{more} only similar words: --all lists them"));
     }
+    if result.n_passing > 0 {
+        let more = format_count(result.n_passing as u64, "more definition uses", "more definitions use");
+        output.write_note(&format!(
+            "{more} it without a call, for example as an argument: `memo refs` lists all uses"
+        ));
+    }
     if result.n_untold > 0 {
         let calls = format_count(result.n_untold as u64, "call is", "calls are");
         output.write_note(&format!(
