@@ -107,3 +107,47 @@ fn an_empty_answer_names_what_is_outside() {
         assert!(!run(&live, &["search", "core"]).contains("sparse"), "{set:?}");
     }
 }
+
+/// git removes the files of shared memories from the disk, and not from the branch.
+#[test]
+fn shared_memories_outside_are_still_there() {
+    for set in FORMS.map(|(set, _)| set) {
+        let live = Live::idle();
+        live.write("src/core.py", "def core():\n    return 1\n");
+        live.commit_all();
+        live.start();
+        let added = live.memo(&["add", "-q", "tokens expire after a day"]).output().expect("memo runs");
+        let id = String::from_utf8(added.stdout).expect("an id is text").trim().to_owned();
+        assert!(run(&live, &["share", &id]).starts_with("exit 0\n"));
+        live.commit_all();
+        let path = live.root().join(format!(".memod/memories/{id}.md"));
+        live.git(&[&["sparse-checkout", "set"], set].concat());
+        assert!(!path.exists(), "{set:?}: git leaves the file out");
+        let check_present = |text: &str| {
+            let listed = memo(&live, &["list"]).1;
+            assert_eq!(
+                (&listed["total"], &listed["memories"][0]["content"]),
+                (&json!(1), &json!(text)),
+                "{set:?}: {listed}"
+            );
+            let history = run(&live, &["history", &id]);
+            assert!(!history.contains("forget"), "{set:?}: {history}");
+        };
+        check_present("tokens expire after a day");
+        live.kill();
+        live.start();
+        check_present("tokens expire after a day");
+        // Another commit changes the file, which git does not write into the worktree.
+        live.git(&["sparse-checkout", "disable"]);
+        let text = std::fs::read_to_string(&path).expect("the file is back");
+        std::fs::write(&path, text.replace("a day", "an hour")).expect("the file can be written");
+        live.commit_all();
+        live.git(&["checkout", "-q", "HEAD~1"]);
+        live.git(&[&["sparse-checkout", "set"], set].concat());
+        check_present("tokens expire after a day");
+        live.git(&["checkout", "-q", "-"]);
+        check_present("tokens expire after an hour");
+        live.git(&["sparse-checkout", "disable"]);
+        check_present("tokens expire after an hour");
+    }
+}

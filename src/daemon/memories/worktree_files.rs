@@ -5,4 +5,6 @@ pub(super) mod gone_worktrees;
 pub(super) mod last_edits;
 pub(super) mod list_files;
 pub(super) mod look_at_files;
+mod outside_checkout;
+mod read_memory_file;
 pub(in crate::daemon) mod take_edits;

@@ -7,19 +7,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseReceiver, UseRole};
 
-use crate::resolve::{LanguageFamily, is_component_path};
+use crate::resolve::LanguageFamily;
 
 /// Separates the name from the rest of a key.
 const SEPARATOR: char = '\t';
-/// End of the key of a definition that other files cannot use.
-const PRIVATE: &str = " private";
 
 /// Forms the keys of one file.
 pub struct UseKeys<'a> {
     family: LanguageFamily,
     structure: &'a FileStructure,
-    /// Whether the file is a component, which other files use by the name of the file.
-    is_component: bool,
     /// The definitions of each name, in the order of the text; without scopes.
     declared: HashMap<&'a str, Vec<&'a DeclaredItem>>,
     /// The original name of each imported one.
@@ -42,8 +38,7 @@ impl<'a> UseKeys<'a> {
         for import in &structure.imports {
             imported.entry(import.local.as_str()).or_insert(import.name.as_str());
         }
-        let is_component = is_component_path(path);
-        Some(Self { family, structure, is_component, declared, imported })
+        Some(Self { family, structure, declared, imported })
     }
 
     /// Returns the key of a definition of the file, by its name and its first line or a line of its comment, and the line of the
@@ -52,10 +47,7 @@ impl<'a> UseKeys<'a> {
         let named = self.declared.get(name).map(Vec::as_slice).unwrap_or_default();
         let own = named.iter().find(|own| own.lines.1 >= line);
         let first_name = own.filter(|own| own.own_names().next() == Some(name));
-        let mut key = self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member));
-        if own.is_some_and(|own| self.is_module_private(own)) {
-            key.push_str(PRIVATE);
-        }
+        let key = self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member));
         (key, first_name.map(|own| own.name_at.0).filter(|name_line| *name_line >= line))
     }
 
@@ -96,17 +88,6 @@ impl<'a> UseKeys<'a> {
         (is_imported || has_paths, !is_imported || has_paths)
     }
 
-    /// Returns whether no other file can use a definition by its name: a module of JavaScript does not export it.
-    fn is_module_private(&self, own: &DeclaredItem) -> bool {
-        let structure = self.structure;
-        let is_module = !structure.imports.is_empty() || !structure.exports.is_empty();
-        self.family == LanguageFamily::JavaScript
-            && is_module
-            && !self.is_component
-            && own.parent.is_none()
-            && !own.own_names().any(|name| structure.exports.iter().any(|export| export.local == name))
-    }
-
     fn form_key(&self, name: &str, is_member: bool) -> String {
         let member = if is_member { "." } else { "" };
         format!("{name}{SEPARATOR}{:?}{member}", self.family)
@@ -126,7 +107,7 @@ pub(super) fn name_of_key(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memod_base::types::{ExportedName, ImportedName, NameUse};
+    use memod_base::types::{DeclaredItem, ImportedName, NameUse};
 
     #[test]
     fn a_builtin_is_no_use_of_a_method() {
@@ -176,39 +157,5 @@ mod tests {
         assert_eq!(keys.definition_key("append", 3), ("append\tGo.".to_owned(), Some(3)));
         assert_eq!(name_of_key("append\tGo."), "append");
         assert!(UseKeys::new("a.rb", &structure).is_none());
-    }
-
-    #[test]
-    fn what_a_module_does_not_export_has_a_key_of_its_own() {
-        let item = |title: &str, parent| DeclaredItem {
-            title: title.to_owned(),
-            names: title.to_owned(),
-            lines: (1, 1),
-            name_at: (1, 0),
-            role: DeclaredRole::Free,
-            parent,
-            arity: None,
-            is_callable: true,
-            is_internal: false,
-        };
-        let structure = FileStructure {
-            declared: vec![item("run", None), item("args", None), item("inner", Some(0))],
-            exports: vec![ExportedName { name: "run".to_owned(), local: "run".to_owned() }],
-            ..FileStructure::default()
-        };
-        let keys_of = |path: &str, structure: &FileStructure| {
-            let keys = UseKeys::new(path, structure).expect("the language is known");
-            ["run", "args", "inner"].map(|name| keys.definition_key(name, 1).0)
-        };
-        let of_module = ["run\tJavaScript", "args\tJavaScript private", "inner\tJavaScript"];
-        assert_eq!(keys_of("a.ts", &structure), of_module);
-        assert_eq!(keys_of("a.vue", &structure)[1], "args\tJavaScript", "a component is used by its name");
-        assert_eq!(keys_of("a.py", &structure)[1], "args\tPython");
-        let script = FileStructure { exports: Vec::new(), ..structure };
-        assert_eq!(
-            keys_of("a.js", &script)[1],
-            "args\tJavaScript",
-            "all scripts of a page share their names"
-        );
     }
 }

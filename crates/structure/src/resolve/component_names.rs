@@ -15,7 +15,7 @@ const SETUP: &str = "setup";
 const COMPONENT: u32 = 0;
 
 /// Returns whether a path is that of a component, which defines itself.
-pub(crate) fn is_component_path(path: &str) -> bool {
+fn is_component_path(path: &str) -> bool {
     COMPONENT_ENDINGS.iter().any(|ending| path.ends_with(ending))
 }
 

@@ -4,13 +4,13 @@
 //! file that git or an editor has just written is in the answer, whether or not a watcher works. Only changed files are read.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::{fs, io};
 
 use memod_base::clock::now_ms;
 use memod_base::paths::{IoContext as _, PathError, RepoLayout};
-use memod_base::types::{SourceKey, Stat};
+use memod_base::types::Stat;
 use memod_engine::errors::RpcResult;
 use memod_engine::errors::busy_error;
 use memod_engine::file_access::file_access_progress::FileAccessProgress;
@@ -20,7 +20,9 @@ use memod_proto::{RpcError, code};
 
 use super::last_edits::{LastEdits, search_last_edits, set_last_edits};
 use super::list_files::list_files;
-use crate::daemon::memories::memory_files::file_conversion::{is_rebasing, parse_state};
+use super::outside_checkout::FilesOutsideCheckout;
+use super::read_memory_file::{parse_bytes, read_file};
+use crate::daemon::memories::memory_files::file_conversion::is_rebasing;
 use crate::daemon::memories::memory_files::recover_files::{RecoveryResult, recover_files};
 use crate::daemon::memories::rules::memory_rules::JobResult;
 use crate::daemon::memories::rules::worktree_place::read_root_and_creation_time;
@@ -195,6 +197,10 @@ fn list_and_read_changed_files(
 ) -> Result<(FileListing, Option<Vec<MemoryFileSnapshot>>), PathError> {
     let root = &layout.root;
     let mut listed = FileListing { is_rebasing: is_rebasing(layout), ..list_files(root, last, progress)? };
+    let mut outside = FilesOutsideCheckout::read(layout)
+        .map_err(io::Error::other)
+        .at("find the memories outside the sparse checkout in", root)?;
+    outside.add_to(&mut listed);
     if last.is_some_and(|look| look.is_unchanged_in(&listed)) {
         return Ok((listed, None));
     }
@@ -206,7 +212,13 @@ fn list_and_read_changed_files(
     let mut states = Vec::new();
     for (name, stat) in changed {
         progress.begin_access(&root.join(file::DIR).join(&name));
-        let state = read_file(root, &name, &stat, &listed);
+        let state = match outside.read_file(&name) {
+            Ok(Some(bytes)) => Ok(parse_bytes(&name, &bytes, &listed)),
+            Ok(None) => read_file(root, &name, &stat, &listed),
+            Err(error) => {
+                Err(io::Error::other(error)).at("read, outside the sparse checkout,", Path::new(&name))
+            }
+        };
         if let Ok(MemoryFileSnapshot { memories: MemoriesInFile::Versions(_), .. }) = &state {
             listed.without_memory.remove(&name);
         } else if listed.is_over_limit_with(&name) && last.is_none_or(|look| !look.contained_memory(&name)) {
@@ -225,64 +237,6 @@ fn list_and_read_changed_files(
         }
     }
     Ok((listed, Some(states)))
-}
-
-/// Reads one file, and returns the memories in it or why there is none.
-///
-/// # Errors
-/// When the file exists and cannot be read, so that its content is unknown.
-fn read_file(
-    root: &Path,
-    name: &str,
-    stat: &Stat,
-    listed: &FileListing,
-) -> Result<MemoryFileSnapshot, PathError> {
-    let id = match file::parse_file_name(name) {
-        Ok(id) => id,
-        Err(_) if listed.all_names().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
-            let why = "its name differs from that of another file only in upper and lower case";
-            return Ok(state_without_memory(name, why.to_owned()));
-        }
-        Err(refused) => return Ok(state_without_memory(name, refused.to_string())),
-    };
-    let key = SourceKey::new(format!("{}/{name}", file::DIR));
-    let path = key.path_in(root);
-    match fs::symlink_metadata(&path) {
-        Ok(meta) if meta.is_symlink() => {
-            return Ok(state_without_memory(name, "a symbolic link, which is not followed".to_owned()));
-        }
-        Ok(meta) if !meta.is_file() => {
-            return Ok(state_without_memory(name, "not a regular file".to_owned()));
-        }
-        _ => {}
-    }
-    let bytes = match memod_scan::read_bytes(root, &key, file::MAX_FILE_BYTES) {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => {
-            let why = format!("{} bytes, over {}", stat.size, file::MAX_FILE_BYTES);
-            return Ok(state_without_memory(name, why));
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(state_without_memory(name, error.to_string()));
-        }
-        Err(error) => return Err(error).at("read", &path),
-    };
-    Ok(match file::decode_file(&bytes) {
-        Ok(text) => parse_state(name, &id, &text, listed.is_rebasing),
-        Err(refused) => state_without_memory(name, refused.to_string()),
-    })
-}
-
-/// Returns the state of a file that contains no memory.
-fn state_without_memory(name: &str, why: String) -> MemoryFileSnapshot {
-    let hash = *blake3::hash(why.as_bytes()).as_bytes();
-    MemoryFileSnapshot {
-        name: name.to_owned(),
-        hash,
-        memories: MemoriesInFile::NoneBecause(why),
-        event: None,
-        edited_ms: None,
-    }
 }
 
 /// The result of storing files in the rows.
