@@ -37,7 +37,6 @@ use std::sync::Arc;
 
 pub use self::certainty::Certainty;
 pub use self::component_names::hyphenated_tag;
-pub(crate) use self::component_names::is_component_path;
 pub use self::fixtures::list_decorators;
 pub use self::known_aliases::LearnedAliases;
 pub use self::overloads::has_overloads;

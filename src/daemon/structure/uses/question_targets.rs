@@ -13,7 +13,7 @@ use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{RefDefinition, RpcError, code};
 use memod_structure::resolve::{
-    Certainty, DefinitionCandidate, FileNumber, StructureStore as _, list_decorators,
+    Certainty, DefinitionCandidate, FileNumber, StructureStore as _, list_decorators, shares_language,
 };
 
 use super::changed_definitions::ChangedDefinitions;
@@ -135,28 +135,43 @@ impl QuestionTargets {
         is_any
     }
 
-    /// Adds the definitions that modules export under a name that no definition has: `export { callProcedure as callPublic }`.
+    /// Adds the definitions that modules export under a name that no definition has: `export { callProcedure as callPublic }`, also
+    /// those of another module, with `from './router'`.
     fn add_renamed_exports(&mut self, structures: &WorktreeStructures<'_>, name: &str) -> RpcResult<()> {
         for file in structures.find_files_with_name(name)? {
             let structure = structures.structure_of(file);
-            let renamed =
-                structure.exports.iter().filter(|export| export.name == name && export.local != name);
-            for export in renamed {
-                let is_local = |own: &DeclaredItem| {
-                    own.parent.is_none() && own.own_names().any(|own_name| own_name == export.local)
-                };
-                let key = structures.source_key(file);
-                if self.add_declared(structures, &key, |_, own| is_local(own)) {
+            for export in structure.exports.iter().filter(|export| export.name == name) {
+                let local = &export.local;
+                let imported = structure.imports.iter().find(|import| import.local == *local);
+                let original = imported.map_or(local, |import| &import.name);
+                if original == name || original.is_empty() {
                     continue;
                 }
-                // The module passes on what another module exports.
-                for found in structures.find_candidates(&export.local)?.iter() {
-                    let exports = &structures.structure_of(found.file).exports;
-                    if exports.iter().any(|passed| passed.local == export.local) {
-                        let key = structures.source_key(found.file);
-                        self.add_declared(structures, &key, |id, _| id == found.declared as usize);
-                    }
+                if imported.is_some() {
+                    self.add_definitions_at_top(structures, original, file)?;
+                    continue;
                 }
+                let key = structures.source_key(file);
+                self.add_declared(structures, &key, |_, own| {
+                    own.parent.is_none() && own.own_names().any(|own_name| own_name == original)
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the definitions of a name at the top of files that `user` can import from.
+    fn add_definitions_at_top(
+        &mut self,
+        structures: &WorktreeStructures<'_>,
+        name: &str,
+        user: FileNumber,
+    ) -> RpcResult<()> {
+        for found in structures.find_candidates(name)?.iter() {
+            let key = structures.source_key(found.file);
+            let is_at_top = found.declared_in(&structures.structure_of(found.file)).parent.is_none();
+            if is_at_top && shares_language(key.as_str(), structures.source_key(user).as_str()) {
+                self.add_declared(structures, &key, |id, _| id == found.declared as usize);
             }
         }
         Ok(())
