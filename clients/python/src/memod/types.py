@@ -691,6 +691,8 @@ class ReachResult(Record):
     """Number of tests among the reached definitions."""
     n_untold: int
     """For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have."""
+    n_passing: Optional[int]
+    """For `callers`: number of further definitions that use it without a call, for example as an argument."""
     cut: Optional[str]
     """Why more definitions might be reached."""
     unsearched: list[UnsearchedFile]
