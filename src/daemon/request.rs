@@ -10,6 +10,7 @@ pub(super) mod reader_threads;
 pub(super) mod request_context;
 pub(super) mod request_errors;
 pub(super) mod request_params;
+pub(super) mod sparse_index;
 pub(super) mod sparse_paths;
 pub(super) mod worktree_location;
 pub(super) mod worktree_memories;

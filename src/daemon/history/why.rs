@@ -113,7 +113,7 @@ fn build_why_result(
     }
     if part != PathPart::Whole && !is_on_disk_or_unanswered(at, &key) {
         let sparse = SparsePaths::read(&at.layout);
-        if sparse.has(key.as_str()) {
+        if sparse.leaves_out(key.as_str()) {
             return Err(sparse.build_error(key.as_str(), &dir));
         }
     }

@@ -283,7 +283,7 @@ impl<'a> AnchorChecker<'a> {
             return Ok(found.clone());
         }
         let sparse = self.sparse.get_or_init(|| SparsePaths::read(&self.at.layout));
-        if sparse.has(key.as_str()) {
+        if sparse.leaves_out(key.as_str()) {
             let dir = CallerDir::new(&self.at.layout, &self.at.layout.root);
             let command = sparse.command_for(key.as_str(), &dir);
             let note = format!("outside the sparse checkout, so its state is unknown: {command}");

@@ -48,7 +48,7 @@ pub(in crate::daemon) fn explain_path_elsewhere(
     }
     paths.iter().find_map(|key| find_repository_around(at, key.as_str(), &format!("{key}/"))).or_else(|| {
         let sparse = SparsePaths::read(&at.layout);
-        let outside = paths.iter().find(|key| sparse.has(key.as_str()))?;
+        let outside = paths.iter().find(|key| sparse.leaves_out(key.as_str()))?;
         Some(sparse.build_error(outside.as_str(), &dir))
     })
 }

@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::parent_dir;
-use memod_git::{GitIndex, Objects, Settings, UserDirs};
+use memod_git::Objects;
 use memod_proto::{RpcError, code};
+
+use crate::daemon::request::sparse_index::SparseIndex;
 
 /// Most files of one directory that a sparse index has as a whole.
 const MOST_FILES_OF_DIR: usize = 100_000;
@@ -13,7 +15,7 @@ const MOST_FILES_OF_DIR: usize = 100_000;
 /// The tracked files outside the sparse checkout of a worktree.
 #[derive(Debug, Default)]
 pub(in crate::daemon) struct SparsePaths {
-    /// The files. A directory whose tree is missing, as in a partial clone, stands for its files, and ends with `/`.
+    /// The files. If the tree of a directory is missing, as in a partial clone, the directory is listed with `/` at its end.
     files: BTreeSet<String>,
     /// The directories in which a tracked file is in the worktree.
     kept_dirs: HashSet<String>,
@@ -28,15 +30,8 @@ impl SparsePaths {
     }
 
     fn read_if_sparse(layout: &RepoLayout) -> Option<Self> {
-        let git_dir = layout.git_dir.as_ref()?;
-        if !git_dir.join("info/sparse-checkout").exists() {
-            return None; // so most worktrees need one system call
-        }
-        let settings = Settings::read_or_default(layout, &UserDirs::read()).ok()?;
-        let is_cone = settings.sparse_cone?;
-        let hash = settings.object_hash;
-        let tracked = GitIndex::read(&git_dir.join("index"), hash, settings.ignore_case).ok()?;
-        let objects = Objects::open(layout, hash).ok().flatten();
+        let SparseIndex { tracked, object_hash, is_cone } = SparseIndex::read(layout).ok()??;
+        let objects = Objects::open(layout, object_hash).ok().flatten();
         let mut sparse = Self { is_cone, ..Self::default() };
         for (path, is_outside, id) in tracked.paths_by_sparseness() {
             let Ok(path) = std::str::from_utf8(path) else { continue };
@@ -67,7 +62,7 @@ impl SparsePaths {
     }
 
     /// Returns whether a path is a file outside, or a directory without files inside.
-    pub(in crate::daemon) fn has(&self, path: &str) -> bool {
+    pub(in crate::daemon) fn leaves_out(&self, path: &str) -> bool {
         self.files.contains(path) || self.is_dir(path) || self.is_in_unknown_dir(path)
     }
 
@@ -126,10 +121,10 @@ mod tests {
         }
         sparse.keep_dirs_of("src/in/kept.py");
         for path in ["lib", "lib/in", "lib/a.py", "src/out.py", "docs", "docs/any/thing.md"] {
-            assert!(sparse.has(path), "{path}");
+            assert!(sparse.leaves_out(path), "{path}");
         }
         for path in ["src", "src/in", "li", "lib/none.py", "doc", "top.py"] {
-            assert!(!sparse.has(path), "{path}");
+            assert!(!sparse.leaves_out(path), "{path}");
         }
         assert_eq!(sparse.list_tops(|_| true), ["docs", "lib", "src/out.py"]);
         assert_eq!(sparse.list_tops(|path| path.ends_with("b.py")), ["lib"]);

@@ -99,7 +99,7 @@ impl ComparedSides {
             }
             // Between two commits, the worktree does not matter.
             let sparse = if until.is_none() { SparsePaths::read(&at.layout) } else { SparsePaths::default() };
-            if sparse.has(key.as_str()) {
+            if sparse.leaves_out(key.as_str()) {
                 return Err(sparse.build_error(key.as_str(), &dir));
             }
             paths.push(key);

@@ -254,7 +254,7 @@ fn missing_target_error(checker: &AnchorChecker<'_>, target: &str, dir: &CallerD
         return not_indexed_error(&dir.display_path(other.as_str()), ReadRefusal::NestedRepository);
     }
     let sparse = SparsePaths::read(layout);
-    if sparse.has(key.as_str()) {
+    if sparse.leaves_out(key.as_str()) {
         return prefix_about_param(sparse.build_error(key.as_str(), dir));
     }
     let index = (&*checker.request.shared, checker.reader);

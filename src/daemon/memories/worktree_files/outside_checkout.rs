@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use memod_base::paths::RepoLayout;
 use memod_base::types::Stat;
-use memod_git::{GitError, GitIndex, ObjectId, Objects, Settings, UserDirs};
+use memod_git::{GitError, ObjectId, Objects};
 use memod_memory::file;
 
+use crate::daemon::request::sparse_index::SparseIndex;
 use crate::daemon::shared::known_files::FileListing;
 
 /// Most files that one directory of a sparse index is searched for.
@@ -27,16 +28,10 @@ impl FilesOutsideCheckout {
     /// # Errors
     /// When git's index or its objects cannot be read.
     pub(super) fn read(layout: &RepoLayout) -> Result<Self, GitError> {
-        let Some(git_dir) = &layout.git_dir else { return Ok(Self::default()) };
-        if !git_dir.join("info/sparse-checkout").exists() {
-            return Ok(Self::default()); // so most worktrees need one system call
-        }
-        let settings = Settings::read_or_default(layout, &UserDirs::read())?;
-        if settings.sparse_cone.is_none() {
+        let Some(SparseIndex { tracked, object_hash, .. }) = SparseIndex::read(layout)? else {
             return Ok(Self::default());
-        }
-        let tracked = GitIndex::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
-        let mut outside = Self { objects: Objects::open(layout, settings.object_hash)?, ..Self::default() };
+        };
+        let mut outside = Self { objects: Objects::open(layout, object_hash)?, ..Self::default() };
         let dir = format!("{}/", file::DIR);
         for (path, is_outside, id) in tracked.paths_by_sparseness() {
             let Ok(path) = std::str::from_utf8(path) else { continue };
