@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::format_names::FormatNames;
-use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax};
+use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax, skip_brackets};
 use crate::definitions::tags::TagKind;
 
 const SYNTAX: TokenSyntax = TokenSyntax {
@@ -73,9 +73,8 @@ impl<'a> BracedCode<'a> {
     }
 
     /// Returns the token after a token, or after its closing bracket.
-    pub(super) fn after(&self, at: usize) -> usize {
-        let end = self.ends.get(at).copied().unwrap_or_default();
-        if end > at && end < self.ends.len() { end + 1 } else { at + 1 }
+    pub(super) fn skip_brackets(&self, at: usize) -> usize {
+        skip_brackets(&self.ends, at)
     }
 
     /// Returns the token after the next `;` outside of brackets, or at the next `}` that is not opened.
@@ -84,7 +83,7 @@ impl<'a> BracedCode<'a> {
             match self.mark_at(at) {
                 Some(b';') => return at + 1,
                 Some(b'}') => return at,
-                _ => at = self.after(at),
+                _ => at = self.skip_brackets(at),
             }
         }
         at
@@ -96,7 +95,7 @@ impl<'a> BracedCode<'a> {
             match self.mark_at(at) {
                 Some(found) if found == mark => return Some(at),
                 Some(b';' | b'}') => return None,
-                _ => at = self.after(at),
+                _ => at = self.skip_brackets(at),
             }
         }
         None
@@ -125,7 +124,7 @@ impl<'a> BracedCode<'a> {
             if self.is_mark(at, b',') && self.word_at(at + 1).is_some() {
                 found.push(at + 1);
             }
-            at = self.after(at);
+            at = self.skip_brackets(at);
         }
         found
     }

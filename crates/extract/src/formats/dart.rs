@@ -128,7 +128,7 @@ fn skip_annotations(code: &BracedCode<'_>, mut at: usize) -> usize {
             at += 2;
         }
         if code.is_mark(at, b'(') {
-            at = code.after(at);
+            at = code.skip_brackets(at);
         }
     }
     at
@@ -155,7 +155,7 @@ fn read_type(code: &mut BracedCode<'_>, first: usize, at: usize, open: &mut Open
         code.add_item(Declaration { kind: TagKind::Class, name, owner: None }, first..end);
         return end;
     };
-    let end = code.after(body);
+    let end = code.skip_brackets(body);
     let is_unnamed = word == "extension" && code.text_at(name) == "on";
     let (kind, name) = match word.as_str() {
         "enum" => (TagKind::Enum, name),
@@ -183,7 +183,7 @@ fn read_values(code: &mut BracedCode<'_>, span: Range<usize>, owner: &str) -> us
         code.add_item(Declaration { kind: TagKind::Field, name: at, owner: Some(owner) }, at..at + 1);
         at += 1;
         while at < span.end && !code.is_mark(at, b',') && !code.is_mark(at, b';') {
-            at = code.after(at);
+            at = code.skip_brackets(at);
         }
         at += 1;
         if code.is_mark(at - 1, b';') {
@@ -203,11 +203,11 @@ fn read_member(code: &mut BracedCode<'_>, first: usize, at: usize, owner: Option
             Some(b'>') => depth -= 1,
             None if code.text_at(head) == "operator" && code.mark_at(head + 1).is_some() => {
                 let parameters = code.find_before_end(head + 1, b'(').unwrap_or(head + 1);
-                return end_of_function(code, code.after(parameters));
+                return end_of_function(code, code.skip_brackets(parameters));
             }
             // A record type, `(int, int) f()`, and a function type, `int Function(int) f`.
             Some(b'(') if head == at || code.text_at(head - 1) == "Function" => {
-                head = code.after(head);
+                head = code.skip_brackets(head);
                 continue;
             }
             Some(b'(' | b'=' | b';' | b'{' | b'}') if depth <= 0 => break,
@@ -221,18 +221,18 @@ fn read_member(code: &mut BracedCode<'_>, first: usize, at: usize, owner: Option
         (at..head).any(|word| code.text_at(word) == "get") && code.text_at(head.wrapping_sub(1)) != "get";
     let is_arrow = mark == Some(b'=') && code.is_mark(head + 1, b'>');
     if mark == Some(b'}') || head == at {
-        return code.after(head.max(at));
+        return code.skip_brackets(head.max(at));
     }
     let name = code.name_before(head);
     if mark == Some(b'(') || is_getter && (is_arrow || mark == Some(b'{')) {
-        let parameters = if mark == Some(b'(') { code.after(head) } else { head };
+        let parameters = if mark == Some(b'(') { code.skip_brackets(head) } else { head };
         let end = end_of_function(code, parameters);
         let kind = if owner.is_some() { TagKind::Method } else { TagKind::Function };
         code.add_item(Declaration { kind, name, owner }, first..end);
         return end;
     }
     if mark == Some(b'{') {
-        return code.after(head);
+        return code.skip_brackets(head);
     }
     let end = code.end_of_statement(head);
     let kind = if owner.is_some() { TagKind::Field } else { TagKind::Constant };
@@ -250,11 +250,11 @@ fn read_member(code: &mut BracedCode<'_>, first: usize, at: usize, owner: Option
 fn end_of_function(code: &BracedCode<'_>, mut at: usize) -> usize {
     while at < code.n_tokens() {
         match code.mark_at(at) {
-            Some(b'{') => return code.after(at),
+            Some(b'{') => return code.skip_brackets(at),
             Some(b';') => return at + 1,
             Some(b'=') if code.is_mark(at + 1, b'>') => return code.end_of_statement(at),
             Some(b'}') => return at,
-            _ => at = code.after(at),
+            _ => at = code.skip_brackets(at),
         }
     }
     at

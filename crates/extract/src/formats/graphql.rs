@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::format_names::FormatNames;
-use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax};
+use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax, skip_brackets};
 use crate::definitions::tags::TagKind;
 
 const SYNTAX: TokenSyntax = TokenSyntax {
@@ -83,8 +83,7 @@ impl<'a> GraphQlReader<'a> {
 
     /// Returns the token after a token, or after its closing bracket.
     fn skip_brackets(&self, at: usize) -> usize {
-        let end = self.ends.get(at).copied().unwrap_or_default();
-        if end > at && end < self.ends.len() { end + 1 } else { at + 1 }
+        skip_brackets(&self.ends, at)
     }
 
     fn read_statement(&mut self, span: Range<usize>) {

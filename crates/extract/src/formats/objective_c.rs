@@ -129,7 +129,7 @@ fn read_block(code: &mut BracedCode<'_>, at: usize) -> usize {
 fn read_members(code: &mut BracedCode<'_>, span: Range<usize>, owner: &str) {
     let mut at = span.start;
     if code.is_mark(at, b'(') {
-        at = code.after(at);
+        at = code.skip_brackets(at);
     }
     // The base class and the protocols.
     while at < span.end
@@ -139,8 +139,8 @@ fn read_members(code: &mut BracedCode<'_>, span: Range<usize>, owner: &str) {
         at += 1;
     }
     if code.is_mark(at, b'{') {
-        read_variables(code, at + 1..code.after(at) - 1, owner);
-        at = code.after(at);
+        read_variables(code, at + 1..code.skip_brackets(at) - 1, owner);
+        at = code.skip_brackets(at);
     }
     while at < span.end {
         let next = match code.mark_at(at) {
@@ -183,10 +183,10 @@ fn read_variables(code: &mut BracedCode<'_>, span: Range<usize>, owner: &str) {
 fn read_method(code: &mut BracedCode<'_>, at: usize, owner: &str) -> usize {
     let mut name = at + 1;
     if code.is_mark(name, b'(') {
-        name = code.after(name);
+        name = code.skip_brackets(name);
     }
     let body = code.find_before_end(name, b'{');
-    let end = body.map_or_else(|| code.end_of_statement(name), |body| code.after(body));
+    let end = body.map_or_else(|| code.end_of_statement(name), |body| code.skip_brackets(body));
     // The parts of the selector are no messages.
     for part in name..body.unwrap_or(end) {
         if code.is_mark(part + 1, b':') {
@@ -200,7 +200,7 @@ fn read_method(code: &mut BracedCode<'_>, at: usize, owner: &str) -> usize {
 /// Reads a property, whose name is the last word before `;` or a macro with arguments; returns the token after it.
 fn read_property(code: &mut BracedCode<'_>, at: usize, owner: &str) -> usize {
     let end = code.end_of_statement(at);
-    let attributes = if code.is_mark(at + 2, b'(') { code.after(at + 2) } else { at + 2 };
+    let attributes = if code.is_mark(at + 2, b'(') { code.skip_brackets(at + 2) } else { at + 2 };
     let block = (attributes..end).find(|at| code.is_mark(*at, b'(') && code.is_mark(at + 1, b'^'));
     let name = match block {
         // `void (^done)(int)`
@@ -230,9 +230,9 @@ fn read_declaration(code: &mut BracedCode<'_>, at: usize) -> usize {
     }
     match code.mark_at(head) {
         Some(b'(') if head > at + 1 => {
-            let after = code.after(head);
+            let after = code.skip_brackets(head);
             let is_function = code.is_mark(after, b'{');
-            let end = if is_function { code.after(after) } else { code.end_of_statement(after) };
+            let end = if is_function { code.skip_brackets(after) } else { code.end_of_statement(after) };
             let name = code.name_before(head);
             if is_function || code.is_mark(after, b';') {
                 code.add_item(Declaration { kind: TagKind::Function, name, owner: None }, at..end);
@@ -246,7 +246,7 @@ fn read_declaration(code: &mut BracedCode<'_>, at: usize) -> usize {
             end
         }
         Some(b'@' | b'#') => head,
-        Some(b'{' | b'(') => code.after(head),
+        Some(b'{' | b'(') => code.skip_brackets(head),
         _ => head + 1,
     }
 }
@@ -259,7 +259,7 @@ fn read_c_type(code: &mut BracedCode<'_>, at: usize) -> usize {
     let call = head.clone().find(|at| code.text_at(*at).starts_with("NS_") && code.is_mark(at + 1, b'('));
     let is_enum = call.is_some() || head.clone().any(|at| code.text_at(at) == "enum");
     let name = match (call, body) {
-        (Some(call), _) => code.after(call + 1).saturating_sub(2),
+        (Some(call), _) => code.skip_brackets(call + 1).saturating_sub(2),
         (None, Some(_)) if code.text_at(at) == "typedef" => code.name_before(end.saturating_sub(1)),
         (None, Some(body)) => body.saturating_sub(1),
         (None, None) if code.text_at(at) == "typedef" => {
@@ -276,7 +276,7 @@ fn read_c_type(code: &mut BracedCode<'_>, at: usize) -> usize {
     code.add_item(Declaration { kind, name, owner: None }, at..end);
     if let Some(body) = body {
         let owner = code.text_at(name).to_owned();
-        let inner = body + 1..code.after(body) - 1;
+        let inner = body + 1..code.skip_brackets(body) - 1;
         if is_enum {
             let mut values: Vec<usize> = code.after_commas(inner.clone());
             values.extend(Some(inner.start).filter(|first| code.word_at(*first).is_some()));

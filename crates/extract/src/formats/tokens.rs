@@ -201,3 +201,9 @@ impl LineCounter {
         self.n_breaks + 1
     }
 }
+
+/// Returns the token after a token, or after its closing bracket; `ends` has the closing bracket of each opening one.
+pub(super) fn skip_brackets(ends: &[usize], at: usize) -> usize {
+    let end = ends.get(at).copied().unwrap_or_default();
+    if end > at && end < ends.len() { end + 1 } else { at + 1 }
+}

@@ -233,25 +233,11 @@ impl<'a, 't> TreeWalker<'a, 't> {
         for declared in declared {
             let Some(name) = self.value_name(declared) else { continue };
             let at = declared.start_byte();
-            if is_field {
-                let name = Cow::Owned(format!("self.{name}"));
-                self.push_value(FoundValue {
-                    name,
-                    of: of.clone(),
-                    is_written,
-                    at,
-                    block_end: 0,
-                    is_narrowed: false,
-                });
+            let field = is_field.then(|| Cow::Owned(format!("self.{name}")));
+            for name in field.into_iter().chain([name]) {
+                let of = of.clone();
+                self.push_value(FoundValue { name, of, is_written, at, block_end: 0, is_narrowed: false });
             }
-            self.push_value(FoundValue {
-                name,
-                of: of.clone(),
-                is_written,
-                at,
-                block_end: 0,
-                is_narrowed: false,
-            });
         }
     }
 

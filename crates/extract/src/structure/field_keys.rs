@@ -100,7 +100,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         };
         let own = self.path.last().map_or(0, |(designator, _)| designator.start_byte());
         let path = self.path_of_list(list, MAX_LITERALS).map(|path| {
-            let before = self.designators(self.path[pair].0, Some(own));
+            let before = self.list_designated_fields(self.path[pair].0, Some(own));
             before.into_iter().fold(path, |path, name| format!("{path}.{name}"))
         });
         match path {
@@ -120,7 +120,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "initializer_list" if self.is_array(around) => return self.path_of_list(around, most),
             "initializer_pair" => {
                 let of_value = self.path_of_list(around.checked_sub(1)?, most)?;
-                let names = self.designators(node, None);
+                let names = self.list_designated_fields(node, None);
                 return Some(names.into_iter().fold(of_value, |path, name| format!("{path}.{name}")));
             }
             _ => return None,
@@ -146,7 +146,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 
     /// Returns the names of the fields that a pair of C designates, those before byte `end` if it is given.
-    fn designators(&self, pair: Node<'t>, end: Option<usize>) -> Vec<&'a str> {
+    fn list_designated_fields(&self, pair: Node<'t>, end: Option<usize>) -> Vec<&'a str> {
         let mut cursor = pair.walk();
         let all = pair.children_by_field_name("designator", &mut cursor);
         let named = all.filter(|designator| {
