@@ -1,4 +1,4 @@
-//! Finds the worktree of the paths in a command: its own, another one of the repository, or one of another repository.
+//! Finds the worktree that contains the paths in a command, in this repository or in another.
 
 use std::path::{Path, PathBuf};
 

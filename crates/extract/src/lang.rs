@@ -247,7 +247,7 @@ pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
         .unwrap_or(FileFormat::Text(None))
 }
 
-/// Ending of headers of C, some of which are C++.
+/// File extension of C headers. Some of these files contain C++.
 pub(super) const C_HEADER: &str = ".h";
 
 /// Returns the format of a file by its name and its text, which distinguishes the formats of one extension.

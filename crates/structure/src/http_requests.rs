@@ -39,7 +39,7 @@ const NEAR_LINES: usize = 2;
 pub struct HttpRequest {
     /// The method in capitals; empty if the text does not show it.
     pub method: String,
-    /// The path without host and query; a part in `{}` stands for any text.
+    /// The path without host and query. A part `{name}` matches any text.
     pub path: String,
     /// Line of the path, 1-based.
     pub line: u32,

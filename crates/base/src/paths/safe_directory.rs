@@ -14,7 +14,7 @@ use std::time::Duration;
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Variables with settings of git, which a program that is started needs to trust the same directories. They name no worktree.
-/// `_` at the end stands for any number behind it.
+/// A name that ends with `_` means that name with any number after it.
 const SETTINGS_VARIABLES: [&str; 7] = [
     "GIT_CONFIG_COUNT",
     "GIT_CONFIG_KEY_",

@@ -1,4 +1,4 @@
-//! Tells formats that share a file extension apart by their content.
+//! Chooses between formats with the same file extension by the content of the file.
 //!
 //! `.m` is Objective-C, MATLAB or Mathematica, `.ts` TypeScript or a translation of Qt, `.pl` Perl or Prolog, `.h` C or Objective-C.
 
@@ -9,7 +9,7 @@ use super::{FileFormat, text_format_by_name};
 /// Most lines that are read.
 const MOST_LINES: usize = 500;
 
-/// What the lines of a text look like, in the order of the questions.
+/// A check of one line: whether it is a line of some format.
 type LineTest = fn(&str) -> bool;
 
 /// Returns the format that a text has, given the format that its name shows.

@@ -17,7 +17,7 @@ const MAX_PATH_BYTES: usize = 120;
 /// Marks between a value and its member.
 const SEPARATORS: [&str; 6] = ["?->", "->", "::", "?.", "!!.", "."];
 
-/// What the names of a language are.
+/// The kinds of nodes in which a grammar has names, and what each name does.
 struct NameRules {
     /// Kinds of leaves that are names.
     names: &'static [&'static str],

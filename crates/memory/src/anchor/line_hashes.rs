@@ -48,7 +48,7 @@ impl KeptLines {
         self.n_kept * 4 >= self.n_sampled * 3
     }
 
-    /// Returns whether the sample is too small to distinguish an edited text from another one.
+    /// Returns whether the sample is too small to decide whether a text was edited or replaced.
     pub fn is_small(self) -> bool {
         self.n_sampled < LEAST_SAMPLE
     }

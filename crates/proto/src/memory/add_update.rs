@@ -34,7 +34,7 @@ pub struct FieldParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AddParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Text, at most 64 KiB; `<private>…</private>` is removed before it is stored.
@@ -83,7 +83,7 @@ pub struct AddResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UpdateParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory.
@@ -114,7 +114,7 @@ pub struct UpdateParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfirmParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory.

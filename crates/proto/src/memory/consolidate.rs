@@ -14,7 +14,7 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidateParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Ids of the memories, 2 to 100.
@@ -34,7 +34,7 @@ pub struct ConsolidateParams {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoConsolidateParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Only this container.

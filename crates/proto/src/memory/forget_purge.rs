@@ -10,7 +10,7 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoveParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Conditions; `memory.forget` requires at least one, `memory.reset` takes none.

@@ -75,7 +75,7 @@ pub struct Link {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the first memory, which supersedes the second or was derived from it.
@@ -105,7 +105,7 @@ pub struct LinkResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinksParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory at which to start.
@@ -160,7 +160,7 @@ pub struct LinksResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory that holds.

@@ -10,7 +10,7 @@ use crate::{Caveats, SearchMode};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// The query, as for `search`.
@@ -61,7 +61,7 @@ pub struct RecallResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromoteParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory.

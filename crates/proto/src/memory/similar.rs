@@ -23,7 +23,7 @@ pub struct Contradicted {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RelatedParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory, or a prefix of it.
@@ -62,7 +62,7 @@ pub struct Related {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DedupeParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Only this container.
@@ -120,7 +120,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MergeParams {
-    /// Who calls: the working directory, the kind of client and the name of the agent.
+    /// The caller, with its working directory, kind of client and agent name.
     #[serde(flatten)]
     pub caller: Caller,
     /// Id of the memory that stays.

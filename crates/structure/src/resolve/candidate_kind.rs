@@ -1,8 +1,8 @@
-//! Tells which candidates a use may mean by its form: a call, a key of a literal, a number of arguments.
+//! Selects the candidates that fit the form of a use, such as a call with two arguments or a key of a literal.
 
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure};
 
-/// Which candidates a use may mean by its form.
+/// The candidates that fit a form of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CandidateKind {
     /// All that take this number of arguments.
@@ -17,7 +17,8 @@ pub(super) enum CandidateKind {
 }
 
 impl CandidateKind {
-    pub(super) fn includes(self, structure: &FileStructure, declared: &DeclaredItem) -> bool {
+    /// Returns whether a definition is of this kind.
+    pub(super) fn includes_definition(self, structure: &FileStructure, declared: &DeclaredItem) -> bool {
         match self {
             Self::WithArity(n_arguments) => declared.arity.is_none_or(|arity| arity.accepts(n_arguments)),
             Self::NoTypes => declared.role != DeclaredRole::Type,

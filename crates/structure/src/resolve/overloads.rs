@@ -85,7 +85,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         let known = self.restricted.borrow().get(&kind).cloned();
         known.unwrap_or_else(|| {
             let is_of_kind = |structure: &FileStructure, candidate: DefinitionCandidate| {
-                kind.includes(structure, candidate.declared_in(structure))
+                kind.includes_definition(structure, candidate.declared_in(structure))
             };
             let of_kind =
                 self.candidates.iter().filter(|(candidate, structure)| is_of_kind(structure, *candidate));

@@ -134,7 +134,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         if place.family != LanguageFamily::JavaScript {
             return members;
         }
-        // What a function sets on its own variable is a member there alone.
+        // A member that a function sets on its local variable exists only inside that function.
         members.retain(|member| {
             let structure = self.structures.structure_of(member.file);
             let holder = member.declared_in(&structure).parent;

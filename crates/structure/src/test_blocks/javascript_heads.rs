@@ -13,7 +13,7 @@ const OTHER_METHODS: [&str; 5] = ["step", "use", "extend", "info", "setTimeout"]
 const TABLES: [&str; 2] = ["each", "for"];
 /// Most lines of a table of inputs.
 const MAX_TABLE_LINES: usize = 2_000;
-/// What may be before a test on its line: the end of a statement, of the head of a loop or a condition, or an arrow.
+/// Texts after which a test may begin on a line: they end a statement, the head of a loop or condition, or an arrow.
 const BEFORE: [&str; 12] = [";", "{", "}", ")", "=>", "?", ":", "&&", "||", "await", "return", "else"];
 
 /// A call that begins a test or a group.

@@ -230,7 +230,7 @@ fn list_parts_of_others(structure: &FileStructure) -> HashSet<usize> {
     found.map(|(id, _)| id as usize).collect()
 }
 
-/// What a question about a whole file is about.
+/// How a question treats a target that is a whole file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WholeFiles {
     /// All that depends on the file.
