@@ -3,7 +3,7 @@
 use memod_base::types::{DeclaredRole, FileStructure, file_name};
 
 use super::use_place::UsePlace;
-use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// Endings of files that are components.
 const COMPONENT_ENDINGS: [&str; 3] = [".vue", ".svelte", ".astro"];
@@ -42,7 +42,7 @@ pub(super) fn title_in_component<'t>(path: &str, structure: &FileStructure, titl
     inner.unwrap_or(title)
 }
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     pub(super) fn is_component(&self, file: FileNumber) -> bool {
         is_component_path(self.paths.path_of(file))
     }

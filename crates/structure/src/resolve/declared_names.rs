@@ -4,12 +4,12 @@ use memod_base::types::DeclaredRole;
 
 use super::split_path::split_path;
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// Separates what a Terraform module has from its block: `output@module.vpc`.
 const OF_MODULE: char = '@';
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Resolves a name with a receiver, which is empty for a name without one.
     pub(super) fn resolve_declared_name(
         &self,

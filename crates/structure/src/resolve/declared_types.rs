@@ -6,9 +6,9 @@ use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseReceiver, UseRo
 
 use super::infer_types::{MOST_STEPS, TypeName};
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{DefinitionCandidate, FileNumber, Resolver};
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the declarations of a type: those that the name means in its place, or otherwise the only type with that name.
     pub(super) fn find_type_declarations(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
         let named = self.types_with_name(type_name);

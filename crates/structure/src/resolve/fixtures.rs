@@ -6,14 +6,14 @@ use memod_base::types::{FileStructure, UseReceiver};
 
 use super::split_path::{join_path, split_path};
 use super::use_place::UsePlace;
-use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// Last name of the decorators that make a fixture: `pytest.fixture`, `pytest_asyncio.fixture`.
 const DECORATORS: [&str; 2] = ["fixture", "yield_fixture"];
 /// File whose fixtures all tests in its directory and below see.
 const CONFTEST: &str = "conftest.py";
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Resolves the name of a fixture: in the class and file of the test, by the imports of the file, then in the nearest
     /// `conftest.py` upwards. A fixture with the name of the fixture that it takes means the one further out.
     pub(super) fn resolve_fixture(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {

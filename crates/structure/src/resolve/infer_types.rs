@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use memod_base::types::{DeclaredRole, TypedValue, last_part};
 
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// Most values, functions and levels of bases that are followed to find one type.
 pub(super) const MOST_STEPS: u32 = 12;
@@ -38,7 +38,7 @@ pub(super) struct TypeName {
     pub(super) within: Option<u32>,
 }
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the type of an expression, given as names joined by `.`, with `()` after calls and `?` after tried values;
     /// `None` if the text does not show the type.
     pub(super) fn infer_type(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
@@ -410,7 +410,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         &'b self,
         name: &'b str,
         candidates: &[DefinitionCandidate],
-    ) -> Resolver<'b, S> {
+    ) -> Resolver<'b> {
         Resolver::new(self.paths, self.structures, name, candidates)
     }
 }

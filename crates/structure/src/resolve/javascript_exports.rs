@@ -29,12 +29,12 @@ pub(super) enum Exported {
 }
 
 /// The files of a worktree, to follow exports in.
-pub(super) struct Exports<'a, S> {
+pub(super) struct Exports<'a> {
     pub(super) paths: &'a PathIndex,
-    pub(super) structures: &'a S,
+    pub(super) structures: &'a dyn StructureStore,
 }
 
-impl<S: StructureStore> Exports<'_, S> {
+impl Exports<'_> {
     /// Returns what files export under names; an empty name means the whole module.
     pub(super) fn follow_exports(&self, mut open: Vec<(FileNumber, String)>) -> Vec<Exported> {
         let mut found = Vec::new();
@@ -146,12 +146,12 @@ impl<S: StructureStore> Exports<'_, S> {
     }
 }
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the name that the definition has which a use means, if the use is of a name that is imported or a member of a module;
     /// `None` in other languages, and for other uses.
     pub fn find_defined_name(
         paths: &PathIndex,
-        structures: &S,
+        structures: &dyn StructureStore,
         file: FileNumber,
         structure: &FileStructure,
         used: &NameUse,
@@ -180,7 +180,7 @@ impl<S: StructureStore> Resolver<'_, S> {
         })
     }
 
-    pub(super) fn file_exports(&self) -> Exports<'_, S> {
+    pub(super) fn file_exports(&self) -> Exports<'_> {
         Exports { paths: self.paths, structures: self.structures }
     }
 

@@ -7,12 +7,12 @@ use memod_base::types::{FileStructure, NameUse};
 use super::javascript_exports::{DEFAULT, Exported};
 use super::known_aliases::LearnedAliases;
 use super::use_place::LanguageFamily;
-use super::{FileNumber, Resolver, StructureStore};
+use super::{FileNumber, Resolver};
 
 /// Most aliases of one definition that are followed.
 const MOST_ALIASES: usize = 16;
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the uses in a file of the name and of its aliases there.
     pub fn find_uses<'s>(
         &'s self,

@@ -4,9 +4,9 @@ use memod_base::types::last_part;
 
 use super::fixtures::is_fixture;
 use super::use_place::LanguageFamily;
-use super::{DefinitionCandidate, MembersByOwner, Resolver, StructureStore};
+use super::{DefinitionCandidate, MembersByOwner, Resolver};
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the members of types that are named `owner`, in files of a language family. A name such as `close` has thousands of
     /// candidates and of uses, so they are grouped once.
     pub(super) fn members_with_owner(

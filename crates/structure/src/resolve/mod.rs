@@ -105,29 +105,29 @@ type WildcardPlace = (FileNumber, Option<u32>);
 type MembersByOwner = HashMap<String, Vec<(LanguageFamily, DefinitionCandidate)>>;
 
 /// The resolvers with fewer candidates that were needed so far, by the kind of their candidates; `None` for a kind that includes all.
-type RestrictedResolvers<'a, S> = HashMap<CandidateKind, Option<Rc<Resolver<'a, S>>>>;
+type RestrictedResolvers<'a> = HashMap<CandidateKind, Option<Rc<Resolver<'a>>>>;
 
 /// Resolves the uses of one name in a worktree.
-pub struct Resolver<'a, S> {
+pub struct Resolver<'a> {
     paths: &'a PathIndex,
-    structures: &'a S,
+    structures: &'a dyn StructureStore,
     name: &'a str,
     candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
     /// The language family of the file of each candidate.
     families: Vec<LanguageFamily>,
     members_by_owner: OnceCell<MembersByOwner>,
     fixture_positions: OnceCell<Vec<usize>>,
-    restricted: RefCell<RestrictedResolvers<'a, S>>,
+    restricted: RefCell<RestrictedResolvers<'a>>,
     aliases: KnownAliases,
     /// The definitions that each file imports without naming them, such as `use a::*`; if a file does that in a block, for each line.
     wildcards: RefCell<HashMap<WildcardPlace, Vec<DefinitionCandidate>>>,
 }
 
-impl<'a, S: StructureStore> Resolver<'a, S> {
+impl<'a> Resolver<'a> {
     /// Creates a resolver for the uses of `name`, which all `candidates` have.
     pub fn new(
         paths: &'a PathIndex,
-        structures: &'a S,
+        structures: &'a dyn StructureStore,
         name: &'a str,
         candidates: &[DefinitionCandidate],
     ) -> Self {

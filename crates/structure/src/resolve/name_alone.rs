@@ -3,9 +3,9 @@
 use memod_base::types::{UseReceiver, last_part};
 
 use super::use_place::UsePlace;
-use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, Resolver};
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Resolves a name by what is written before it: members of the type around, or of the type that is named, are likely; others are
     /// found by name. A name without a receiver is no member of another type.
     pub(super) fn resolve_name_alone(

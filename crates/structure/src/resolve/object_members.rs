@@ -5,9 +5,9 @@ use memod_base::types::DeclaredRole;
 use super::component_names::title_in_component;
 use super::javascript_exports::Exported;
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{DefinitionCandidate, FileNumber, Resolver};
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Resolves a private name, which the innermost class around the place that declares it has, whatever the receiver is.
     pub(super) fn resolve_private_name(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
         let declared_in = |class: u32| {

@@ -6,7 +6,7 @@ use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseRole};
 
 use super::candidate_kind::CandidateKind;
 use super::use_place::{CPP_ENDINGS, LanguageFamily};
-use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, Resolver};
 
 /// Returns whether the language of a file allows several functions of one name in a type.
 pub fn has_overloads(path: &str) -> bool {
@@ -21,7 +21,7 @@ pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem)
     parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
 }
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Adds the constructors of the types that a call creates.
     pub(super) fn with_constructors(
         &self,

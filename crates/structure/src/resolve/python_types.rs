@@ -5,12 +5,12 @@ use memod_base::types::{DeclaredRole, UseReceiver};
 use super::fixtures::decorators_of;
 use super::infer_types::TypeName;
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// The expression for the base types of the type around.
 const SUPER: &str = "super()";
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns a type of Python by its name in the file that declares it; `None` if its file does not import it, or if it is not
     /// known which type is meant.
     pub(super) fn imported_python_type(&self, type_name: &TypeName) -> Option<TypeName> {

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use memod_base::types::{ImportedName, last_part};
 
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{DefinitionCandidate, FileNumber, Resolver};
 
 /// Most files that are followed from one import, because a file may export the names of other files again, as `__init__.py`
 /// of Python and headers of C do.
 const MOST_REEXPORTS: usize = 512;
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the definitions that the file of `place` imports without naming them, such as `use a::*`. They are the same
     /// for all uses in the file, unless such an import is in a block.
     pub(super) fn resolve_wildcards(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {

@@ -6,9 +6,9 @@ use super::infer_types::TypeName;
 use super::javascript_exports::Exported;
 use super::overloads::is_constructor;
 use super::use_place::{LanguageFamily, UsePlace};
-use super::{Certainty, DefinitionCandidate, FileNumber, Resolver, StructureStore};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Resolves a member of the enclosing type.
     pub(super) fn resolve_own_member(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         let of_component = self.find_in_options(place, false);

@@ -4,9 +4,9 @@ use memod_base::types::{DeclaredRole, file_name};
 
 use super::module_files::is_header;
 use super::use_place::UsePlace;
-use super::{DefinitionCandidate, FileNumber, LanguageFamily, Resolver, StructureStore};
+use super::{DefinitionCandidate, FileNumber, LanguageFamily, Resolver};
 
-impl<S: StructureStore> Resolver<'_, S> {
+impl Resolver<'_> {
     /// Returns the definitions in any file that are visible in a place and are no members.
     pub(super) fn visible_non_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
         self.retain_visible(place, self.candidates_of_family(place, |_, found| !found.role.is_member()))

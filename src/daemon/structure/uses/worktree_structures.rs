@@ -232,7 +232,7 @@ impl<'a> WorktreeStructures<'a> {
     fn find_uses_in(
         &self,
         file: FileNumber,
-        resolver: &Resolver<'_, Self>,
+        resolver: &Resolver<'_>,
         wanted: &[DefinitionCandidate],
     ) -> Vec<ResolvedUse> {
         let structure = self.structure_of(file);
