@@ -6,7 +6,7 @@ use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId, last_part};
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_search::paths::class_rules;
-use memod_structure::map::{CodeFile, CodeMap, FileSymbols, MapSymbol, UseKeys};
+use memod_structure::map::{CodeFile, CodeMap, FileSymbols, KeyedDefinition, MapSymbol, UseKeys};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
@@ -91,11 +91,12 @@ fn read_file_symbols(reader: &IndexReader, file: &CodeFile) -> Result<FileSymbol
             // A long definition has several chunks.
             if symbols.last().is_none_or(|last| last.name != name || last.qualifier != qualifier) {
                 // A chunk of several short definitions begins before the line of a name.
-                let (key, name_line) = keys
-                    .as_ref()
-                    .map_or_else(|| (name.to_owned(), None), |keys| keys.definition_key(name, line));
+                let of_name = || KeyedDefinition { key: name.to_owned(), name_line: None, is_value: false };
+                let KeyedDefinition { key, name_line, is_value } =
+                    keys.as_ref().map_or_else(of_name, |keys| keys.find_definition(name, line));
                 let line = name_line.unwrap_or(line);
-                symbols.push(MapSymbol { name: name.to_owned(), key, qualifier: qualifier.to_owned(), line });
+                let (name, qualifier) = (name.to_owned(), qualifier.to_owned());
+                symbols.push(MapSymbol { name, key, qualifier, line, is_value });
             }
         }
     })?;

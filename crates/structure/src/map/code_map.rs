@@ -64,6 +64,7 @@ impl CodeMap {
             key: self.number_of(&symbol.key),
             qualifier: self.number_of(&symbol.qualifier),
             line: symbol.line,
+            is_value: symbol.is_value,
         });
         let symbols = symbols.collect();
         let uses = file.uses.iter().map(|(name, count)| (self.number_of(name), *count));

@@ -13,6 +13,10 @@ const MAX_DEFINERS: usize = 24;
 /// Weight of a use of a member whose name is one word.
 const MEMBER_WEIGHT: f64 = 0.2;
 
+/// Weight of a use of a variable, a constant or a module. Tables of constants, such as the tokens of a parser, are used in most
+/// files, but a reader wants to know the functions and types.
+const VALUE_WEIGHT: f64 = 0.25;
+
 /// A use in one file of a name that another file defines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WeightedUse {
@@ -44,10 +48,10 @@ impl UseGraph {
                 let NameDefiners { places, weight } = &names[name as usize];
                 if n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
                     let weight = f64::from(n_uses).sqrt() * weight;
-                    uses.extend(places.iter().map(|&(definer, symbol)| WeightedUse {
-                        definer,
-                        symbol,
-                        weight,
+                    uses.extend(places.iter().map(|&(definer, symbol)| {
+                        let is_value = files[definer as usize].symbols()[symbol as usize].is_value;
+                        let weight = weight * if is_value { VALUE_WEIGHT } else { 1.0 };
+                        WeightedUse { definer, symbol, weight }
                     }));
                 }
             }

@@ -26,6 +26,8 @@ pub struct MapSymbol {
     pub qualifier: String,
     /// Its first line, 1-based.
     pub line: u32,
+    /// Whether it is a variable, a constant or a module, which says less about its file than a function or a type.
+    pub is_value: bool,
 }
 
 /// The definitions and used names of a file.
@@ -58,6 +60,7 @@ pub(super) struct InternedSymbol {
     pub(super) key: u32,
     pub(super) qualifier: u32,
     pub(super) line: u32,
+    pub(super) is_value: bool,
 }
 
 impl MapFile {

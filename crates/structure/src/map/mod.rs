@@ -18,7 +18,7 @@ pub use map_file::{CodeFile, FileSymbols, MapSymbol, contains_path};
 pub use page_rank::{Ranking, rank_files};
 pub use render::{RenderedMap, render_map};
 pub use signature::{NumberedLines, has_word};
-pub use use_keys::UseKeys;
+pub use use_keys::{KeyedDefinition, UseKeys};
 
 #[cfg(test)]
 mod tests;

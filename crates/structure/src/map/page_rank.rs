@@ -77,13 +77,14 @@ impl Ranking {
     }
 
     /// Returns the positions of a file's symbols, ordered by the weight of their uses, then by line; symbols that no other
-    /// file uses come last.
+    /// file uses come last, and of these the functions and types first.
     pub fn ordered_symbols(&self, map: &CodeMap, file: usize) -> Vec<usize> {
         let lines = map.files()[file].symbols();
         let uses = &self.uses[self.starts[file]..];
         let mut symbols: Vec<usize> = (0..lines.len()).collect();
         symbols.sort_by(|&left, &right| {
-            uses[right].total_cmp(&uses[left]).then(lines[left].line.cmp(&lines[right].line))
+            let by_kind = lines[left].is_value.cmp(&lines[right].is_value);
+            uses[right].total_cmp(&uses[left]).then(by_kind).then(lines[left].line.cmp(&lines[right].line))
         });
         symbols
     }

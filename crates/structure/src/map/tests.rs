@@ -266,3 +266,30 @@ fn an_updated_map_equals_a_new_one() {
     assert!(map.n_names() < 100, "{} names are kept", map.n_names());
     assert!(n_read < 800, "{n_read} contents were read for 400 changes");
 }
+
+#[test]
+fn functions_rank_before_constants_that_are_used_as_often() {
+    let mut files = files(
+        "
+        tokens.rs: NAME    |
+        order.rs:  price_of LIMIT |
+        user.rs:   load_user | NAME price_of LIMIT
+        main.rs:   main    | NAME price_of LIMIT",
+    );
+    for (_, file) in &mut files {
+        file.symbols
+            .iter_mut()
+            .for_each(|symbol| symbol.is_value = matches!(&*symbol.name, "NAME" | "LIMIT"));
+    }
+    let map = map_of(&files);
+    let ranking = rank_files(&map, &[], &[]);
+    assert_eq!(map.file_at(ranking.files[0]).path, "order.rs");
+    let order = files.iter().position(|(path, _)| path == "order.rs").expect("a file of the fixture");
+    let names: Vec<&str> =
+        ranking.ordered_symbols(&map, order).iter().map(|symbol| map.symbol_at(order, *symbol).0).collect();
+    assert_eq!(names, ["price_of", "LIMIT"]);
+    // Unused ones too.
+    let unused = map_of(&files.iter().filter(|(path, _)| path == "order.rs").cloned().collect::<Vec<_>>());
+    let symbols = rank_files(&unused, &[], &[]).ordered_symbols(&unused, 0);
+    assert_eq!(unused.symbol_at(0, symbols[0]).0, "price_of");
+}

@@ -12,6 +12,17 @@ use crate::resolve::LanguageFamily;
 /// Separates the name from the rest of a key.
 const SEPARATOR: char = '\t';
 
+/// A definition as the code map needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyedDefinition {
+    /// The key by which uses mean it.
+    pub key: String,
+    /// The line of its name, if that is known.
+    pub name_line: Option<u32>,
+    /// Whether it is a variable, a constant or a module.
+    pub is_value: bool,
+}
+
 /// Forms the keys of one file.
 pub struct UseKeys<'a> {
     family: LanguageFamily,
@@ -41,14 +52,16 @@ impl<'a> UseKeys<'a> {
         Some(Self { family, structure, declared, imported })
     }
 
-    /// Returns the key of a definition of the file, by its name and its first line or a line of its comment, and the line of the
-    /// name, if it is known.
-    pub fn definition_key(&self, name: &str, line: u32) -> (String, Option<u32>) {
+    /// Finds a definition of the file by its name and its first line or a line of its comment.
+    pub fn find_definition(&self, name: &str, line: u32) -> KeyedDefinition {
         let named = self.declared.get(name).map(Vec::as_slice).unwrap_or_default();
         let own = named.iter().find(|own| own.lines.1 >= line);
         let first_name = own.filter(|own| own.own_names().next() == Some(name));
-        let key = self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member));
-        (key, first_name.map(|own| own.name_at.0).filter(|name_line| *name_line >= line))
+        KeyedDefinition {
+            key: self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member)),
+            name_line: first_name.map(|own| own.name_at.0).filter(|name_line| *name_line >= line),
+            is_value: own.is_some_and(|own| own.role != DeclaredRole::Type && !own.is_callable),
+        }
     }
 
     /// Returns the keys that the file uses, each with the number of uses, in the order of the keys.
@@ -154,7 +167,8 @@ mod tests {
         let counts = keys.count_uses();
         let counts: Vec<_> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
         assert_eq!(counts, [("append\tGo", 1), ("append\tGo.", 1), ("copy\tGo", 1), ("copy\tGo.", 2)]);
-        assert_eq!(keys.definition_key("append", 3), ("append\tGo.".to_owned(), Some(3)));
+        let append = keys.find_definition("append", 3);
+        assert_eq!((append.key.as_str(), append.name_line, append.is_value), ("append\tGo.", Some(3), false));
         assert_eq!(name_of_key("append\tGo."), "append");
         assert!(UseKeys::new("a.rb", &structure).is_none());
     }
