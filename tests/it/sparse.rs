@@ -40,10 +40,10 @@ const FORMS: [(&[&str], [&str; 2]); 3] = [
 fn nothing_outside_is_deleted_changed_or_orphaned() {
     for (set, _) in FORMS {
         let live = repository(set);
-        for since in ["HEAD", "HEAD~1"] {
-            let changed = memo(&live, &["changed", "--since", since, "--wait-ms=60000"]).1;
-            assert_eq!(changed["files"], json!([]), "{set:?}: {changed}");
-        }
+        let changed = memo(&live, &["changed", "--wait-ms=60000"]).1;
+        assert_eq!(changed["files"], json!([]), "{set:?}: {changed}");
+        let of_path = run(&live, &["changed", "--", "lib/helper.py"]);
+        assert!(of_path.contains("0 files changed since"), "{set:?}: {of_path}");
         let listed = memo(&live, &["list", "--state", "orphaned", "--state", "drifted"]);
         assert_eq!((listed.0, listed.1["total"].as_u64()), (1, Some(0)), "{set:?}: {}", listed.1);
         assert_eq!(memo(&live, &["list", "--state", "fresh"]).1["total"], 1, "{set:?}");
@@ -52,6 +52,38 @@ fn nothing_outside_is_deleted_changed_or_orphaned() {
             assert_eq!(memory["state"], Value::Null, "{set:?}: {memory}");
         }
         assert_eq!(why["commits"].as_array().unwrap().len(), 2, "{set:?}: {why}");
+    }
+}
+
+/// Git takes a file outside of the checkout for what its index records.
+#[test]
+fn commits_that_changed_files_outside_are_compared_as_git_compares_them() {
+    for (set, _) in FORMS {
+        let live = repository(set);
+        live.git(&["sparse-checkout", "disable"]);
+        live.git(&["mv", "lib/deep/er.py", "lib/deep/est.py"]);
+        live.git(&["rm", "-q", "docs/guide.md"]);
+        live.write("docs/added.md", "# Added\n");
+        live.commit_all();
+        live.git(&[&["sparse-checkout", "set"], set].concat());
+        let expected = json!([
+            ["added", "docs/added.md", Value::Null],
+            ["removed", "docs/guide.md", Value::Null],
+            ["renamed", "lib/deep/est.py", "lib/deep/er.py"],
+            ["modified", "lib/helper.py", Value::Null],
+        ]);
+        for _ in ["compared", "from the cache"] {
+            let changed = memo(&live, &["changed", "--since", "HEAD~2", "--wait-ms=60000"]).1;
+            let files: Vec<Value> = changed["files"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|file| json!([file["status"], file["path"], file["from"]]))
+                .collect();
+            assert_eq!(json!(files), expected, "{set:?}: {changed}");
+            let helper = &changed["files"][3]["symbols"];
+            assert_eq!(helper["changed"], json!(["helper"]), "{set:?}: {changed}");
+        }
     }
 }
 
@@ -73,7 +105,6 @@ fn a_path_outside_is_said_to_be_outside_and_the_command_brings_it() {
         for verb in ["show", "outline", "map"] {
             check(&[verb, "lib"], "lib", for_dir);
         }
-        check(&["changed", "--", "lib/helper.py"], "lib/helper.py", for_file);
         check(&["why", "lib/helper.py:2"], "lib/helper.py", for_file);
         check(&["why", "lib/helper.py#helper"], "lib/helper.py", for_file);
         check(&["add", "x", "--about", "lib/helper.py"], "lib/helper.py", for_file);

@@ -9,6 +9,7 @@ mod compare_worktree;
 mod compared_sides;
 mod conversions;
 mod find_changes;
+mod outside_checkout;
 mod renames;
 mod tree_changes;
 mod unlisted_paths;

@@ -13,6 +13,7 @@ use memod_git::{EntryKind, GitIndex, ObjectId, TreeEntry};
 use memod_index_db::ManifestEntry;
 
 use super::conversions::WorktreeConversions;
+use super::outside_checkout::UncomparedEntries;
 use super::renames;
 use super::tree_changes::{ChangesByPath, ModifiedFile, NewContent};
 use super::unlisted_paths::UnlistedPaths;
@@ -40,15 +41,10 @@ impl ComparedWorktree<'_> {
     /// # Errors
     /// When an object of the tree cannot be read.
     pub(super) fn compare_with(&self, base: Option<ObjectId>) -> RpcResult<ChangesByPath> {
-        let mut old = HashMap::new();
-        if let Some(base) = base {
-            let objects = &self.texts.history.objects;
-            old = objects
-                .read_commit_node(base)
-                .and_then(|node| objects.list_tree_files(node.tree))?
-                .into_iter()
-                .collect();
-        }
+        let objects = &self.texts.history.objects;
+        let tree = base.map(|base| objects.read_commit_node(base)).transpose()?.map(|node| node.tree);
+        let listed = tree.map(|tree| objects.list_tree_files(tree)).transpose()?;
+        let mut old: UncomparedEntries = listed.into_iter().flatten().collect();
         let is_settled = Cell::new(true);
         let mut changes = ChangesByPath::default();
         for (key, entry) in self.manifest {
@@ -67,13 +63,14 @@ impl ComparedWorktree<'_> {
                 Some(_) => {}
             }
         }
+        self.compare_outside(tree, &mut old, &mut changes)?;
         self.compare_unlisted(old, &mut changes);
         changes.is_cacheable = is_settled.get() && self.texts.first_error().is_none();
         Ok(changes)
     }
 
     /// Adds the differences of paths that the manifest does not list: `old`, the remaining entries of the tree, and the submodules.
-    fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut ChangesByPath) {
+    fn compare_unlisted(&self, old: UncomparedEntries, changes: &mut ChangesByPath) {
         let mut submodules = self.list_submodules(changes);
         let mut former = Vec::new();
         for (path, was) in old {
@@ -82,8 +79,7 @@ impl ComparedWorktree<'_> {
                 former.push((path, was.id, submodule));
                 continue;
             }
-            // A sparse checkout leaves out files, and so do the ignore files of memod.
-            if !was.has_text() || self.tracked.is_outside_sparse_checkout(path.as_str().into()) {
+            if !was.has_text() {
                 continue;
             }
             let is_file = self.tracked.entry_kind(path.as_str().into()).is_some();

@@ -14,7 +14,6 @@ use memod_proto::{ChangedParams, RpcError, code};
 use crate::daemon::request::commit_history::CommitHistory;
 use crate::daemon::request::path_spec::{find_other_repository, resolve_existing_path};
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::sparse_paths::SparsePaths;
 
 /// The commits and paths to compare.
 pub(super) struct ComparedSides {
@@ -96,11 +95,6 @@ impl ComparedSides {
                 let message = format!("{typed}: neither in the worktree nor in the compared commits");
                 return Err(RpcError::new(code::NOT_FOUND, message)
                     .with_hint("give paths relative to the current directory"));
-            }
-            // Between two commits, the worktree does not matter.
-            let sparse = if until.is_none() { SparsePaths::read(&at.layout) } else { SparsePaths::default() };
-            if sparse.leaves_out(key.as_str()) {
-                return Err(sparse.build_error(key.as_str(), &dir));
             }
             paths.push(key);
         }

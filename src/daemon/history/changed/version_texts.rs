@@ -10,6 +10,7 @@ use memod_scan::{Content, FileSnapshot, ReadError};
 use memod_text::decode_text;
 
 use crate::daemon::request::commit_history::CommitHistory;
+use crate::daemon::request::sparse_paths::SparsePaths;
 
 /// Files larger than this are not compared line by line, bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -21,6 +22,8 @@ pub(super) struct VersionTextReader<'a> {
     pub(super) max_file_bytes: u64,
     /// Whether two commits are compared, so that the new contents are not read from the disk.
     compares_commits: bool,
+    /// The files outside of a sparse checkout, once they are needed.
+    sparse_paths: OnceCell<SparsePaths>,
     /// The first transient error.
     first_error: OnceCell<String>,
 }
@@ -32,15 +35,27 @@ impl<'a> VersionTextReader<'a> {
         max_file_bytes: u64,
         is_past: bool,
     ) -> Self {
-        Self { at, history, max_file_bytes, compares_commits: is_past, first_error: OnceCell::new() }
+        Self {
+            at,
+            history,
+            max_file_bytes,
+            compares_commits: is_past,
+            sparse_paths: OnceCell::new(),
+            first_error: OnceCell::new(),
+        }
     }
 
-    /// Returns the new text of a file: from the disk, if the content there still has this hash, or from the newer commit.
+    /// Returns the new text of a file: from the disk, if the content there still has this hash, or from git, if the newer side is a
+    /// commit or a sparse checkout leaves out the file.
     pub(super) fn new_text(&self, path: &str, hash: Option<[u8; 32]>, id: ObjectId) -> Option<String> {
         if self.compares_commits {
             return self.read_object_text(id);
         }
-        let (key, hash) = (SourceKey::new(path), hash?);
+        let Some(hash) = hash else {
+            let sparse_paths = self.sparse_paths.get_or_init(|| SparsePaths::read(&self.at.layout));
+            return sparse_paths.leaves_out(path).then(|| self.read_object_text(id)).flatten();
+        };
+        let key = SourceKey::new(path);
         match self.at.disk.read(&self.at.layout.root, &key, self.max_file_bytes) {
             Ok(FileSnapshot { content, hash: found, .. }) if found == hash => match content {
                 Content::Text(text) => Some(text),
