@@ -96,4 +96,7 @@ fn files_with_equal_content_are_all_listed() {
     let said = run(&["search", "-l", "okapis"]);
     assert_eq!(said.matches("out: many/m").count(), 6, "{said}");
     assert!(said.contains("3 more files have the same content"), "{said}");
+    let said = run(&["search", "--vimgrep", "zebra"]);
+    assert_eq!(said.matches("x.py:1:").count() + said.matches("c.py:1:").count(), 1, "{said}");
+    assert!(said.contains("2 more files have the same content; -l lists them"), "{said}");
 }

@@ -50,3 +50,24 @@ fn a_link_is_called_a_link_and_the_file_is_named() {
     let (exit, why) = memo(&live, &["why", "m_link.py"]);
     assert_eq!((exit, why["commits"].as_array().unwrap().len()), (0, 1), "{why}");
 }
+
+/// Nothing below a link is searched, so an empty answer says where the link leads.
+#[test]
+fn a_search_below_a_link_names_the_directory_that_it_leads_to() {
+    let live = repository();
+    for (path, said_path, real) in [
+        ("linked", "linked", "real"),
+        ("linked/deep", "linked/deep", "real/deep"),
+        ("m_link.py", "m_link.py", "real/m.py"),
+    ] {
+        let said = live.sandbox.show(&mut live.memo(&["search", "--path", path, "okapi"]));
+        assert!(
+            said.contains(&format!("path {said_path}: ")) && said.contains(&format!(": ask for {real}\n")),
+            "{said}"
+        );
+    }
+    let said = live.sandbox.show(&mut live.memo(&["search", "okapi path:linked"]));
+    assert!(said.contains("ask for real\n"), "{said}");
+    let said = live.sandbox.show(&mut live.memo(&["search", "--path", "nowhere", "okapi"]));
+    assert!(said.contains("path nowhere: no indexed file matches"), "{said}");
+}

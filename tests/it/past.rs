@@ -460,3 +460,19 @@ fn a_file_that_may_not_be_read_is_judged_by_what_git_noted() {
     live.write(".env", "TOKEN=three\n");
     assert_eq!(files()[0]["path"], ".env");
 }
+
+/// The files of a change are more useful than all their definitions.
+#[test]
+fn many_definitions_of_a_changed_file_are_counted_unless_it_is_the_only_one() {
+    let live = history();
+    let text: String = (0..25).map(|nth| format!("def f{nth}():\n    return {nth}\n\n\n")).collect();
+    live.write("many.py", &text);
+    live.write("few.py", "def g():\n    return 1\n");
+    let wait = PATIENCE.as_millis().to_string();
+    let said = live.sandbox.show(&mut live.memo(&["changed", "--wait-ms", &wait]));
+    assert_eq!(said.matches("out:     + f").count(), 20, "{said}");
+    assert!(said.contains("out:     + 5 more: memo changed -- many.py\n"), "{said}");
+    assert!(said.contains("out:     + g\n"), "{said}");
+    let said = live.sandbox.show(&mut live.memo(&["changed", "--", "many.py"]));
+    assert_eq!(said.matches("out:     + f").count(), 25, "{said}");
+}

@@ -238,7 +238,7 @@ fn add_knn_notes(degraded: &mut Vec<String>, at: &Freshness, embed_failed: Optio
 fn list_notes(shared: &Shared, scope: &SearchScope, chunks: &WorktreeChunks, at: &Freshness) -> Vec<String> {
     let are_asked = scope.index.as_ref().is_some_and(|filter| filter.kinds.contains(&ChunkKind::Commit));
     let older = if are_asked { build_older_commits_note(shared, at) } else { None };
-    scope.explain_unmatched_globs(chunks).chain(older).collect()
+    scope.explain_unmatched_globs(chunks, at).chain(older).collect()
 }
 
 /// Returns a note on the commits that the index leaves out, if there are any.

@@ -14,6 +14,9 @@ use crate::args::ChangedArgs;
 /// definitions for at most ten seconds.
 const COMPARE_TIME: Duration = Duration::from_secs(90);
 
+/// Most definitions of one kind of change that are listed for a file, unless it is the only file.
+const MOST_DEFINITIONS: usize = 20;
+
 /// Prints the files and definitions that changed. Exits with 1 when nothing changed.
 pub(crate) fn print_changed(typed: ChangedArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = memod_config::load_settings(Some(&context.layout))?.config;
@@ -42,7 +45,8 @@ pub(crate) fn print_changed(typed: ChangedArgs, context: &CommandContext, output
 }
 
 fn print_changes(result: &ChangedResult, root: &Path, output: &mut Output) -> Result<(), CliError> {
-    result.files.iter().try_for_each(|file| print_file(file, root, output))?;
+    let most = if result.files.len() == 1 { usize::MAX } else { MOST_DEFINITIONS };
+    result.files.iter().try_for_each(|file| print_file(file, most, root, output))?;
     if !result.files.is_empty() && !result.commits.is_empty() {
         output.write_line("")?;
     }
@@ -82,7 +86,7 @@ fn report_change_counts(result: &ChangedResult, output: &Output) {
     }
 }
 
-fn print_file(file: &ChangedFile, root: &Path, output: &mut Output) -> Result<(), CliError> {
+fn print_file(file: &ChangedFile, most: usize, root: &Path, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let letter = match file.status {
         FileStatus::Added => "A",
@@ -106,8 +110,14 @@ fn print_file(file: &ChangedFile, root: &Path, output: &mut Output) -> Result<()
         ("-", &symbols.removed, styles.bad),
     ];
     for (mark, names, style) in lists {
-        for name in names {
-            output.write_line(&format!("    {} {}", paint(style, mark), escape_for_display(name)))?;
+        let mark = paint(style, mark);
+        for name in names.iter().take(most) {
+            output.write_line(&format!("    {mark} {}", escape_for_display(name)))?;
+        }
+        if names.len() > most {
+            let path = escape_for_display(file.cwd_path.as_ref().unwrap_or(&file.path));
+            let n_more = names.len() - most;
+            output.write_line(&format!("    {mark} {n_more} more: memo changed -- {path}"))?;
         }
     }
     Ok(())

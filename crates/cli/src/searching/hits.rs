@@ -163,11 +163,15 @@ fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliErro
         }
         n_unlisted += copies.count.saturating_sub(copies.paths.len());
     }
+    note_unlisted_copies(n_unlisted, "--path lists those of a directory", output)
+}
+
+/// Notes the number of files with the content of a hit that are not printed, and what prints them.
+fn note_unlisted_copies(n_unlisted: usize, remedy: &str, output: &mut Output) -> Result<(), CliError> {
     if n_unlisted > 0 && !output.write_json {
+        let files = format_count(n_unlisted as u64, "more file has", "more files have");
         output.flush()?;
-        output.write_note(&format!(
-            "{n_unlisted} more files have the same content; --path lists those of a directory"
-        ));
+        output.write_note(&format!("{files} the same content; {remedy}"));
     }
     Ok(())
 }
@@ -196,7 +200,8 @@ fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliEr
                 .write_line(&format!("{}:{number}:{column}:{line}", escape_for_display(hit.shown_path())))?;
         }
     }
-    Ok(())
+    let copies = best_hit_per_file(result).filter_map(|hit| hit.copies.as_ref());
+    note_unlisted_copies(copies.map(|copies| copies.count).sum(), "-l lists them", output)
 }
 
 /// Returns the 1-based byte column of the first match in a line.

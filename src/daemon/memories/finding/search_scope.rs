@@ -3,8 +3,9 @@
 use jiff::Zoned;
 use memod_base::clock::{now_ms, to_local_time};
 use memod_base::paths::CallerDir;
-use memod_base::types::{ChunkKind, ClassSet, FileClass, IdSet};
+use memod_base::types::{ChunkKind, ClassSet, FileClass, IdSet, SourceKey};
 use memod_engine::errors::RpcResult;
+use memod_engine::freshness::Freshness;
 use memod_extract::lang;
 use memod_memory::{fields, time};
 use memod_memory_db::MemoryFilter;
@@ -17,6 +18,7 @@ use memod_search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use memod_search::worktree_chunks::WorktreeChunks;
 
 use crate::daemon::memories::rules::memory_rules::validate_traits;
+use crate::daemon::request::linked_paths::explain_link;
 use crate::daemon::request::request_errors::bad_params_error;
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
@@ -37,8 +39,17 @@ pub(in crate::daemon) struct SearchScope {
     pub(in crate::daemon) memories: Option<MemoryFilter>,
     /// Notes for the user on unexpected effects of the filters.
     pub(in crate::daemon) notes: Vec<String>,
-    /// The globs that paths must match, each as the user gave it.
-    pub(in crate::daemon) globs: Vec<(String, PathGlobs)>,
+    /// The globs that paths must match.
+    pub(in crate::daemon) globs: Vec<ScopeGlob>,
+    /// The directory from which the user gave them.
+    pub(in crate::daemon) dir: CallerDir,
+}
+
+/// A glob that paths must match.
+#[derive(Clone)]
+pub(in crate::daemon) struct ScopeGlob {
+    typed: GlobInput,
+    compiled: PathGlobs,
 }
 
 impl SearchScope {
@@ -77,16 +88,32 @@ impl SearchScope {
             filters.index
         });
         let memories = kinds.contains(&ChunkKind::Memory).then_some(filters.memories);
-        Ok(Self { query, index, conditions: filters.conditions, memories, notes, globs: filters.globs })
+        Ok(Self {
+            query,
+            index,
+            conditions: filters.conditions,
+            memories,
+            notes,
+            globs: filters.globs,
+            dir: dir.clone(),
+        })
     }
 
-    /// Returns a note on each glob that no file of the worktree matches.
+    /// Returns a note on each glob that no file of the worktree matches; that of a symbolic link says where it leads.
     pub(in crate::daemon) fn explain_unmatched_globs(
         &self,
         chunks: &WorktreeChunks,
+        at: &Freshness,
     ) -> impl Iterator<Item = String> {
-        let unmatched = self.globs.iter().filter(|(_, glob)| !chunks.has_matching_path(glob));
-        unmatched.map(|(typed, _)| format!("path {typed}: {NO_FILE_MATCHES}"))
+        let unmatched = self.globs.iter().filter(|glob| !chunks.has_matching_path(&glob.compiled));
+        unmatched.map(|ScopeGlob { typed, .. }| {
+            let path = self.dir.resolve_path(&typed.as_given).ok();
+            let link = path.and_then(|path| explain_link(at, &SourceKey::new(path), &self.dir));
+            match link.and_then(|error| Some((error.data?.hint?, error.message))) {
+                Some((hint, message)) => format!("path {message}: {hint}"),
+                None => format!("path {}: {NO_FILE_MATCHES}", typed.as_given),
+            }
+        })
     }
 
     /// Returns the request for the search of memories; `None` if memories are not searched.
@@ -156,6 +183,7 @@ fn keep_only(kinds: &mut Vec<ChunkKind>, demanded: &[ChunkKind], is_limited: boo
 }
 
 /// A glob as the user gave it, and relative to the root of the worktree.
+#[derive(Clone)]
 struct GlobInput {
     as_given: String,
     from_root: String,
@@ -288,8 +316,8 @@ struct ScopeFilters {
     index: SearchFilter,
     conditions: SearchConditions,
     memories: MemoryFilter,
-    /// The globs that paths must match, each as the user gave it.
-    globs: Vec<(String, PathGlobs)>,
+    /// The globs that paths must match.
+    globs: Vec<ScopeGlob>,
 }
 
 /// Returns the error for a param that is invalid as a field of memories.
@@ -341,8 +369,8 @@ impl ScopeFilters {
             compile_given_globs(paths.unwanted.iter().chain(&typed.not_paths)).map_err(path_error)?;
         let globs = paths.wanted.into_iter().chain(typed.paths);
         let globs = globs.map(|glob| {
-            let set = compile_given_globs([&glob]).map_err(path_error)?;
-            Ok((glob.as_given, set))
+            let compiled = compile_given_globs([&glob]).map_err(path_error)?;
+            Ok(ScopeGlob { typed: glob, compiled })
         });
         let globs = globs.collect::<RpcResult<_>>()?;
         restrict_langs(&mut index, typed.langs);
