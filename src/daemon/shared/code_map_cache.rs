@@ -6,7 +6,7 @@ use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId, last_part};
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_search::paths::class_rules;
-use memod_structure::map::{CodeFile, CodeMap, FileSymbols, KeyedDefinition, MapSymbol, UseKeys};
+use memod_structure::map::{CodeFile, CodeMap, FileSymbols, KeyUse, KeyedDefinition, MapSymbol, UseKeys};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
@@ -101,14 +101,15 @@ fn read_file_symbols(reader: &IndexReader, file: &CodeFile) -> Result<FileSymbol
         }
     })?;
     if let Some(keys) = keys {
-        return Ok(FileSymbols { symbols, uses: keys.count_uses() });
+        let package = last_part(&structure.package).to_owned();
+        return Ok(FileSymbols { package, symbols, uses: keys.count_uses() });
     }
     let references = reader.read_uses(map)?;
     let references = references.lines().filter_map(|line| {
         let (name, count) = line.rsplit_once(' ')?;
-        Some((name.to_owned(), count.parse().ok()?))
+        Some(KeyUse { key: name.to_owned(), count: count.parse().ok()?, ..KeyUse::default() })
     });
-    Ok(FileSymbols { symbols, uses: references.collect() })
+    Ok(FileSymbols { package: String::new(), symbols, uses: references.collect() })
 }
 
 /// Returns the part before the own names in the title of a chunk: `Session::` of `Session::open`, `Session::open … close`.

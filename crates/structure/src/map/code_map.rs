@@ -7,7 +7,9 @@ use indexmap::IndexSet;
 
 use super::file_edges::FileEdges;
 use super::graph::UseGraph;
-use super::map_file::{CodeFile, FileSymbols, InternedSymbol, MapFile, NumberedFile, contains_path};
+use super::map_file::{
+    CodeFile, FileSymbols, InternedSymbol, InternedUse, MapFile, NumberedFile, contains_path,
+};
 
 /// Factor by which the number of names may grow before the map is rebuilt, to drop the names of removed files.
 const MOST_GROWTH: usize = 2;
@@ -67,8 +69,14 @@ impl CodeMap {
             is_value: symbol.is_value,
         });
         let symbols = symbols.collect();
-        let uses = file.uses.iter().map(|(name, count)| (self.number_of(name), *count));
-        NumberedFile { symbols, uses: uses.collect() }
+        let uses = file.uses.iter().map(|used| InternedUse {
+            key: self.number_of(&used.key),
+            module: (!used.module.is_empty()).then(|| self.number_of(&used.module)),
+            count: used.count,
+        });
+        let uses = uses.collect();
+        let package = (!file.package.is_empty()).then(|| self.number_of(&file.package));
+        NumberedFile { package, symbols, uses }
     }
 
     fn number_of(&mut self, name: &str) -> u32 {
@@ -123,7 +131,7 @@ impl CodeMap {
         const NAME: usize = 48;
         const FILE: usize = size_of::<MapFile>() + size_of::<NumberedFile>() + 48;
         const SYMBOL: usize = size_of::<InternedSymbol>();
-        const USE: usize = size_of::<(u32, u32)>();
+        const USE: usize = size_of::<InternedUse>();
         let names: usize = self.names.iter().map(|name| NAME + name.len()).sum();
         let files = self
             .files

@@ -4,11 +4,15 @@ use indexmap::IndexSet;
 use memod_base::types::is_compound;
 
 use super::map_file::MapFile;
+use super::module_files::{ChosenDefiners, ModuleFiles};
 use super::use_keys::{is_member_key, name_of_key};
 
-/// Most files that may define a name: uses of a more common name (`new`, `main`, `test`) do not relate files. This also
-/// limits the number of edges.
+/// Most files that a use may mean: uses of a more common name (`new`, `main`, `test`) do not relate files, unless an import tells
+/// which file is meant. This also limits the number of edges.
 const MAX_DEFINERS: usize = 24;
+
+/// Most files that define a name for which imports are compared.
+const MOST_COMPARED: usize = 240;
 
 /// Weight of a use of a member whose name is one word.
 const MEMBER_WEIGHT: f64 = 0.2;
@@ -40,19 +44,30 @@ impl UseGraph {
     /// Connects each use with the files that define its name. In a file that defines the name itself, a use means the file's
     /// own definition.
     pub(super) fn from_files(files: &[MapFile], names: &IndexSet<Box<str>>) -> Self {
-        let names = list_definers(files, names);
+        let modules = ModuleFiles::from_files(files, names);
+        let of_names = list_definers(files, names);
         let mut uses = Vec::new();
         let mut starts = vec![0];
         for (user, file) in files.iter().enumerate() {
-            for &(name, n_uses) in file.uses() {
-                let NameDefiners { places, weight } = &names[name as usize];
-                if n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
-                    let weight = f64::from(n_uses).sqrt() * weight;
-                    uses.extend(places.iter().map(|&(definer, symbol)| {
-                        let is_value = files[definer as usize].symbols()[symbol as usize].is_value;
-                        let weight = weight * if is_value { VALUE_WEIGHT } else { 1.0 };
-                        WeightedUse { definer, symbol, weight }
-                    }));
+            for used in file.uses() {
+                let NameDefiners { places, weight } = &of_names[used.key as usize];
+                if used.count == 0 || places.iter().any(|(definer, _)| *definer as usize == user) {
+                    continue;
+                }
+                let n_uses = f64::from(used.count).sqrt();
+                let mut connect = |&(definer, symbol): &(u32, u32), weight: f64| {
+                    let is_value = files[definer as usize].symbols()[symbol as usize].is_value;
+                    let weight = n_uses * weight * if is_value { VALUE_WEIGHT } else { 1.0 };
+                    uses.push(WeightedUse { definer, symbol, weight });
+                };
+                match modules.choose_definers(used, places) {
+                    ChosenDefiners::All if places.len() > MAX_DEFINERS => {}
+                    ChosenDefiners::All => places.iter().for_each(|place| connect(place, *weight)),
+                    ChosenDefiners::Some(chosen) if chosen.len() > MAX_DEFINERS => {}
+                    ChosenDefiners::Some(chosen) => {
+                        let weight = use_weight(&names[used.key as usize], chosen.len(), files.len());
+                        chosen.into_iter().for_each(|place| connect(place, weight));
+                    }
                 }
             }
             starts.push(uses.len());
@@ -70,7 +85,7 @@ impl UseGraph {
     }
 }
 
-/// The definers of a name; none if too many files define it.
+/// The definers of a name; none if more than [`MOST_COMPARED`] files define it.
 #[derive(Clone, Default)]
 struct NameDefiners {
     /// The files, ascending, each with its first symbol of that name.
@@ -93,7 +108,7 @@ fn list_definers(files: &[MapFile], names: &IndexSet<Box<str>>) -> Vec<NameDefin
     for (of_name, name) in definers.iter_mut().zip(names) {
         match of_name.places.len() {
             0 => {}
-            1..=MAX_DEFINERS => {
+            1..=MOST_COMPARED => {
                 of_name.weight = use_weight(name, of_name.places.len(), files.len());
             }
             _ => *of_name = NameDefiners::default(),

@@ -33,10 +33,24 @@ pub struct MapSymbol {
 /// The definitions and used names of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSymbols {
+    /// Last part of the package that the file declares; empty if it declares none.
+    pub package: String,
     /// Definitions, in the order of the text.
     pub symbols: Vec<MapSymbol>,
-    /// Keys used, each with the number of uses.
-    pub uses: Vec<(String, u32)>,
+    /// Keys used.
+    pub uses: Vec<KeyUse>,
+}
+
+/// The uses of a key in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyUse {
+    /// The key.
+    pub key: String,
+    /// The last part of the module from which the file imports the name or its receiver: `json` of `encoding/json`; empty if it
+    /// imports neither.
+    pub module: String,
+    /// Number of uses.
+    pub count: u32,
 }
 
 /// A file of the code map, as the worktree lists it, and with its symbols.
@@ -49,8 +63,9 @@ pub(super) struct MapFile {
 /// A [`FileSymbols`] with numbers in place of names.
 #[derive(Default)]
 pub(super) struct NumberedFile {
+    pub(super) package: Option<u32>,
     pub(super) symbols: Box<[InternedSymbol]>,
-    pub(super) uses: Box<[(u32, u32)]>,
+    pub(super) uses: Box<[InternedUse]>,
 }
 
 /// A [`MapSymbol`] with numbers in place of its texts.
@@ -63,6 +78,14 @@ pub(super) struct InternedSymbol {
     pub(super) is_value: bool,
 }
 
+/// A [`KeyUse`] with numbers in place of names.
+#[derive(Clone, Copy)]
+pub(super) struct InternedUse {
+    pub(super) key: u32,
+    pub(super) module: Option<u32>,
+    pub(super) count: u32,
+}
+
 impl MapFile {
     pub(super) fn path(&self) -> &str {
         &self.listed.path
@@ -72,8 +95,7 @@ impl MapFile {
         &self.numbered.symbols
     }
 
-    /// Keys used, each with the number of uses.
-    pub(super) fn uses(&self) -> &[(u32, u32)] {
+    pub(super) fn uses(&self) -> &[InternedUse] {
         &self.numbered.uses
     }
 }

@@ -8,13 +8,14 @@ mod code_map;
 mod file_edges;
 mod graph;
 mod map_file;
+mod module_files;
 mod page_rank;
 mod render;
 mod signature;
 mod use_keys;
 
 pub use code_map::CodeMap;
-pub use map_file::{CodeFile, FileSymbols, MapSymbol, contains_path};
+pub use map_file::{CodeFile, FileSymbols, KeyUse, MapSymbol, contains_path};
 pub use page_rank::{Ranking, rank_files};
 pub use render::{RenderedMap, render_map};
 pub use signature::{NumberedLines, has_word};

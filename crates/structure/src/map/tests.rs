@@ -13,11 +13,18 @@ fn files(fixture: &str) -> Vec<(String, FileSymbols)> {
         let symbol = |(nth, name): (usize, &str)| symbol(name, nth as u32 + 1);
         let outline = FileSymbols {
             symbols: defined.split_whitespace().enumerate().map(symbol).collect(),
-            uses: used.split_whitespace().map(|name| (name.to_owned(), 1)).collect(),
+            uses: used.split_whitespace().map(|name| key_use(name, 1)).collect(),
+            ..FileSymbols::default()
         };
         (path.trim().to_owned(), outline)
     };
     fixture.lines().map(str::trim).filter(|line| !line.is_empty()).map(file).collect()
+}
+
+/// Reads `module/name` or `name`.
+fn key_use(text: &str, count: u32) -> KeyUse {
+    let (module, key) = text.rsplit_once('/').unwrap_or(("", text));
+    KeyUse { key: key.to_owned(), module: module.to_owned(), count }
 }
 
 fn symbol(name: &str, line: u32) -> MapSymbol {
@@ -113,7 +120,8 @@ fn what_is_aside_comes_last_unless_it_is_in_focus() {
 fn methods_are_shown_with_their_type() {
     let check = |name: &str, qualifier: &str, line: &str, expected: &str| {
         let symbol = MapSymbol { qualifier: qualifier.to_owned(), ..symbol(name, 1) };
-        let map = map_of(&[("a".to_owned(), FileSymbols { symbols: vec![symbol], uses: vec![] })]);
+        let map =
+            map_of(&[("a".to_owned(), FileSymbols { symbols: vec![symbol], ..FileSymbols::default() })]);
         let text = |_| Some(line.to_owned());
         let rendered = render_map(&map, &rank_files(&map, &[], &[]), 100, &CallerDir::default(), text).text;
         assert_eq!(rendered, format!("a\n    1: {expected}\n"));
@@ -180,7 +188,7 @@ fn maps_by_budget() {
 #[test]
 fn signatures_and_paths_take_one_line() {
     let check = |path: &str, signature: &str, expected: &str| {
-        let outline = FileSymbols { symbols: vec![symbol("f", 5)], uses: vec![] };
+        let outline = FileSymbols { symbols: vec![symbol("f", 5)], ..FileSymbols::default() };
         let map = map_of(&[(path.to_owned(), outline)]);
         let text = format!("{}{signature}\nf again", "/// What f does.\n".repeat(6));
         assert_eq!(
@@ -215,9 +223,8 @@ fn never_over_budget() {
             };
             texts.push(format!("d{0}\nalpha {0}", random_hostile_text(&mut random, 12)));
             let symbols = (0..5).map(|_| symbol(name(&mut random), 1)).collect();
-            let uses =
-                (0..random.number_below(5)).map(|n| (name(&mut random).to_owned(), n as u32)).collect();
-            (random_hostile_text(&mut random, 12), FileSymbols { symbols, uses })
+            let uses = (0..random.number_below(5)).map(|n| key_use(name(&mut random), n as u32)).collect();
+            (random_hostile_text(&mut random, 12), FileSymbols { symbols, uses, ..FileSymbols::default() })
         };
         let files: Vec<_> = (0..n_files).map(&mut file).collect();
         let map = map_of(&files);
@@ -249,8 +256,8 @@ fn an_updated_map_equals_a_new_one() {
         if random.number_below(3) > 0 {
             let symbols =
                 (0..random.number_below(4)).map(|n| symbol(&name(&mut random), n as u32 + 1)).collect();
-            let uses = (0..random.number_below(4)).map(|n| (name(&mut random), n as u32)).collect();
-            files.push((path, FileSymbols { symbols, uses }));
+            let uses = (0..random.number_below(4)).map(|n| key_use(&name(&mut random), n as u32)).collect();
+            files.push((path, FileSymbols { symbols, uses, ..FileSymbols::default() }));
             files.sort_by(|left, right| left.0.cmp(&right.0));
         }
         n_read += update(&mut map, &files);
@@ -292,4 +299,36 @@ fn functions_rank_before_constants_that_are_used_as_often() {
     let unused = map_of(&files.iter().filter(|(path, _)| path == "order.rs").cloned().collect::<Vec<_>>());
     let symbols = rank_files(&unused, &[], &[]).ordered_symbols(&unused, 0);
     assert_eq!(unused.symbol_at(0, symbols[0]).0, "price_of");
+}
+
+#[test]
+fn an_import_tells_which_file_is_meant() {
+    let mut files = files(
+        "
+        status/status.rs: New
+        balancer/new.rs:  New
+        log.rs:           log
+        json/encode.rs:   marshal
+        main.rs:          main  | status/New json_of_another_package/marshal
+        user.rs:          user  | facade/log status/New top/serve
+        facade.rs:        facade
+        server.rs:        serve",
+    );
+    files
+        .iter_mut()
+        .filter(|(path, _)| path == "server.rs")
+        .for_each(|(_, file)| file.package = "top".to_owned());
+    let map = map_of(&files);
+    let used_by = |user: &str| -> Vec<&str> {
+        let user = files.iter().position(|(path, _)| path == user).expect("a file of the fixture");
+        map.graph.uses_of(user).iter().map(|used| files[used.definer as usize].0.as_str()).collect()
+    };
+    assert_eq!(used_by("main.rs"), ["status/status.rs"], "another package has no file here");
+    let mut of_user = used_by("user.rs");
+    of_user.sort_unstable();
+    assert_eq!(
+        of_user,
+        ["log.rs", "server.rs", "status/status.rs"],
+        "a module may export the names of other files"
+    );
 }

@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseReceiver, UseRole};
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, ImportedName, UseReceiver, UseRole};
 
+use super::map_file::KeyUse;
+use super::module_files::last_module_part;
 use crate::resolve::LanguageFamily;
 
 /// Separates the name from the rest of a key.
@@ -29,8 +31,8 @@ pub struct UseKeys<'a> {
     structure: &'a FileStructure,
     /// The definitions of each name, in the order of the text; without scopes.
     declared: HashMap<&'a str, Vec<&'a DeclaredItem>>,
-    /// The original name of each imported one.
-    imported: HashMap<&'a str, &'a str>,
+    /// The import of each imported name.
+    imported: HashMap<&'a str, &'a ImportedName>,
 }
 
 impl<'a> UseKeys<'a> {
@@ -47,7 +49,7 @@ impl<'a> UseKeys<'a> {
         }
         let mut imported = HashMap::new();
         for import in &structure.imports {
-            imported.entry(import.local.as_str()).or_insert(import.name.as_str());
+            imported.entry(import.local.as_str()).or_insert(import);
         }
         Some(Self { family, structure, declared, imported })
     }
@@ -60,26 +62,36 @@ impl<'a> UseKeys<'a> {
         KeyedDefinition {
             key: self.form_key(name, own.is_some_and(|own| own.role == DeclaredRole::Member)),
             name_line: first_name.map(|own| own.name_at.0).filter(|name_line| *name_line >= line),
-            is_value: own.is_some_and(|own| own.role != DeclaredRole::Type && !own.is_callable),
+            // In JavaScript a constant is as often an object with functions, such as a router.
+            is_value: self.family != LanguageFamily::JavaScript
+                && own.is_some_and(|own| own.role != DeclaredRole::Type && !own.is_callable),
         }
     }
 
-    /// Returns the keys that the file uses, each with the number of uses, in the order of the keys.
-    pub fn count_uses(&self) -> Vec<(String, u32)> {
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    /// Returns the keys that the file uses, in the order of the keys.
+    pub fn count_uses(&self) -> Vec<KeyUse> {
+        let mut counts: BTreeMap<(String, &str), u32> = BTreeMap::new();
         for used in self.structure.uses.iter().filter(|used| used.role != UseRole::Field) {
             let written = self.structure.name(used.name);
-            let original = self.imported.get(written).copied();
             let is_bare = matches!(used.receiver, UseReceiver::None | UseReceiver::Import);
-            let name = original.filter(|name| is_bare && !matches!(*name, "" | "default")).unwrap_or(written);
+            let import = match used.receiver {
+                UseReceiver::Named(path) => self.imported.get(first_part(self.structure.name(path))),
+                _ => self.imported.get(written).filter(|_| is_bare),
+            };
+            let original = import.map(|import| import.name.as_str()).filter(|_| is_bare);
+            let name = original.filter(|name| !matches!(*name, "" | "default")).unwrap_or(written);
+            let module = import.map_or("", |import| last_module_part(&import.module));
             let (free, member) = self.possible_roles(used.receiver);
             for is_member in
                 [(free, false), (member, true)].into_iter().filter_map(|(may, is)| may.then_some(is))
             {
-                *counts.entry(self.form_key(name, is_member)).or_default() += 1;
+                *counts.entry((self.form_key(name, is_member), module)).or_default() += 1;
             }
         }
-        counts.into_iter().collect()
+        counts
+            .into_iter()
+            .map(|((key, module), count)| KeyUse { key, module: module.to_owned(), count })
+            .collect()
     }
 
     /// Returns whether a use with this receiver may mean a free definition, and whether it may mean a member.
@@ -94,8 +106,7 @@ impl<'a> UseKeys<'a> {
         if last.starts_with(char::is_uppercase) {
             return (false, true); // a type
         }
-        let first = path.split('.').next().unwrap_or_default();
-        let is_imported = self.imported.contains_key(first);
+        let is_imported = self.imported.contains_key(first_part(path));
         let has_paths =
             matches!(self.family, LanguageFamily::Rust | LanguageFamily::C) || self.family.is_declarative();
         (is_imported || has_paths, !is_imported || has_paths)
@@ -105,6 +116,11 @@ impl<'a> UseKeys<'a> {
         let member = if is_member { "." } else { "" };
         format!("{name}{SEPARATOR}{:?}{member}", self.family)
     }
+}
+
+/// Returns the first part of a receiver: `a` of `a.b`.
+fn first_part(path: &str) -> &str {
+    path.split('.').next().unwrap_or_default()
 }
 
 /// Returns whether a key is that of a member.
@@ -165,7 +181,7 @@ mod tests {
         };
         let keys = UseKeys::new("a.go", &structure).expect("Go is known");
         let counts = keys.count_uses();
-        let counts: Vec<_> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
+        let counts: Vec<_> = counts.iter().map(|used| (used.key.as_str(), used.count)).collect();
         assert_eq!(counts, [("append\tGo", 1), ("append\tGo.", 1), ("copy\tGo", 1), ("copy\tGo.", 2)]);
         let append = keys.find_definition("append", 3);
         assert_eq!((append.key.as_str(), append.name_line, append.is_value), ("append\tGo.", Some(3), false));
