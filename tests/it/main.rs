@@ -23,6 +23,7 @@ mod cli;
 mod client;
 mod closures;
 mod commits;
+mod common_names;
 mod compared;
 mod components;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ mod answer_texts;
 mod changed_definitions;
 mod companions;
 mod find_fakes;
+mod find_uses;
 mod follow_uses;
 mod http_tests;
 mod listed_tests;
@@ -37,9 +38,10 @@ use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as
 use self::answer_texts::{AnswerTexts, MOST_CHARS, read_entries};
 use self::changed_definitions::{ChangedDefinitions, explain_removed_name, find_changed_definitions};
 use self::companions::find_memories_and_commits;
+use self::find_uses::ResolvedUse;
 use self::question_targets::{WholeFiles, find_targets};
 use self::unsearched_files::find_unsearched_files;
-use self::worktree_structures::{ResolvedUse, WorktreeStructures};
+use self::worktree_structures::WorktreeStructures;
 use crate::daemon::request::fresh_snapshot::{
     SnapshotRequest, question_deadline, request_deadline, run_on_snapshot,
 };
@@ -220,7 +222,9 @@ fn find_refs_at(
                 true => find_unsearched_files(reader, (at, &dir), &structures, &targets.declared)?,
                 false => Default::default(),
             };
-            Ok((targets, counts, found, entries, structures.why_cut(), unsearched))
+            let too_many = targets.why_left_out().filter(|_| !structures.has_stopped());
+            let cut = too_many.or_else(|| structures.why_cut());
+            Ok((targets, counts, found, entries, cut, unsearched))
         })
     });
     let (targets, counts, found, entries, cut, (unsearched, n_more_unsearched)) = read?;
@@ -230,7 +234,7 @@ fn find_refs_at(
         definitions: targets.list_definitions(&dir),
         uses,
         counts,
-        cut: cut.map(str::to_owned).or_else(|| targets.why_uses_unknown()),
+        cut: cut.or_else(|| targets.why_uses_unknown()),
         unsearched,
         n_more_unsearched,
         memories: Vec::new(),

@@ -57,13 +57,13 @@ impl Resolver<'_> {
         if !self.is_component(place.file) {
             return Vec::new();
         }
-        let own = self.candidates.iter().filter(|(candidate, structure)| {
+        let own = self.candidates.in_file(place.file).filter(|(candidate, structure)| {
             let declared = candidate.declared_in(structure);
             let holder = structure.find_item(declared.parent);
             let is_option = declared.role == DeclaredRole::Member && declared.parent == Some(COMPONENT);
             let is_of_setup =
                 || holder.is_some_and(|holder| holder.names == SETUP && holder.parent == Some(COMPONENT));
-            candidate.file == place.file && (is_option || is_template && is_of_setup())
+            is_option || is_template && is_of_setup()
         });
         own.map(|(candidate, _)| *candidate).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseReceiver, UseRole};
+use memod_base::types::{DeclaredRole, FileStructure, UseReceiver};
 
 use super::infer_types::{MOST_STEPS, TypeName};
 use super::use_place::{LanguageFamily, UsePlace};
@@ -23,13 +23,10 @@ impl Resolver<'_> {
     /// Returns the declared types with the name of `type_name`, in files of the same language family.
     pub(super) fn types_with_name(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        let mut named = self.structures.definitions_named(&type_name.name);
-        named.retain(|candidate| {
-            let structure = self.structures.structure_of(candidate.file);
-            candidate.declared_in(&structure).role == DeclaredRole::Type
-                && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
-        });
-        named
+        let named = self.structures.resolution_cache();
+        let named = named.find_types(self.paths, self.structures, &type_name.name);
+        let of_family = named.iter().filter(|(found, _)| *found == family);
+        of_family.map(|(_, candidate)| *candidate).collect()
     }
 
     /// Returns the candidates in files whose type the name of `type_name` can mean in its place.
@@ -65,9 +62,8 @@ impl Resolver<'_> {
     ) -> Option<HashSet<FileNumber>> {
         let module = type_name.module.as_ref()?;
         let own = self.files_of_module_path(place, module)?;
-        let candidates = self.structures.definitions_named(&type_name.name);
         let from = own.iter().map(|file| (*file, type_name.name.clone())).collect();
-        let exported = self.resolver_for(&type_name.name, &candidates).resolve_exported(from);
+        let exported = self.resolver_for(&type_name.name).resolve_exported(from);
         Some(own.into_iter().chain(exported.into_iter().map(|found| found.file)).collect())
     }
 
@@ -95,8 +91,8 @@ impl Resolver<'_> {
         let structure = self.structures.structure_of(declared.file);
         let mut bases = Vec::new();
         // A type has the members of the type that it is another name of.
-        let is_base = |used: &&NameUse| matches!(used.role, UseRole::Base | UseRole::Alias);
-        for used in structure.uses.iter().filter(is_base) {
+        let base_uses = self.structures.resolution_cache().find_base_uses(declared.file, &structure);
+        for used in base_uses.iter().map(|position| &structure.uses[*position]) {
             let name = structure.name(used.name);
             if name == type_name.name || !is_declared_within(&structure, declared, used.enclosing_id()) {
                 continue;

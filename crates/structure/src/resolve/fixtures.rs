@@ -18,9 +18,10 @@ impl Resolver<'_> {
     /// `conftest.py` upwards. A fixture with the name of the fixture that it takes means the one further out.
     pub(super) fn resolve_fixture(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         let fixtures: Vec<&(DefinitionCandidate, _)> = self
+            .candidates
             .fixture_positions()
             .iter()
-            .map(|position| &self.candidates[*position])
+            .map(|position| &self.candidates.all[*position])
             .filter(|(candidate, structure)| self.is_fixture_named(*candidate, structure, place.written))
             .collect();
         let of_file = |file: FileNumber| {

@@ -68,7 +68,7 @@ impl Resolver<'_> {
             return self.members_of(&declared, steps);
         }
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        let own = self.members_with_owner(family, &type_name.name).collect();
+        let own = self.candidates.members_with_owner(family, &type_name.name).collect();
         let (same, unknown) = self.members_of_same_type(type_name, own);
         if !same.is_empty() {
             return (true, same);
@@ -213,8 +213,7 @@ impl Resolver<'_> {
         name: &str,
     ) -> Option<TypeName> {
         let defined = self.defined_name(place, module, name);
-        let candidates = self.structures.definitions_named(&defined);
-        let other = self.resolver_for(&defined, &candidates);
+        let other = self.resolver_for(&defined);
         let place = &UsePlace { written: name, ..*place };
         let (certainty, meant) = match module {
             Some(module) => other.resolve_in_modules(place, module)?,
@@ -322,10 +321,11 @@ impl Resolver<'_> {
     fn type_of_call(&self, place: &UsePlace<'_>, called: &str) -> Option<TypeName> {
         let Some((prefix, name)) = called.rsplit_once('.') else {
             let defined = self.defined_name(place, None, called);
-            let candidates = self.structures.definitions_named(&defined);
-            let (certainty, meant) = self
-                .resolver_for(&defined, &candidates)
-                .resolve_without_receiver(&UsePlace { written: called, is_call: true, ..*place });
+            let (certainty, meant) = self.resolver_for(&defined).resolve_without_receiver(&UsePlace {
+                written: called,
+                is_call: true,
+                ..*place
+            });
             if place.family == LanguageFamily::Python && meant.is_empty() {
                 return self.type_of_fixture(place, called);
             }
@@ -345,8 +345,7 @@ impl Resolver<'_> {
             });
         }
         let defined = self.defined_name(place, Some(prefix), name);
-        let candidates = self.structures.definitions_named(&defined);
-        let other = self.resolver_for(&defined, &candidates);
+        let other = self.resolver_for(&defined);
         let (certainty, meant) = other.resolve_in_modules(&UsePlace { written: name, ..*place }, prefix)?;
         (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten()
     }
@@ -358,8 +357,7 @@ impl Resolver<'_> {
                 UNWRAPPING.contains(&name).then(|| TypeName { is_wrapped: false, ..type_name.clone() })
             });
         }
-        let candidates = self.structures.definitions_named(name);
-        let (is_certain, meant) = self.resolver_for(name, &candidates).members_of(type_name, place.steps);
+        let (is_certain, meant) = self.resolver_for(name).members_of(type_name, place.steps);
         if meant.is_empty() {
             return KEEPING.contains(&name).then(|| type_name.clone());
         }
@@ -406,12 +404,9 @@ impl Resolver<'_> {
         bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()
     }
 
-    pub(super) fn resolver_for<'b>(
-        &'b self,
-        name: &'b str,
-        candidates: &[DefinitionCandidate],
-    ) -> Resolver<'b> {
-        Resolver::new(self.paths, self.structures, name, candidates)
+    /// Returns the resolver of another name.
+    pub(super) fn resolver_for<'b>(&'b self, name: &'b str) -> Resolver<'b> {
+        Resolver::with_all_definitions(self.paths, self.structures, name)
     }
 }
 

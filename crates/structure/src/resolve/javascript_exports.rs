@@ -192,9 +192,8 @@ impl Resolver<'_> {
             if local != self.name {
                 continue;
             }
-            let own = self.candidates.iter().filter(|(candidate, structure)| {
-                candidate.file == *file
-                    && is_reachable(structure, candidate.declared_in(structure), self.name)
+            let own = self.candidates.in_file(*file).filter(|(candidate, structure)| {
+                is_reachable(structure, candidate.declared_in(structure), self.name)
             });
             found.extend(own.map(|(candidate, _)| *candidate));
         }

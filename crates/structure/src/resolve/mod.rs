@@ -4,6 +4,7 @@
 //! far as syntax shows them: scope, imports, packages, and the written types of values, fields and return values.
 
 mod candidate_kind;
+mod candidate_set;
 mod certainty;
 mod component_names;
 mod declared_names;
@@ -14,7 +15,6 @@ mod javascript;
 mod javascript_exports;
 mod known_aliases;
 mod learn_aliases;
-mod member_candidates;
 mod module_files;
 mod name_alone;
 mod object_members;
@@ -30,11 +30,10 @@ mod tests;
 mod use_place;
 mod visibility;
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub use self::candidate_set::ResolutionCache;
 pub use self::certainty::Certainty;
 pub use self::component_names::hyphenated_tag;
 pub use self::fixtures::list_decorators;
@@ -48,7 +47,7 @@ use memod_base::types::{
     last_part,
 };
 
-use self::candidate_kind::CandidateKind;
+use self::candidate_set::CandidateSet;
 use self::known_aliases::KnownAliases;
 pub(crate) use self::use_place::LanguageFamily;
 use self::use_place::UsePlace;
@@ -69,7 +68,9 @@ pub trait StructureStore {
     /// Returns the structure of a file; empty where none is known.
     fn structure_of(&self, file: FileNumber) -> Arc<FileStructure>;
     /// Returns the definitions in all files that have the name `name`.
-    fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate>;
+    fn definitions_named(&self, name: &str) -> Arc<[DefinitionCandidate]>;
+    /// Returns what was found out about names so far.
+    fn resolution_cache(&self) -> &ResolutionCache;
     /// Resets the number of counted steps, for the next use.
     fn reset_steps(&self);
     /// Counts a step for the current use, and returns whether more steps are allowed. Without a limit, types that extend each
@@ -98,29 +99,13 @@ impl DefinitionCandidate {
     }
 }
 
-/// A file, and a line if the file imports all names of a module in a block.
-type WildcardPlace = (FileNumber, Option<u32>);
-
-/// The candidates that are members, by the last name of the type around them.
-type MembersByOwner = HashMap<String, Vec<(LanguageFamily, DefinitionCandidate)>>;
-
-/// The resolvers with fewer candidates that were needed so far, by the kind of their candidates; `None` for a kind that includes all.
-type RestrictedResolvers<'a> = HashMap<CandidateKind, Option<Rc<Resolver<'a>>>>;
-
 /// Resolves the uses of one name in a worktree.
 pub struct Resolver<'a> {
     paths: &'a PathIndex,
     structures: &'a dyn StructureStore,
     name: &'a str,
-    candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
-    /// The language family of the file of each candidate.
-    families: Vec<LanguageFamily>,
-    members_by_owner: OnceCell<MembersByOwner>,
-    fixture_positions: OnceCell<Vec<usize>>,
-    restricted: RefCell<RestrictedResolvers<'a>>,
+    candidates: Rc<CandidateSet>,
     aliases: KnownAliases,
-    /// The definitions that each file imports without naming them, such as `use a::*`; if a file does that in a block, for each line.
-    wildcards: RefCell<HashMap<WildcardPlace, Vec<DefinitionCandidate>>>,
 }
 
 impl<'a> Resolver<'a> {
@@ -131,26 +116,18 @@ impl<'a> Resolver<'a> {
         name: &'a str,
         candidates: &[DefinitionCandidate],
     ) -> Self {
-        let families = candidates
-            .iter()
-            .map(|candidate| LanguageFamily::from_path(paths.path_of(candidate.file)))
-            .collect();
-        let candidates = candidates
-            .iter()
-            .map(|candidate| (*candidate, structures.structure_of(candidate.file)))
-            .collect();
-        Self {
-            paths,
-            structures,
-            name,
-            candidates,
-            families,
-            members_by_owner: OnceCell::new(),
-            fixture_positions: OnceCell::new(),
-            restricted: RefCell::default(),
-            aliases: KnownAliases::default(),
-            wildcards: RefCell::default(),
-        }
+        let candidates = Rc::new(CandidateSet::new(paths, structures, candidates));
+        Self { paths, structures, name, candidates, aliases: KnownAliases::default() }
+    }
+
+    /// Creates a resolver for the uses of `name` that knows all definitions of the name.
+    pub fn with_all_definitions(
+        paths: &'a PathIndex,
+        structures: &'a dyn StructureStore,
+        name: &'a str,
+    ) -> Self {
+        let candidates = structures.resolution_cache().find_set(paths, structures, name);
+        Self { paths, structures, name, candidates, aliases: KnownAliases::default() }
     }
 
     /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means another definition.
@@ -288,9 +265,8 @@ impl<'a> Resolver<'a> {
         let around: Vec<u32> = place.definitions_around().collect();
         let holders = around.iter().copied().map(Some).chain([None]);
         for holder in holders {
-            let own_file = self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
             let is_hidden = self.is_import_nearer(place, holder);
-            let found = own_file.filter(|(candidate, structure)| {
+            let found = self.candidates.in_file(place.file).filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
                 // A name that is not called means a field, not a method.
                 let is_called =
@@ -341,9 +317,11 @@ impl<'a> Resolver<'a> {
         place: &UsePlace<'_>,
         is_it: impl Fn(&DefinitionCandidate, &DeclaredItem) -> bool,
     ) -> Vec<DefinitionCandidate> {
-        let all = self.candidates.iter().zip(&self.families).filter(|((candidate, structure), family)| {
-            **family == place.family && is_it(candidate, candidate.declared_in(structure))
-        });
+        let all = self.candidates.all.iter().zip(&self.candidates.families).filter(
+            |((candidate, structure), family)| {
+                **family == place.family && is_it(candidate, candidate.declared_in(structure))
+            },
+        );
         all.map(|((candidate, _), _)| *candidate).collect()
     }
 }

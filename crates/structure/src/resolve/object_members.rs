@@ -11,9 +11,10 @@ impl Resolver<'_> {
     /// Resolves a private name, which the innermost class around the place that declares it has, whatever the receiver is.
     pub(super) fn resolve_private_name(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
         let declared_in = |class: u32| {
-            let own = self.candidates.iter().filter(move |(candidate, structure)| {
-                candidate.file == place.file && candidate.declared_in(structure).parent == Some(class)
-            });
+            let own = self
+                .candidates
+                .in_file(place.file)
+                .filter(move |(candidate, structure)| candidate.declared_in(structure).parent == Some(class));
             own.map(|(candidate, _)| *candidate).collect::<Vec<_>>()
         };
         place.definitions_around().map(declared_in).find(|found| !found.is_empty()).unwrap_or_default()
@@ -59,10 +60,9 @@ impl Resolver<'_> {
         let title: Vec<&str> =
             std::iter::once(constant).chain(keys.iter().copied()).chain([self.name]).collect();
         let title = title.join(".");
-        let own = self.candidates.iter().filter(|(candidate, structure)| {
+        let own = self.candidates.in_file(file).filter(|(candidate, structure)| {
             let declared = candidate.declared_in(structure);
-            candidate.file == file
-                && declared.role == DeclaredRole::Member
+            declared.role == DeclaredRole::Member
                 && title_in_component(self.paths.path_of(file), structure, &declared.title) == title
                 && structure
                     .find_item(declared.parent)

@@ -1,12 +1,13 @@
 //! Selects the definitions of one name that a call may mean: by the number of arguments and, in C, without types.
 
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseRole};
 
 use super::candidate_kind::CandidateKind;
+use super::known_aliases::KnownAliases;
 use super::use_place::{CPP_ENDINGS, LanguageFamily};
-use super::{Certainty, DefinitionCandidate, Resolver};
+use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// Returns whether the language of a file allows several functions of one name in a type.
 pub fn has_overloads(path: &str) -> bool {
@@ -37,29 +38,34 @@ impl Resolver<'_> {
 
     /// Returns the constructors of types that take `n_arguments`.
     fn find_constructors(&self, types: &[DefinitionCandidate], n_arguments: u8) -> Vec<DefinitionCandidate> {
-        self.candidates
-            .iter()
-            .filter(|(candidate, structure)| {
+        let is_taking = |declared: &DeclaredItem| {
+            declared.role == DeclaredRole::Member
+                && declared.arity.is_some_and(|arity| arity.accepts(n_arguments))
+        };
+        let mut found = Vec::new();
+        let files: BTreeSet<FileNumber> = types.iter().map(|of_type| of_type.file).collect();
+        for file in files {
+            let of_file = self.candidates.in_file(file).filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
-                declared.role == DeclaredRole::Member
-                    && declared.arity.is_some_and(|arity| arity.accepts(n_arguments))
-                    && types
-                        .iter()
-                        .any(|found| found.file == candidate.file && declared.parent == Some(found.declared))
-            })
-            .map(|(candidate, _)| *candidate)
-            .collect()
+                let is_in = |of_type: &DefinitionCandidate| {
+                    of_type.file == file && declared.parent == Some(of_type.declared)
+                };
+                is_taking(declared) && types.iter().any(is_in)
+            });
+            found.extend(of_file.map(|(candidate, _)| *candidate));
+        }
+        found
     }
 
     /// Returns a resolver with only the candidates that a call with `n_arguments` may mean; `None` if the call may mean all
     /// of them.
-    pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Rc<Self>> {
+    pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Self> {
         self.restrict_candidates(CandidateKind::WithArity(n_arguments))
     }
 
     /// Returns a resolver without the types, for a call in a file of C, where a type cannot be called; `None` if a call may
     /// mean all candidates.
-    pub(super) fn without_types(&self, path: &str) -> Option<Rc<Self>> {
+    pub(super) fn without_types(&self, path: &str) -> Option<Self> {
         if !path.ends_with(".c") {
             return None; // C++ creates a value by calling its type, also in a header
         }
@@ -68,7 +74,7 @@ impl Resolver<'_> {
 
     /// Returns a resolver with only the fields, or without them, where the language separates fields from functions; `None` if
     /// the use may mean all candidates.
-    pub(super) fn with_kind_of_use(&self, path: &str, role: UseRole) -> Option<Rc<Self>> {
+    pub(super) fn with_kind_of_use(&self, path: &str, role: UseRole) -> Option<Self> {
         let family = LanguageFamily::from_path(path);
         let separates = matches!(family, LanguageFamily::Rust | LanguageFamily::Java);
         self.restrict_candidates(match role {
@@ -79,21 +85,10 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns a resolver with only the candidates of a kind; `None` if all candidates are of it. The resolver is made once for all
-    /// uses, and lacks the aliases, because they only select the uses.
-    fn restrict_candidates(&self, kind: CandidateKind) -> Option<Rc<Self>> {
-        let known = self.restricted.borrow().get(&kind).cloned();
-        known.unwrap_or_else(|| {
-            let is_of_kind = |structure: &FileStructure, candidate: DefinitionCandidate| {
-                kind.includes_definition(structure, candidate.declared_in(structure))
-            };
-            let of_kind =
-                self.candidates.iter().filter(|(candidate, structure)| is_of_kind(structure, *candidate));
-            let of_kind: Vec<DefinitionCandidate> = of_kind.map(|(candidate, _)| *candidate).collect();
-            let restricted = (of_kind.len() < self.candidates.len())
-                .then(|| Rc::new(Self::new(self.paths, self.structures, self.name, &of_kind)));
-            self.restricted.borrow_mut().insert(kind, restricted.clone());
-            restricted
-        })
+    /// Returns a resolver with only the candidates of a kind; `None` if all candidates are of it. It lacks the aliases, because they
+    /// only select the uses.
+    fn restrict_candidates(&self, kind: CandidateKind) -> Option<Self> {
+        let candidates = self.candidates.restrict(kind)?;
+        Some(Self { candidates, aliases: KnownAliases::default(), ..*self })
     }
 }

@@ -32,8 +32,7 @@ impl Resolver<'_> {
             }
         };
         let (_, name) = from.first()?.clone();
-        let candidates = self.structures.definitions_named(&name);
-        let mut found = self.resolver_for(&name, &candidates).resolve_exported(from);
+        let mut found = self.resolver_for(&name).resolve_exported(from);
         found.retain(|found| {
             let structure = self.structures.structure_of(found.file);
             found.declared_in(&structure).role == DeclaredRole::Type
@@ -88,8 +87,7 @@ impl Resolver<'_> {
         if place.family != LanguageFamily::Python {
             return None;
         }
-        let candidates = self.structures.definitions_named(name);
-        let (is_certain, mut meant) = self.resolver_for(name, &candidates).members_of(type_name, place.steps);
+        let (is_certain, mut meant) = self.resolver_for(name).members_of(type_name, place.steps);
         meant.retain(|meant| {
             let structure = self.structures.structure_of(meant.file);
             decorators_of(&structure, meant.declared).any(|(name, _)| name.ends_with("property"))
@@ -110,9 +108,8 @@ impl Resolver<'_> {
         if !takes_fixture {
             return None;
         }
-        let candidates = self.structures.definitions_named(name);
         let fixture_place = UsePlace { written: name, ..*place };
-        let (certainty, meant) = self.resolver_for(name, &candidates).resolve_fixture(&fixture_place);
+        let (certainty, meant) = self.resolver_for(name).resolve_fixture(&fixture_place);
         let found = (certainty <= Certainty::Likely).then(|| self.returned_type(place, &meant)).flatten()?;
         Some(TypeName { is_written: found.is_written && certainty == Certainty::Exact, ..found })
     }

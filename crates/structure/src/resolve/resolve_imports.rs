@@ -18,7 +18,7 @@ impl Resolver<'_> {
         let mut in_blocks = place.structure.imports.iter().filter(|import| import.local.is_empty());
         let has_blocks = in_blocks.any(|import| import.scope_lines.is_some());
         let key = (place.file, place.line.filter(|_| has_blocks));
-        if let Some(known) = self.wildcards.borrow().get(&key) {
+        if let Some(known) = self.candidates.wildcards.borrow().get(&key) {
             return known.clone();
         }
         // `export * from` of JavaScript binds no names in its own file.
@@ -26,7 +26,7 @@ impl Resolver<'_> {
         let found = self.resolve_imported(place, |import| {
             binds && import.local.is_empty() && import.holds_on(place.line)
         });
-        self.wildcards.borrow_mut().insert(key, found.clone());
+        self.candidates.wildcards.borrow_mut().insert(key, found.clone());
         found
     }
 
@@ -72,7 +72,7 @@ impl Resolver<'_> {
         let imports = place.structure.imports.iter().filter(|import| is_wanted(import));
         let members = imports.flat_map(|import| {
             let files = self.find_module_files(place.family, &import.module, place.file);
-            let members = self.members_with_owner(place.family, last_part(&import.module));
+            let members = self.candidates.members_with_owner(place.family, last_part(&import.module));
             members.filter(move |candidate| files.contains(&candidate.file))
         });
         members.collect()
@@ -91,9 +91,9 @@ impl Resolver<'_> {
             if seen.len() >= MOST_REEXPORTS || !seen.insert((file, name.clone())) {
                 continue;
             }
-            let own = self.candidates.iter().filter(|(candidate, structure)| {
+            let own = self.candidates.in_file(file).filter(|(candidate, structure)| {
                 let declared = candidate.declared_in(structure);
-                candidate.file == file && name == self.name && !declared.role.is_member()
+                name == self.name && !declared.role.is_member()
             });
             let n_before = found.len();
             found.extend(own.map(|(candidate, _)| *candidate));

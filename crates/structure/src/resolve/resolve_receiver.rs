@@ -22,7 +22,7 @@ impl Resolver<'_> {
                 None => self.members_by_name(place),
             };
         };
-        let own = self.members_with_owner(place.family, &around.name);
+        let own = self.candidates.members_with_owner(place.family, &around.name);
         let same_file: Vec<DefinitionCandidate> = own.filter(|found| found.file == place.file).collect();
         if !same_file.is_empty() {
             return (Certainty::Exact, same_file);
@@ -94,7 +94,7 @@ impl Resolver<'_> {
             return self.resolve_untyped_value(place);
         }
         let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
-        let of_type = self.members_with_owner(place.family, type_name).collect();
+        let of_type = self.candidates.members_with_owner(place.family, type_name).collect();
         let of_type = self.retain_members_of_local(place, path, of_type);
         let seen: Vec<DefinitionCandidate> =
             of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
@@ -272,10 +272,7 @@ impl Resolver<'_> {
     }
 
     fn has_type(&self, name: &str) -> bool {
-        self.structures.definitions_named(name).iter().any(|candidate| {
-            let structure = self.structures.structure_of(candidate.file);
-            candidate.declared_in(&structure).role == DeclaredRole::Type
-        })
+        !self.structures.resolution_cache().find_types(self.paths, self.structures, name).is_empty()
     }
 
     /// Resolves a member of a value whose type is not known.
@@ -289,7 +286,7 @@ impl Resolver<'_> {
             // The name may be a field of another library.
             LanguageFamily::Go | LanguageFamily::Rust if !place.is_call => {
                 let found = self.all_members(place);
-                let are_fields = self.candidates.iter().all(|(candidate, structure)| {
+                let are_fields = self.candidates.all.iter().all(|(candidate, structure)| {
                     candidate.declared_in(structure).role == DeclaredRole::Field
                 });
                 let n_found = if are_fields { found.len() } else { 0 };

@@ -22,9 +22,9 @@ use std::sync::Arc;
 use memod_base::types::FileStructure;
 use memod_extract::extract;
 
-use super::{DefinitionCandidate, Packages, PathIndex, Resolver, StructureStore};
+use super::{DefinitionCandidate, Packages, PathIndex, ResolutionCache, Resolver, StructureStore};
 
-struct Files(Vec<Arc<FileStructure>>);
+struct Files(Vec<Arc<FileStructure>>, ResolutionCache);
 
 impl StructureStore for Files {
     fn structure_of(&self, file: u32) -> Arc<FileStructure> {
@@ -37,7 +37,7 @@ impl StructureStore for Files {
         true
     }
 
-    fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate> {
+    fn definitions_named(&self, name: &str) -> Arc<[DefinitionCandidate]> {
         let mut found = Vec::new();
         for (file, structure) in self.0.iter().enumerate() {
             for (id, declared) in structure.declared.iter().enumerate() {
@@ -45,7 +45,11 @@ impl StructureStore for Files {
                 found.extend(is_it.then_some(DefinitionCandidate { file: file as u32, declared: id as u32 }));
             }
         }
-        found
+        found.into()
+    }
+
+    fn resolution_cache(&self) -> &ResolutionCache {
+        &self.1
     }
 }
 
@@ -60,7 +64,7 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
     files.iter().for_each(|(path, text)| packages.add_manifest(path, text));
     let paths = PathIndex::new(files.iter().map(|(path, _)| (*path).to_owned())).with_packages(packages);
     let structures = files.iter().map(|(path, text)| Arc::new(extract(path, text).structure));
-    let structures = Files(structures.collect());
+    let structures = Files(structures.collect(), ResolutionCache::default());
     let candidates = structures.definitions_named(name);
     let mut resolver = Resolver::new(&paths, &structures, name, &candidates);
     let wanted = candidates.iter().map(|candidate| candidate.file).collect();

@@ -17,6 +17,8 @@ use super::worktree_structures::WorktreeStructures;
 const FAKE_WORDS: [&str; 8] = ["mock", "patch", "setattr", "stub", "spyOn", "doMock", "replace", "mockk"];
 /// Maximum numbers of requested names, of files that are read, and of lines that are listed.
 const MOST_NAMES: usize = 20;
+/// Maximum number of requested definitions whose files and types are looked for: each name of them is looked up.
+const MOST_OWNERS: usize = 200;
 const MOST_READ: usize = 60;
 const MOST_LISTED: usize = 10;
 
@@ -34,7 +36,7 @@ struct FakedNames<'a> {
 impl<'a> FakedNames<'a> {
     fn new(structures: &WorktreeStructures<'_>, targets: &'a QuestionTargets) -> Self {
         let (mut files, mut owners) = (HashSet::new(), HashSet::new());
-        for (key, found) in &targets.definitions {
+        for (key, found) in targets.definitions.iter().take(MOST_OWNERS) {
             files.extend(structures.paths.number_of(key.as_str()));
             let stem = file_name(key.as_str()).split('.').next().unwrap_or_default();
             owners.insert(stem.to_lowercase());

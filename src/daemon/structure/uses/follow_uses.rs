@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::time::Instant;
 
 use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, is_compound, last_part};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
+use super::find_uses::ResolvedUse;
 use super::method_sets;
 use super::overridden_members::add_overridden;
-use super::worktree_structures::{CodeNode, ResolvedUse, WorktreeStructures};
+use super::worktree_structures::{CodeNode, WorktreeStructures};
 
 /// Factor from the weight of a definition to that of its user, by the certainty of the use. The last one, for uses by name, is
 /// divided by the number of definitions that the name may mean. Checked with `benches/references/history.py` on commits that
@@ -46,7 +46,6 @@ pub(super) struct FollowLimits {
     pub(super) depth: u32,
     /// Steps that are less certain are found, but not followed.
     pub(super) least_certain: Certainty,
-    pub(super) until: Instant,
 }
 
 /// A definition that was reached by following uses.
@@ -137,14 +136,12 @@ impl FollowedSteps {
         step.map_or((1.0, Certainty::Exact), |step| (self.steps[step].weight, self.steps[step].certainty))
     }
 
-    /// Returns whether a limit is reached, and records in `cut` which.
-    fn check_limits(&mut self, bounds: &FollowLimits) -> bool {
+    /// Returns whether a limit is reached; what was cut is recorded here or in `structures`.
+    fn is_at_limit(&mut self, structures: &WorktreeStructures<'_>) -> bool {
         if self.steps.len() >= MOST_FOUND {
             self.cut = Some("more than 5,000 definitions are reached");
-        } else if Instant::now() >= bounds.until {
-            self.cut = Some("the time limit was reached");
         }
-        self.cut.is_some()
+        self.cut.is_some() || structures.is_past_deadline()
     }
 }
 
@@ -177,7 +174,7 @@ pub(super) fn follow_users(
             FollowedUses::Calls | FollowedUses::Uses => add_overridden(structures, &mut open)?,
         };
         for (name, wanted) in group_by_name(structures, &open) {
-            if reached.check_limits(bounds) || structures.is_past_deadline() {
+            if reached.is_at_limit(structures) {
                 break;
             }
             let candidates: Vec<DefinitionCandidate> = wanted.keys().copied().collect();
@@ -203,7 +200,7 @@ pub(super) fn follow_users(
                 reached.add_step(UseStep { node, depth, via, line: found.line, certainty, weight });
             }
         }
-        if reached.cut.is_some() {
+        if reached.cut.is_some() || structures.has_stopped() {
             break;
         }
         let mut new: Vec<usize> = (first_new..reached.steps.len()).collect();
@@ -269,8 +266,9 @@ fn add_implementers(
         if structures.is_past_deadline() {
             break;
         }
-        let (sure, types) = method_sets::find_implementers(structures, *interface)?;
-        for found in types {
+        let implementers = method_sets::find_implementers(structures, *interface)?;
+        let sure = implementers.certainty;
+        for found in implementers.types.iter().copied() {
             let line = found.declared_in(&structures.structure_of(found.file)).lines.0;
             let (weight, certainty) = reached.weight_and_certainty(*via);
             let (weight, certainty) = (weight * weigh_certainty(sure, 1) * DECAY, certainty.max(sure));
@@ -409,11 +407,19 @@ pub(super) fn follow_callees(
     for depth in 1..=bounds.depth {
         let mut new = Vec::new();
         for (caller, via) in open {
-            if reached.check_limits(bounds) {
+            if reached.is_at_limit(structures) {
                 return Ok(reached);
             }
             let structure = structures.structure_of(caller.file);
-            for used in structure.uses.iter().filter(|used| is_call_in(&structure, used, caller)) {
+            let calls: Vec<&NameUse> =
+                structure.uses.iter().filter(|used| is_call_in(&structure, used, caller)).collect();
+            for (n_done, used) in calls.iter().enumerate() {
+                if structures.is_past_deadline() {
+                    let own = &caller.declared_in(&structure).title;
+                    structures
+                        .note_stop(|| format!("{n_done} of {} calls in {own} were looked at", calls.len()));
+                    return Ok(reached);
+                }
                 let (found_certainty, meant) = structures.resolve_use(caller.file, &structure, used)?;
                 let n_meant = meant.len();
                 if n_meant == 0 || n_meant > MOST_MEANT && found_certainty != Certainty::Exact {

@@ -1,8 +1,9 @@
 //! Finds which types of Go implement an interface: those that have a method of each name that the interface requires.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
 
-use memod_base::types::{DeclaredItem, DeclaredRole, UseRole, is_compound, parent_dir};
+use memod_base::types::{DeclaredRole, UseRole, is_compound, parent_dir};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
@@ -16,6 +17,14 @@ const MOST_INTERFACES: usize = 8;
 /// The directory of a type's package, and the name of the type.
 type PackageType = (String, String);
 
+/// The types that have all methods of an interface.
+pub(super) struct Implementers {
+    /// The certainty that they implement it: parameters are not compared.
+    pub(super) certainty: Certainty,
+    pub(super) types: Vec<DefinitionCandidate>,
+    places: HashSet<PackageType>,
+}
+
 /// The methods of an interface.
 #[derive(Default)]
 struct MethodSet {
@@ -24,11 +33,24 @@ struct MethodSet {
     is_incomplete: bool,
 }
 
-/// Returns the types that have all methods of an interface, and the certainty of that: parameters are not compared.
+/// Returns the types that implement an interface. They are found once for each interface, because each of a thousand methods of one
+/// name may implement it.
 pub(super) fn find_implementers(
     structures: &WorktreeStructures<'_>,
     interface: DefinitionCandidate,
-) -> Result<(Certainty, Vec<DefinitionCandidate>), DatabaseError> {
+) -> Result<Rc<Implementers>, DatabaseError> {
+    if let Some(known) = structures.implementers.borrow().get(&interface) {
+        return Ok(Rc::clone(known));
+    }
+    let found = Rc::new(list_implementers(structures, interface)?);
+    structures.implementers.borrow_mut().insert(interface, Rc::clone(&found));
+    Ok(found)
+}
+
+fn list_implementers(
+    structures: &WorktreeStructures<'_>,
+    interface: DefinitionCandidate,
+) -> Result<Implementers, DatabaseError> {
     let mut wanted = MethodSet::default();
     collect_methods(structures, interface, MOST_EMBEDDED, &mut wanted)?;
     let is_telling = wanted.names.len() > 1 || wanted.names.iter().all(|name| is_compound(name));
@@ -39,25 +61,26 @@ pub(super) fn find_implementers(
         let both = places.map(|places| places.intersection(&having).cloned().collect());
         places = Some(both.unwrap_or(having));
     }
-    let mut found = Vec::new();
+    let (mut types, mut found_places) = (Vec::new(), HashSet::new());
     for (dir, name) in places.unwrap_or_default() {
-        found.extend(
-            structures
-                .find_candidates(&name)?
-                .iter()
-                .filter(|candidate| {
-                    package_dir(structures, **candidate) == dir
-                        && find_declared(structures, **candidate).role == DeclaredRole::Type
-                })
-                .copied(),
-        );
+        if structures.is_past_deadline() {
+            break;
+        }
+        for candidate in structures.find_candidates(&name)?.iter() {
+            let structure = structures.structure_of(candidate.file);
+            let declared = candidate.declared_in(&structure);
+            if declared.role == DeclaredRole::Type && package_dir(structures, *candidate) == dir {
+                types.push(*candidate);
+                found_places.insert((dir.clone(), declared.title.clone()));
+            }
+        }
     }
-    Ok((certainty, found))
+    Ok(Implementers { certainty, types, places: found_places })
 }
 
 /// Returns whether a member may implement a method of an interface of Go.
 pub(super) fn may_implement(structures: &WorktreeStructures<'_>, method: DefinitionCandidate) -> bool {
-    is_go(structures, method) && find_declared(structures, method).parent.is_none()
+    is_go(structures, method) && method.declared_in(&structures.structure_of(method.file)).parent.is_none()
 }
 
 /// Returns the methods of interfaces among `candidates` that a method of a type implements; all have the same name.
@@ -69,23 +92,17 @@ pub(super) fn find_implemented_methods(
     if !may_implement(structures, method) {
         return Ok(Vec::new());
     }
-    let own = (package_dir(structures, method), find_declared(structures, method).owner_title().to_owned());
+    let own = place_of_owner(structures, method);
     let mut found = Vec::new();
     let of_interfaces = candidates.iter().filter(|candidate| is_go(structures, **candidate));
-    let of_interfaces = of_interfaces
-        .filter_map(|candidate| Some((candidate, find_declared(structures, *candidate).parent?)));
+    let of_interfaces = of_interfaces.filter_map(|candidate| {
+        let structure = structures.structure_of(candidate.file);
+        Some((candidate, candidate.declared_in(&structure).parent?))
+    });
     for (candidate, interface) in of_interfaces.take(MOST_INTERFACES) {
         let interface = DefinitionCandidate { file: candidate.file, declared: interface };
-        let (_, types) = find_implementers(structures, interface)?;
-        found.extend(
-            types
-                .iter()
-                .any(|found| {
-                    package_dir(structures, *found) == own.0
-                        && find_declared(structures, *found).title == own.1
-                })
-                .then_some(*candidate),
-        );
+        let is_implemented = find_implementers(structures, interface)?.places.contains(&own);
+        found.extend(is_implemented.then_some(*candidate));
     }
     Ok(found)
 }
@@ -132,22 +149,21 @@ fn find_types_with_method(
 ) -> Result<BTreeSet<PackageType>, DatabaseError> {
     let candidates = structures.find_candidates(name)?;
     let methods = candidates.iter().filter(|candidate| {
-        let declared = find_declared(structures, **candidate);
+        let structure = structures.structure_of(candidate.file);
+        let declared = candidate.declared_in(&structure);
         is_go(structures, **candidate) && declared.role == DeclaredRole::Member && declared.parent.is_none()
     });
-    Ok(methods
-        .map(|method| {
-            (package_dir(structures, *method), find_declared(structures, *method).owner_title().to_owned())
-        })
-        .collect())
+    Ok(methods.map(|method| place_of_owner(structures, *method)).collect())
 }
 
-fn find_declared(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> DeclaredItem {
-    candidate.declared_in(&structures.structure_of(candidate.file)).clone()
+/// Returns the package and the name of the type of a method.
+fn place_of_owner(structures: &WorktreeStructures<'_>, method: DefinitionCandidate) -> PackageType {
+    let structure = structures.structure_of(method.file);
+    (package_dir(structures, method).to_owned(), method.declared_in(&structure).owner_title().to_owned())
 }
 
-fn package_dir(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> String {
-    parent_dir(structures.paths.path_of(candidate.file)).to_owned()
+fn package_dir<'s>(structures: &'s WorktreeStructures<'_>, candidate: DefinitionCandidate) -> &'s str {
+    parent_dir(structures.paths.path_of(candidate.file))
 }
 
 fn is_go(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> bool {

@@ -35,6 +35,12 @@ pub(super) struct TargetDefinition {
     pub(super) lines: (u32, u32),
 }
 
+impl From<&Definition> for TargetDefinition {
+    fn from(found: &Definition) -> Self {
+        Self { title: found.title.clone(), lines: found.lines }
+    }
+}
+
 /// The definitions that a question is about.
 #[derive(Default)]
 pub(super) struct QuestionTargets {
@@ -49,7 +55,12 @@ pub(super) struct QuestionTargets {
     pub(super) whole_file: Option<FileNumber>,
     /// A file from which no definitions and uses are extracted, if there is one.
     unsupported_file: Option<SourceKey>,
+    /// Number of definitions whose uses are not looked for, because too many have the name.
+    n_left_out: usize,
 }
+
+/// Maximum number of definitions of one name whose uses are looked for.
+const MOST_OF_NAME: usize = 1_000;
 
 impl QuestionTargets {
     /// Adds definitions of a file with all of their overloads.
@@ -61,10 +72,40 @@ impl QuestionTargets {
     ) {
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
         if !self.add_declared(structures, key, |_, declared| titles.contains(declared.title.as_str())) {
-            let named = definitions
-                .into_iter()
-                .map(|found| TargetDefinition { title: found.title, lines: found.lines });
-            self.definitions.extend(named.map(|named| (key.clone(), named)));
+            self.definitions.extend(definitions.iter().map(|found| (key.clone(), found.into())));
+        }
+    }
+
+    /// Adds definitions that were found by one name, ordered by file, each with its overloads. Of too many, only the first are looked
+    /// for; the others are only named.
+    fn add_named(&mut self, structures: &WorktreeStructures<'_>, found: Vec<(SourceKey, Definition)>) {
+        for of_file in found.chunk_by(|one, other| one.0 == other.0) {
+            let key = &of_file[0].0;
+            let named = || of_file.iter().map(|(key, found)| (key.clone(), found.into()));
+            let Some(file) = structures.paths.number_of(key.as_str()) else {
+                self.definitions.extend(named());
+                continue;
+            };
+            if self.declared.len() >= MOST_OF_NAME {
+                self.n_left_out += of_file.len();
+                self.definitions.extend(named());
+                continue;
+            }
+            let structure = structures.structure_of(file);
+            let mut ids: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (id, declared) in structure.declared.iter().enumerate() {
+                ids.entry(&declared.title).or_default().push(id);
+            }
+            let mut parts = None;
+            for (key, definition) in of_file {
+                let of_title = ids.get(definition.title.as_str()).map(Vec::as_slice).unwrap_or_default();
+                if self.declared.len() >= MOST_OF_NAME {
+                    self.n_left_out += 1;
+                    self.definitions.push((key.clone(), definition.into()));
+                } else if !self.add_ids(structures, (key, file), of_title, &mut parts) {
+                    self.definitions.push((key.clone(), definition.into()));
+                }
+            }
         }
     }
 
@@ -105,24 +146,38 @@ impl QuestionTargets {
     ) -> bool {
         let Some(file) = structures.paths.number_of(key.as_str()) else { return false };
         let structure = structures.structure_of(file);
+        let wanted = structure.declared.iter().enumerate().filter(|(id, own)| is_wanted(*id, own));
+        let ids: Vec<usize> = wanted.map(|(id, _)| id).collect();
+        self.add_ids(structures, (key, file), &ids, &mut None)
+    }
+
+    /// Adds definitions of a file by their numbers; returns whether there are any. `parts` are the definitions of the file that belong
+    /// to others, when they are known.
+    fn add_ids(
+        &mut self,
+        structures: &WorktreeStructures<'_>,
+        (key, file): (&SourceKey, FileNumber),
+        ids: &[usize],
+        parts: &mut Option<HashSet<usize>>,
+    ) -> bool {
+        let structure = structures.structure_of(file);
         if structure.is_empty() {
             self.unsupported_file.get_or_insert_with(|| key.clone());
         }
-        let (mut is_any, mut parts) = (false, None);
-        for (id, declared) in structure.declared.iter().enumerate() {
+        let (mut is_any, mut whole_titles) = (false, None);
+        for id in ids.iter().copied() {
+            let declared = &structure.declared[id];
             let own = DefinitionCandidate { file, declared: id as u32 };
-            if declared.role == DeclaredRole::Scope || !is_wanted(id, declared) {
+            if declared.role == DeclaredRole::Scope {
                 continue;
             }
             is_any = true;
             if self.known.insert(own) {
                 self.declared.push(own);
-                let (parts, whole_titles) = parts.get_or_insert_with(|| {
-                    let parts = list_parts_of_others(&structure);
-                    let wanted = structure.declared.iter().enumerate();
-                    let whole = wanted.filter(|(other, of)| !parts.contains(other) && is_wanted(*other, of));
-                    let titles: HashSet<&str> = whole.map(|(_, of)| of.title.as_str()).collect();
-                    (parts, titles)
+                let parts = parts.get_or_insert_with(|| list_parts_of_others(&structure));
+                let whole_titles = whole_titles.get_or_insert_with(|| -> HashSet<&str> {
+                    let whole = ids.iter().filter(|id| !parts.contains(id));
+                    whole.map(|id| structure.declared[*id].title.as_str()).collect()
                 });
                 // The setter of a property is listed alone if the question is about its line.
                 if parts.contains(&id) && whole_titles.contains(declared.title.as_str()) {
@@ -197,6 +252,16 @@ impl QuestionTargets {
     /// Returns the matcher that compares the names of tests with these definitions.
     pub(super) fn build_name_matcher(&self) -> NameMatcher {
         NameMatcher::new(self.definitions.iter().map(|(key, found)| (key.as_str(), found.title.as_str())))
+    }
+
+    /// Returns why uses of some of the definitions were not looked for, if too many have the name.
+    pub(super) fn why_left_out(&self) -> Option<String> {
+        let (n_all, n_asked) = (self.definitions.len(), self.definitions.len() - self.n_left_out);
+        (self.n_left_out > 0).then(|| {
+            format!(
+                "{n_all} definitions have the name, and only uses of the first {n_asked} were looked for; ask about one as PATH#NAME"
+            )
+        })
     }
 
     /// Returns the reason why an answer about these definitions lacks uses, if it does: the language of a file is not supported.
@@ -298,9 +363,7 @@ pub(super) fn find_targets(
         targets.add_definitions(structures, &key, found);
         return Ok(targets);
     }
-    for (key, found) in find_definitions(&request.shared, reader, at.worktree, target)? {
-        targets.add_definitions(structures, &key, vec![found]);
-    }
+    targets.add_named(structures, find_definitions(&request.shared, reader, at.worktree, target)?);
     if targets.definitions.is_empty() {
         targets.add_renamed_exports(structures, target)?;
     }

@@ -96,7 +96,7 @@ pub(super) fn answer_question(
 ) -> RpcResult<((ReachResult, usize), Vec<SourceKey>)> {
     let depth = choose_depth(question, params)?;
     let least_certain = question.least_certain_to_follow(params.all);
-    let bounds = FollowLimits { depth, least_certain, until: Instant::now() + BUDGET };
+    let (bounds, until) = (FollowLimits { depth, least_certain }, Instant::now() + BUDGET);
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let read = request.shared.engine.with_reader(|reader: &IndexReader| {
         reader.read_snapshot(|reader| -> RpcResult<_> {
@@ -105,7 +105,7 @@ pub(super) fn answer_question(
                 (&request.shared, reader),
                 (at.worktree, &at.layout.root),
                 gone,
-                bounds.until,
+                until,
             )?;
             let targets = match changes {
                 Some(changes) => find_changed_targets(reader, &structures, at, changes)?,
@@ -144,7 +144,8 @@ pub(super) fn answer_question(
                 (result.unsearched, result.n_more_unsearched) =
                     find_unsearched_files(reader, (at, &dir), &structures, &start)?;
             }
-            result.cut = structures.why_cut().map(str::to_owned).or(result.cut);
+            let too_many = targets.why_left_out().filter(|_| !structures.has_stopped());
+            result.cut = too_many.or_else(|| structures.why_cut()).or(result.cut);
             let entries =
                 read_entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
             Ok((result, targets, entries))

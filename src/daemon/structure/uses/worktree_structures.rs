@@ -3,30 +3,34 @@
 //! It finds which definition a use means, and which uses mean a definition.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::types::{
-    DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, TypedValue, UseReceiver, UseRole, WorktreeId,
-    last_part,
+    DeclaredItem, DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, WorktreeId, last_part,
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_proto::AnswerPart;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
-    Certainty, DefinitionCandidate, FileNumber, PathIndex, Resolver, StructureStore, has_overloads,
-    hyphenated_tag, shares_language,
+    Certainty, DefinitionCandidate, FileNumber, PathIndex, ResolutionCache, Resolver, StructureStore,
+    has_overloads,
 };
 use memod_text::words::{TokenForm, write_words};
 
+use super::BUDGET;
+use super::method_sets::Implementers;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::shared::Shared;
 
 /// Maximum number of definitions of one name that are distinguished: a name with more is too common to mean one of them.
 const MOST_CANDIDATES: usize = 1_000;
+/// Number of definitions from which those of a file are found by an index of their names.
+const MOST_SCANNED: usize = 200;
 /// Maximum number of structures in memory at once.
 const MOST_STRUCTURES: usize = 4_000;
 
@@ -49,28 +53,6 @@ impl From<DefinitionCandidate> for CodeNode {
     }
 }
 
-/// A use that may mean a wanted definition.
-#[derive(Clone, Debug)]
-pub(super) struct ResolvedUse {
-    pub(super) line: u32,
-    /// Byte in the line, 1-based.
-    pub(super) column: u32,
-    /// The definition around the use.
-    pub(super) within: CodeNode,
-    pub(super) role: UseRole,
-    /// Whether the use is part of an import.
-    pub(super) is_import: bool,
-    pub(super) certainty: Certainty,
-    /// The wanted definitions that the use may mean.
-    pub(super) meant: Vec<DefinitionCandidate>,
-    /// Number of all definitions that the use may mean.
-    pub(super) n_meant: usize,
-}
-
-/// All that determines what a use means: name, receiver, definition around it, role, number of arguments, and line if it is an import or
-/// the file has imports in blocks.
-type UseForm = (u32, UseReceiver, u32, UseRole, Option<u8>, Option<u32>);
-
 /// The files of a worktree, with what each declares and uses; read when needed.
 pub(super) struct WorktreeStructures<'a> {
     shared: &'a Shared,
@@ -91,6 +73,13 @@ pub(super) struct WorktreeStructures<'a> {
     cut_contents: Vec<u32>,
     /// Why an answer lacks something.
     cut: Cell<Option<&'static str>>,
+    /// What was not looked at when the deadline passed, and whether that is counted.
+    stopped: RefCell<Option<(String, bool)>>,
+    resolution_cache: ResolutionCache,
+    /// The definitions of each large file by their own names.
+    declared_names: RefCell<HashMap<FileNumber, HashMap<String, Vec<u32>>>>,
+    /// The types that implement each interface of Go that was looked at.
+    pub(super) implementers: RefCell<HashMap<DefinitionCandidate, Rc<Implementers>>>,
     /// Whether a part of the index could not be read.
     lacks_index: Cell<bool>,
 }
@@ -127,13 +116,21 @@ impl<'a> WorktreeStructures<'a> {
             work_left: Cell::new(usize::MAX),
             cut_contents,
             cut,
+            stopped: RefCell::default(),
+            resolution_cache: ResolutionCache::default(),
+            declared_names: RefCell::default(),
+            implementers: RefCell::default(),
             lacks_index: Cell::default(),
         })
     }
 
     /// Returns why an answer lacks something, if it does.
-    pub(super) fn why_cut(&self) -> Option<&'static str> {
-        if self.lacks_index.get() { Some(UNREADABLE_INDEX) } else { self.cut.get() }
+    pub(super) fn why_cut(&self) -> Option<String> {
+        if self.lacks_index.get() {
+            return Some(UNREADABLE_INDEX.to_owned());
+        }
+        let stopped = self.stopped.borrow().as_ref().map(|(why, _)| why.clone());
+        stopped.or_else(|| self.cut.get().map(str::to_owned))
     }
 
     /// Notes that the answer is not fresh if a part of the index could not be read.
@@ -148,148 +145,68 @@ impl<'a> WorktreeStructures<'a> {
         self.work_left.set(self.work_left.get().min(most));
     }
 
-    fn spend_work(&self) {
+    pub(super) fn spend_work(&self) {
         self.work_left.set(self.work_left.get().saturating_sub(1));
     }
 
     /// Returns whether the deadline has passed, or the allowed work is done; if so, records that as the reason why the answer is cut.
     pub(super) fn is_past_deadline(&self) -> bool {
-        let why = if self.work_left.get() == 0 {
-            "many uses of uses are left out"
-        } else if Instant::now() >= self.until {
-            "the time limit was reached"
-        } else {
-            return false;
-        };
-        self.cut.set(Some(why));
-        true
+        if self.work_left.get() == 0 {
+            self.cut.set(Some("many uses of uses are left out"));
+            return true;
+        }
+        let is_past = Instant::now() >= self.until;
+        if is_past {
+            let why =
+                || (format!("stopped after {} s: not all uses were looked at", BUDGET.as_secs()), false);
+            self.stopped.borrow_mut().get_or_insert_with(why);
+        }
+        is_past
     }
 
-    /// Returns the uses in all files that may mean one of the `wanted`, which all have this name.
-    pub(super) fn find_uses(
-        &self,
-        name: &str,
-        wanted: &[DefinitionCandidate],
-    ) -> Result<Vec<ResolvedUse>, DatabaseError> {
-        // The wanted definitions are always candidates, even if the name has too many definitions.
-        let mut candidates = self.find_candidates(name)?.to_vec();
-        let missing: Vec<_> = wanted.iter().filter(|own| !candidates.contains(own)).copied().collect();
-        candidates.extend(missing);
-        let mut resolver = Resolver::new(&self.paths, self, name, &candidates);
-        let mut files = BTreeSet::new();
-        let wanted_files: HashSet<FileNumber> = wanted.iter().map(|wanted| wanted.file).collect();
-        // Nearly every file has the word `default`, so importers of what has no other name are found by their modules.
-        let is_nameless = name == "default" && wanted.iter().all(|wanted| !self.is_member(*wanted));
-        let mut open = match is_nameless {
-            true => wanted_files.iter().copied().collect(),
-            false => self.find_files_with_name(name)?,
-        };
-        let tags: BTreeSet<String> =
-            wanted_files.iter().filter_map(|file| hyphenated_tag(self.paths.path_of(*file), name)).collect();
-        for tag in tags {
-            open.extend(self.find_files_with_name(&tag)?);
-        }
-        while !open.is_empty() {
-            // Code of other languages cannot use the definitions.
-            open.retain(|file| {
-                let path = self.paths.path_of(*file);
-                wanted_files.iter().any(|wanted| shares_language(path, self.paths.path_of(*wanted)))
-            });
-            let mut next = BTreeSet::new();
-            // The files of the definitions come first, because they say whether there is a default.
-            let (first, rest): (Vec<_>, Vec<_>) = open.iter().partition(|file| wanted_files.contains(file));
-            for file in first.into_iter().chain(rest).take_while(|_| !self.is_past_deadline()) {
-                self.spend_work();
-                let learned = resolver.learn_aliases(file, &self.structure_of(file), &wanted_files);
-                for name in &learned.names {
-                    next.extend(self.find_files_with_name(name)?);
-                }
-                for module in &learned.modules {
-                    next.extend(self.find_importers(*module)?);
-                }
-                files.insert(file);
-            }
-            open = next;
-        }
-        let files = files.into_iter().take_while(|_| !self.is_past_deadline());
-        Ok(files.flat_map(|file| self.find_uses_in(file, &resolver, wanted)).collect())
+    /// Returns whether the deadline passed while something was looked at.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.stopped.borrow().is_some()
     }
 
-    fn is_member(&self, candidate: DefinitionCandidate) -> bool {
-        candidate.declared_in(&self.structure_of(candidate.file)).role == DeclaredRole::Member
+    /// Records how many of the files with a name had been looked at when the deadline passed. The first call counts.
+    pub(super) fn note_progress(&self, name: &str, n_done: usize, n_files: usize) {
+        self.note_stop(|| format!("{n_done} of {n_files} files with the name {name} were looked at"));
     }
 
-    /// Returns the files that may import a file of JavaScript, by the words of its path and of its names in manifests.
-    fn find_importers(&self, module: FileNumber) -> Result<BTreeSet<FileNumber>, DatabaseError> {
-        let (words, near) = self.paths.words_of_imports(module);
-        let mut files: BTreeSet<FileNumber> = near.into_iter().collect();
-        for word in words {
-            files.extend(self.find_files_with_name(&word)?);
+    /// Records what had been looked at when the deadline passed. The first call counts.
+    pub(super) fn note_stop(&self, describe: impl FnOnce() -> String) {
+        let mut stopped = self.stopped.borrow_mut();
+        if let Some((why, is_counted @ false)) = stopped.as_mut() {
+            *why = format!("stopped after {} s: {}", BUDGET.as_secs(), describe());
+            *is_counted = true;
         }
-        Ok(files)
-    }
-
-    fn find_uses_in(
-        &self,
-        file: FileNumber,
-        resolver: &Resolver<'_>,
-        wanted: &[DefinitionCandidate],
-    ) -> Vec<ResolvedUse> {
-        let structure = self.structure_of(file);
-        // Uses of one form mean the same, so each form is resolved once. Imports in a block hold only there, and a variable may be
-        // set to values of several types.
-        let has_blocks = structure.imports.iter().any(|import| import.scope_lines.is_some());
-        let reset = list_reset_values(&structure);
-        let mut known: HashMap<UseForm, (Certainty, Vec<DefinitionCandidate>, usize)> = HashMap::new();
-        let mut found = Vec::new();
-        for used in resolver.find_uses(file, &structure).take_while(|_| !self.is_past_deadline()) {
-            let is_import = used.receiver == UseReceiver::Import;
-            let is_of_reset = matches!(used.receiver, UseReceiver::Named(path) if reset.contains(root_of(structure.name(path))));
-            let line = (is_import || has_blocks || is_of_reset).then_some(used.line);
-            let form = (used.name, used.receiver, used.within, used.role, used.n_arguments, line);
-            let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
-                self.spend_work();
-                let (certainty, all) = resolver.resolve_use(file, &structure, used);
-                let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));
-                (self.lower_if_overloaded(certainty, &meant, &other), meant, all.len())
-            });
-            let is_own = |meant: &DefinitionCandidate| meant.is_named_by(file, &structure, used);
-            if !meant.is_empty() && !meant.iter().all(is_own) {
-                found.push(ResolvedUse {
-                    line: used.line,
-                    column: used.column + 1,
-                    within: CodeNode { file, declared: used.enclosing_id() },
-                    role: used.role,
-                    is_import,
-                    certainty: *certainty,
-                    meant: meant.clone(),
-                    n_meant: *n_meant,
-                });
-            }
-        }
-        found
     }
 
     /// Lowers a certainty to likely if some of the other definitions that a use may mean are overloads of a meant one, because only
     /// the types of the arguments decide which of them is called.
-    fn lower_if_overloaded(
+    pub(super) fn lower_if_overloaded(
         &self,
         certainty: Certainty,
         meant: &[DefinitionCandidate],
         other: &[DefinitionCandidate],
     ) -> Certainty {
-        let is_overloaded = meant.iter().any(|one| other.iter().any(|other| self.is_overload(*one, *other)));
-        if is_overloaded { certainty.max(Certainty::Likely) } else { certainty }
-    }
-
-    /// Returns whether two definitions are overloads of one name in one file.
-    fn is_overload(&self, one: DefinitionCandidate, other: DefinitionCandidate) -> bool {
-        if one.file != other.file || one == other {
-            return false;
+        if certainty >= Certainty::Likely {
+            return certainty;
         }
-        let structure = self.structure_of(one.file);
-        let [one_title, other_title] = [one, other].map(|each| &each.declared_in(&structure).title);
-        one_title == other_title && has_overloads(self.paths.path_of(one.file))
+        let title_of = |one: &DefinitionCandidate| {
+            let structure = self.structure_of(one.file);
+            (one.file, one.declared_in(&structure).title.clone())
+        };
+        let with_overloads = meant.iter().filter(|one| has_overloads(self.paths.path_of(one.file)));
+        let mut by_title: HashMap<(FileNumber, String), Vec<DefinitionCandidate>> = HashMap::new();
+        with_overloads.for_each(|one| by_title.entry(title_of(one)).or_default().push(*one));
+        let is_overload = |other: &DefinitionCandidate| {
+            let same = by_title.get(&title_of(other));
+            same.is_some_and(|same| same.iter().any(|one| one != other))
+        };
+        let is_overloaded = !by_title.is_empty() && other.iter().any(is_overload);
+        if is_overloaded { Certainty::Likely } else { certainty }
     }
 
     /// Returns the definitions that a use may mean, all with one certainty.
@@ -310,12 +227,11 @@ impl<'a> WorktreeStructures<'a> {
             UseReceiver::None | UseReceiver::Import => renamed.map_or(written, |import| &import.name),
             _ => written,
         };
-        let candidates = self.find_candidates(name)?;
-        if candidates.is_empty() {
+        if self.find_candidates(name)?.is_empty() {
             return Ok((Certainty::ByName, Vec::new()));
         }
         let (certainty, meant) =
-            Resolver::new(&self.paths, self, name, &candidates).resolve_use(file, structure, used);
+            Resolver::with_all_definitions(&self.paths, self, name).resolve_use(file, structure, used);
         Ok((self.lower_if_overloaded(certainty, &meant, &meant), meant))
     }
 
@@ -367,10 +283,28 @@ impl<'a> WorktreeStructures<'a> {
     /// Returns the definitions with a name in one file.
     pub(super) fn list_declared(&self, file: FileNumber, name: &str) -> Vec<DefinitionCandidate> {
         let structure = self.structure_of(file);
-        let with_name = (0..).zip(&structure.declared).filter(|(_, declared)| {
+        let has_name = |declared: &DeclaredItem| {
             declared.role != DeclaredRole::Scope && declared.own_names().any(|own| own == name)
+        };
+        if structure.declared.len() < MOST_SCANNED {
+            let with_name = (0..).zip(&structure.declared).filter(|(_, declared)| has_name(declared));
+            return with_name.map(|(declared, _)| DefinitionCandidate { file, declared }).collect();
+        }
+        let mut indexes = self.declared_names.borrow_mut();
+        let index = indexes.entry(file).or_insert_with(|| {
+            let mut index: HashMap<String, Vec<u32>> = HashMap::new();
+            for (id, declared) in (0..).zip(&structure.declared) {
+                for own in declared.own_names() {
+                    index.entry(own.to_owned()).or_default().push(id);
+                }
+            }
+            index
         });
-        with_name.map(|(declared, _)| DefinitionCandidate { file, declared }).collect()
+        let ids = index.get(name).into_iter().flatten().copied();
+        let with_name = ids.filter(|id| has_name(&structure.declared[*id as usize]));
+        let mut found: Vec<_> = with_name.map(|declared| DefinitionCandidate { file, declared }).collect();
+        found.dedup(); // a definition may have a name twice
+        found
     }
 
     /// Returns the files whose text contains a name, and those that are not indexed to their end, ordered by path.
@@ -432,27 +366,15 @@ impl StructureStore for WorktreeStructures<'_> {
         self.n_steps.get() <= MOST_STEPS
     }
 
-    fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate> {
-        let read = self.find_candidates(name).map(|candidates| candidates.to_vec());
-        read.unwrap_or_else(|error| {
+    fn definitions_named(&self, name: &str) -> Arc<[DefinitionCandidate]> {
+        self.find_candidates(name).unwrap_or_else(|error| {
             tracing::warn!(name, %error, "the definitions of a name are left out of an answer");
             self.lacks_index.set(true);
-            Vec::new()
+            Arc::default()
         })
     }
-}
 
-/// Returns the names of the variables whose type differs between the lines of one function.
-fn list_reset_values(structure: &FileStructure) -> HashSet<&str> {
-    let mut first: HashMap<(u32, u32), &TypedValue> = HashMap::new();
-    let values = structure.values.iter().filter(|value| {
-        let known = *first.entry((value.name, value.within)).or_insert(value);
-        !known.is_set_like(value) || value.is_narrowed
-    });
-    values.map(|value| structure.name(value.name)).collect()
-}
-
-/// Returns the variable with which a path begins.
-fn root_of(path: &str) -> &str {
-    path.split('.').next().unwrap_or_default().trim_end_matches(['(', ')', '?'])
+    fn resolution_cache(&self) -> &ResolutionCache {
+        &self.resolution_cache
+    }
 }
