@@ -30,6 +30,9 @@ const MAX_UNANSWERED_FILES: u32 = 4;
 /// The places in the gates that a reading thread holds until it ends, or until its request no longer waits for it.
 type ReaderPlaces = Arc<Mutex<Option<(GatePass, Option<GatePass>)>>>;
 
+/// Returns the error for an answer about a worktree that is late, given how long it was waited for.
+type LateError = fn(&Path, Duration) -> RpcError;
+
 /// Runs blocking code on another thread. Use [`run_reading`] for code that reads a worktree.
 pub(in crate::daemon) async fn run_blocking<T: Send + 'static>(
     request: &Arc<RequestContext>,
@@ -81,7 +84,7 @@ pub(in crate::daemon) async fn run_reading<T: Send + 'static>(
     root: &Path,
     run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
-    run_reading_in(request, root, &ReaderPlaces::default(), run).await
+    run_reading_in(request, root, (&ReaderPlaces::default(), unanswered_error), run).await
 }
 
 /// Runs code that reads a snapshot and, through [`Freshness::disk`], files. If a file does not answer in time, the code runs again
@@ -96,7 +99,8 @@ pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
         at.disk = request.shared.disk_reads.begin_attempt(&root, &request.shared.gates);
         let (disk, run, at, places) =
             (Arc::clone(&at.disk), Arc::clone(&run), at.clone(), ReaderPlaces::default());
-        let mut done = pin!(run_reading_in(request, &root, &places, move |request| run(request, &at)));
+        let late = (&places, late_answer_error as LateError);
+        let mut done = pin!(run_reading_in(request, &root, late, move |request| run(request, &at)));
         while disk.find_stuck_path(FILE_SYSTEM_TIMEOUT).is_none() {
             let Ok(done) = timeout(FILE_SYSTEM_CHECK_INTERVAL, &mut done).await else { continue };
             if let Some(place) = disk.first_missed() {
@@ -109,11 +113,12 @@ pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
     Err(unanswered_error(&root, MAX_UNANSWERED_FILES * FILE_SYSTEM_TIMEOUT))
 }
 
-/// Like [`run_reading`]; puts the places that the thread holds into `places`, so that the caller can release them early.
+/// Like [`run_reading`]; puts the places that the thread holds into `places`, so that the caller can release them early, and makes the
+/// error for an answer that is late with `late_error`.
 async fn run_reading_in<T: Send + 'static>(
     request: &Arc<RequestContext>,
     root: &Path,
-    places: &ReaderPlaces,
+    (places, late_error): (&ReaderPlaces, LateError),
     run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
     let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
@@ -132,7 +137,7 @@ async fn run_reading_in<T: Send + 'static>(
         Ok(done) => done,
         Err(_) => {
             drop(turn);
-            timeout(READ_WAIT - TURN_LIMIT, done).await.map_err(|_| unanswered_error(root, READ_WAIT))?
+            timeout(READ_WAIT - TURN_LIMIT, done).await.map_err(|_| late_error(root, READ_WAIT))?
         }
     };
     done.map_err(|panic| panic_error(&panic))?
@@ -168,6 +173,13 @@ pub(in crate::daemon) fn unanswered_error(path: &Path, waited: Duration) -> RpcE
         format!("{}: its file system has not answered within {} ms", path.display(), waited.as_millis());
     RpcError::new(code::IO, message)
         .with_hint("check the mounted file system; other worktrees are not affected")
+}
+
+/// Returns the error for an answer that is late though no file was slow to read.
+fn late_answer_error(path: &Path, waited: Duration) -> RpcError {
+    let message = format!("{}: the answer was not ready within {} ms", path.display(), waited.as_millis());
+    let hint = "its files were read in time, so it is too much work, or the machine is busy: ask about one definition, as PATH#NAME";
+    RpcError::new(code::IO, message).with_hint(hint)
 }
 
 fn panic_error(panic: &tokio::task::JoinError) -> RpcError {
