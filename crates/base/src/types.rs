@@ -27,8 +27,8 @@ pub use self::exact_numbers::{parse_with_exact_metadata, parse_with_exact_number
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::file_structure::{
-    Arity, DeclaredItem, DeclaredRole, ExportedName, FileStructure, ImportedName, NameUse, TypedValue,
-    UseReceiver, UseRole, is_version,
+    Arity, DeclaredItem, DeclaredRole, ExportedName, FileStructure, ImportedName, LOCAL_MARK, NameUse,
+    TypedValue, UseReceiver, UseRole, is_version, without_local_mark,
 };
 pub use self::id_set::IdSet;
 pub use self::noun_form::{noun_form, suggest_names};

@@ -33,7 +33,7 @@ use documents::{asciidoc, markdown, notebook, rst};
 use lang::{FileFormat, Markup};
 
 /// Version of the extractors. Raise it when the result of any extractor changes, so that stored blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 30;
+pub const EXTRACTOR_VERSION: i64 = 31;
 
 /// Returns the name of a file's format, as it is stored with the content; `""` for a format without a name.
 pub fn format_name(path: &str, text: &str) -> &'static str {

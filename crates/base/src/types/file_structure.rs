@@ -76,6 +76,15 @@ impl FileStructure {
     }
 }
 
+/// Stands between the name of a variable and a number, in paths whose first name several variables of a file have: `order~2.total`.
+pub const LOCAL_MARK: char = '~';
+
+/// Returns a path without the number of its variable; `None` if it has none.
+pub fn without_local_mark(path: &str) -> Option<String> {
+    let (name, rest) = path.split_once(LOCAL_MARK)?;
+    Some(format!("{name}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit())))
+}
+
 /// A name brought in from another file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedName {

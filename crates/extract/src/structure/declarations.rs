@@ -195,6 +195,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let Some(scope) = self.scope_of_binding(node) {
             self.found.in_blocks.extend(bound.iter().map(|(name, at)| (*name, *at, scope.clone())));
         }
+        self.add_bindings(node, &bound);
+        self.add_open_values(node, &bound);
         self.found.bound.append(&mut bound);
     }
 
@@ -223,6 +225,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         });
         let Some((of, is_written)) = of.or_else(|| Some((self.value_path(node, declaration.3)?, false)))
         else {
+            self.add_open_value(node);
             return;
         };
         if let Some(list) = declared.first().filter(|first| first.kind() == "expression_list") {
@@ -236,7 +239,16 @@ impl<'a, 't> TreeWalker<'a, 't> {
             let field = is_field.then(|| Cow::Owned(format!("self.{name}")));
             for name in field.into_iter().chain([name]) {
                 let of = of.clone();
-                self.push_value(FoundValue { name, of, is_written, at, block_end: 0, is_narrowed: false });
+                let named_at = offset_in(&name, self.text).unwrap_or(at);
+                self.push_value(FoundValue {
+                    name,
+                    of,
+                    is_written,
+                    at,
+                    named_at,
+                    block_end: 0,
+                    is_narrowed: false,
+                });
             }
         }
     }
@@ -299,6 +311,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             of,
             is_written: true,
             at,
+            named_at: at,
             block_end: 0,
             is_narrowed: false,
         });

@@ -215,11 +215,20 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         let at = name.start_byte();
         self.found.bound.push((self.text_of(name), at));
+        self.add_bindings(node, &[(self.text_of(name), at)]);
         if let Some(of_type) = value_types::named_type(of_type, self.text)
             && of_type.to_marked_name() != "var"
         {
             let (name, of) = (Cow::Borrowed(self.text_of(name)), of_type.to_marked_name());
-            self.push_value(FoundValue { name, of, is_written: true, at, block_end: 0, is_narrowed: false });
+            self.push_value(FoundValue {
+                name,
+                of,
+                is_written: true,
+                at,
+                named_at: at,
+                block_end: 0,
+                is_narrowed: false,
+            });
         }
     }
 

@@ -47,6 +47,7 @@ impl<'t> TreeWalker<'_, 't> {
         let (block, at) = declared?;
         let lines = lines_of(self.with_head(block));
         self.found.bound.retain(|bound| *bound != (name, at));
+        self.found.bindings.retain(|binding| (binding.name, binding.at) != (name, at));
         self.found.in_blocks.retain(|bound| (bound.0, bound.1) != (name, at));
         Some(lines)
     }
@@ -94,7 +95,7 @@ impl<'t> TreeWalker<'_, 't> {
     }
 
     /// Returns the nodes around the current one, innermost first.
-    fn nodes_around(&self) -> impl Iterator<Item = Node<'t>> {
+    pub(super) fn nodes_around(&self) -> impl Iterator<Item = Node<'t>> {
         self.path.iter().rev().map(|(node, _)| *node)
     }
 }

@@ -5,6 +5,8 @@
 //! [`macros`] the arguments of a macro.
 
 mod arity;
+mod binding_scopes;
+mod bindings;
 mod client_scripts;
 mod constructor_calls;
 mod declarations;
@@ -25,19 +27,22 @@ mod python_names;
 mod python_strings;
 mod typed_fields;
 mod value_types;
+mod value_writer;
 mod walker;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use self::bindings::{Bindings, FoundBinding};
 use self::client_scripts::ClientScripts;
 use self::locals::{DefinitionIndex, LocalNames};
 pub(super) use self::name_uses::walk_names;
 pub(super) use self::node_marks::NodeKindMarks;
+use self::value_writer::ValueWriter;
 pub(super) use self::walker::walk_tree;
 use memod_base::types::{
-    Arity, DeclaredItem, DeclaredRole, ExportedName, FileStructure, NameUse, TypedValue, UseReceiver, UseRole,
+    Arity, DeclaredItem, DeclaredRole, ExportedName, FileStructure, NameUse, UseReceiver, UseRole,
 };
 
 use crate::c_family::ReadableCode;
@@ -51,6 +56,9 @@ use crate::definitions::tags::TagKind;
 const MAX_USES: usize = 50_000;
 /// Longest name or receiver, in bytes.
 const MAX_NAME_BYTES: usize = 120;
+
+/// Begins a path whose first name stands before `::`, and so is the name of a module or a type, and no variable.
+const SCOPED_PATH: char = '\u{1}';
 
 /// A use as the walk finds it, before local names are dropped.
 pub(super) struct FoundUse<'a> {
@@ -72,10 +80,24 @@ impl FoundUse<'_> {
     }
 
     /// Returns the receiver, with the number of its path.
-    fn number_receiver(&self, locals: &LocalNames<'_, '_>, names: &mut NumberedNames) -> UseReceiver {
+    fn number_receiver(
+        &self,
+        locals: &LocalNames<'_, '_>,
+        bindings: &Bindings<'_>,
+        names: &mut NumberedNames,
+    ) -> UseReceiver {
         match &self.receiver {
             FoundReceiver::None => UseReceiver::None,
             FoundReceiver::Own => UseReceiver::Own,
+            FoundReceiver::Named(path) if let Some(scoped) = path.strip_prefix(SCOPED_PATH) => {
+                match locals.has_type_parameter(bindings::first_name(scoped), self.at) {
+                    true => UseReceiver::Other,
+                    false => UseReceiver::Named(names.number_of(scoped)),
+                }
+            }
+            FoundReceiver::Named(path) if let Some(renamed) = bindings.rename_path(path, self.at) => {
+                UseReceiver::Named(names.number_of(&renamed))
+            }
             // The path begins with a variable that has the name of a module, or with a type parameter.
             FoundReceiver::Named(path) if locals.starts_with_local_name(path, self.at, self.is_value) => {
                 UseReceiver::Other
@@ -107,6 +129,8 @@ pub(super) struct FoundNames<'a> {
     uses: Vec<FoundUse<'a>>,
     /// Bound names, parameters and variables, with their byte offsets.
     bound: Vec<(&'a str, usize)>,
+    /// The same, with the bytes in which each is known.
+    bindings: Vec<FoundBinding<'a>>,
     /// Names that a function does not bind, although it sets them, with the byte offsets of the statements that say so.
     unbound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
@@ -138,9 +162,11 @@ struct FoundValue<'a> {
     /// Whether `of` is a type that the text names.
     is_written: bool,
     at: usize,
+    /// Byte at which the name begins.
+    named_at: usize,
     /// Byte at which the block around it ends.
     block_end: usize,
-    /// Whether a condition narrows the type; see [`TypedValue`].
+    /// Whether a condition narrows the type; see [`memod_base::types::TypedValue`].
     is_narrowed: bool,
 }
 
@@ -242,6 +268,9 @@ impl<'a> FoundNames<'a> {
         let bound = (&*self.bound, &*self.unbound);
         let locals =
             LocalNames::new(&around, bound, (self.type_parameters, self.scoped, in_blocks), imported);
+        self.bindings.retain(|binding| !own_names.contains(&binding.at));
+        let outer = list_outer_names(&structure.imports, items, &self.values, &around);
+        let bindings = Bindings::new(self.bindings, &self.unbound, &outer, &around);
         let mut names = NumberedNames::default();
         for found in self.uses {
             let within = around.innermost_definition(found.at);
@@ -254,7 +283,7 @@ impl<'a> FoundNames<'a> {
                 structure.lacks_uses = true;
                 break;
             }
-            let receiver = found.number_receiver(&locals, &mut names);
+            let receiver = found.number_receiver(&locals, &bindings, &mut names);
             let name = names.number_of(&found.name);
             structure.uses.push(NameUse {
                 name,
@@ -267,64 +296,16 @@ impl<'a> FoundNames<'a> {
             });
         }
         structure.lacks_uses |= self.values.len() > MAX_USES;
-        let writer = ValueWriter { locals: &locals, own_names: &own_names, lines, n_bytes: text.len() };
+        let writer = ValueWriter {
+            locals: &locals,
+            bindings: &bindings,
+            own_names: &own_names,
+            lines,
+            n_bytes: text.len(),
+        };
         structure.values = writer.list_values(self.values, &around, &mut names);
         structure.names = names.names;
         structure
-    }
-}
-
-/// Lists the values of a file with the definitions and blocks around them.
-struct ValueWriter<'w, 'a, 'o> {
-    locals: &'w LocalNames<'a, 'o>,
-    /// Byte offsets of the names of definitions.
-    own_names: &'w HashSet<usize>,
-    lines: &'w LineIndex,
-    n_bytes: usize,
-}
-
-impl ValueWriter<'_, '_, '_> {
-    fn list_values(
-        &self,
-        values: Vec<FoundValue<'_>>,
-        around: &DefinitionIndex<'_, '_>,
-        names: &mut NumberedNames,
-    ) -> Vec<TypedValue> {
-        let mut listed = Vec::new();
-        let mut last_set: HashMap<(u32, u32), TypedValue> = HashMap::new();
-        for FoundValue { name, of, is_written, at, block_end, is_narrowed } in
-            values.into_iter().take(MAX_USES)
-        {
-            // A value whose type is a type parameter has no known type, but hides outer values of the same name.
-            let is_open = is_written && self.locals.has_type_parameter(of.trim_end_matches('?'), at);
-            let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
-            // A constant is a definition itself, so its value is known in the scope around it.
-            let is_defined = self.own_names.contains(&at);
-            let within = around
-                .innermost_definition(at)
-                .and_then(|id| if is_defined { around.parents[id] } else { Some(id) });
-            let last_line = if block_end >= self.n_bytes { u32::MAX } else { self.lines.line_at(block_end) };
-            let value = TypedValue {
-                name: names.number_of(&name),
-                of: names.number_of(&of),
-                within: within.map_or(0, |id| id as u32 + 1),
-                is_written,
-                line: self.lines.line_at(at),
-                last_line,
-                is_narrowed,
-            };
-            if is_narrowed {
-                listed.push(value);
-                continue;
-            }
-            // A value that is set once more to the same in the same block stays as it is.
-            let before = last_set.insert((value.name, value.within), value);
-            if !before.is_some_and(|before| before.is_set_like(&value) && before.last_line >= value.last_line)
-            {
-                listed.push(value);
-            }
-        }
-        listed
     }
 }
 
@@ -363,6 +344,23 @@ impl NumberedNames {
         self.names.push(name.to_owned());
         next
     }
+}
+
+/// Returns the names that a file has outside of functions, which a variable may hide: of imports, definitions and values.
+fn list_outer_names<'n>(
+    imports: &'n [memod_base::types::ImportedName],
+    items: &'n [DefinitionItem<'_>],
+    values: &'n [FoundValue<'_>],
+    around: &DefinitionIndex<'_, '_>,
+) -> HashSet<&'n str> {
+    let imported = imports.iter().map(|import| import.local.as_str());
+    let defined = items.iter().flat_map(|item| item.names.iter().map(|name| &**name));
+    let is_outer = |value: &&FoundValue<'_>| {
+        let definition = around.innermost_definition(value.at);
+        definition.is_none_or(|definition| !items[definition].kind.is_callable())
+    };
+    let set = values.iter().filter(is_outer).map(|value| &*value.name);
+    imported.chain(defined).chain(set).collect()
 }
 
 /// Returns the index of the parent of each item.

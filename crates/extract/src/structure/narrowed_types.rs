@@ -124,6 +124,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 of: Cow::Owned(of),
                 is_written: true,
                 at: from,
+                named_at: value.start_byte().max(from),
                 block_end,
                 is_narrowed: true,
             });

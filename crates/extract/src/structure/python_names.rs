@@ -35,6 +35,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "yield" if self.is_in_fixture() => self.add_returned_value(node),
             "as_pattern" => {
                 self.add_context_value(node);
+                self.add_caught_value(node);
                 self.add_captured_name(node);
             }
             "dotted_name" | "splat_pattern" => self.add_captured_name(node),
@@ -146,13 +147,14 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    fn add_value(&mut self, name: Cow<'a, str>, path: String, at: usize) {
+    pub(super) fn add_value(&mut self, name: Cow<'a, str>, path: String, at: usize) {
         if path.len() <= MAX_NAME_BYTES {
             self.push_value(FoundValue {
                 name,
                 of: Cow::Owned(path),
                 is_written: false,
                 at,
+                named_at: at,
                 block_end: 0,
                 is_narrowed: false,
             });

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use memod_base::types::{UseRole, last_part};
 use tree_sitter::Node;
 
+use super::languages::ImportSyntax;
 use super::node_text::{create_import, field_text, lines_of, named_children};
 use super::python_names::string_content;
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
-use super::{FoundReceiver, FoundUse, MAX_NAME_BYTES};
+use super::{FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES};
 
 /// Functions whose second argument is the name of an attribute of the first.
 const ATTRIBUTE_CALLS: [&str; 4] = ["getattr", "setattr", "hasattr", "delattr"];
@@ -22,6 +23,10 @@ const GETTERS: [&str; 2] = ["attrgetter", "methodcaller"];
 const COPYING_CALLS: [&str; 3] = ["replace", "evolve", "_replace"];
 /// Kinds of nodes around a name that a pattern of `match` binds.
 const CAPTURING: [&str; 3] = ["case_pattern", "keyword_pattern", "union_pattern"];
+
+/// Values of Python that have no members of a type of the repository.
+const LITERALS: [&str; 10] =
+    ["dictionary", "false", "float", "integer", "list", "none", "set", "string", "true", "tuple"];
 
 impl<'a, 't> TreeWalker<'a, 't> {
     /// Records the attributes that a call names in strings, and a call that may be of a value.
@@ -97,8 +102,84 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "as_pattern" if around == "case_pattern" => named_children(node).pop(),
             _ => None,
         };
-        let name = name.filter(|name| name.kind() == "identifier");
-        self.found.bound.extend(name.map(|name| (self.text_of(name), name.start_byte())));
+        let Some(name) = name.filter(|name| name.kind() == "identifier") else { return };
+        let bound = [(self.text_of(name), name.start_byte())];
+        self.found.bound.extend(bound);
+        self.add_bindings(node, &bound);
+        let class = node.named_child(0).filter(|_| node.kind() == "as_pattern").and_then(pattern_class);
+        match class {
+            Some(class) => self.add_written_value(name, self.text_of(class).to_owned()),
+            None => self.add_value(Cow::Borrowed(bound[0].0), String::new(), bound[0].1),
+        }
+    }
+
+    /// Records the type of the exception that an `except` clause binds: one, or all of a tuple.
+    pub(super) fn add_caught_value(&mut self, node: Node<'t>) {
+        let is_caught = self
+            .path
+            .last()
+            .is_some_and(|(around, _)| matches!(around.kind(), "except_clause" | "except_group_clause"));
+        let target = node.child_by_field_name("alias").and_then(|alias| alias.named_child(0));
+        let (Some(target), Some(caught)) =
+            (target.filter(|target| is_caught && target.kind() == "identifier"), node.named_child(0))
+        else {
+            return;
+        };
+        let types = if caught.kind() == "tuple" { named_children(caught) } else { vec![caught] };
+        if types.iter().all(|of_type| matches!(of_type.kind(), "identifier" | "attribute")) {
+            let names: Vec<&str> = types.into_iter().map(|of_type| self.text_of(of_type)).collect();
+            self.add_written_value(target, names.join("|"));
+        }
+    }
+
+    fn add_written_value(&mut self, name: Node<'t>, of: String) {
+        let at = name.start_byte();
+        if of.len() <= MAX_NAME_BYTES {
+            self.push_value(FoundValue {
+                name: Cow::Borrowed(self.text_of(name)),
+                of: Cow::Owned(of),
+                is_written: true,
+                at,
+                named_at: at,
+                block_end: 0,
+                is_narrowed: false,
+            });
+        }
+    }
+
+    /// Records that the names which a loop, a clause or several values at once set have no known type from there on.
+    pub(super) fn add_open_values(&mut self, node: Node<'t>, names: &[(&'a str, usize)]) {
+        if self.nodes.import_syntax != ImportSyntax::Python {
+            return;
+        }
+        let is_open = match node.kind() {
+            "for_statement" => true,
+            "assignment" => node.child_by_field_name("left").is_some_and(|left| left.named_child_count() > 1),
+            "as_pattern_target" => self.is_open_target(),
+            _ => false,
+        };
+        for (name, at) in names.iter().filter(|_| is_open) {
+            self.add_value(Cow::Borrowed(name), String::new(), *at);
+        }
+    }
+
+    /// Returns whether the name behind `as` at the current node gets no type from what is before.
+    fn is_open_target(&self) -> bool {
+        let mut around = self.nodes_around();
+        let value = around.next().and_then(|pattern| pattern.named_child(0));
+        let is_with = around.next().is_some_and(|item| item.kind() == "with_item");
+        is_with && value.is_none_or(|value| self.expression_path(value, MAX_RECEIVER_PARTS).is_none())
+    }
+
+    /// Records that an assignment to a variable has no known type, unless it sets `None` or a literal, which only stands for a later value.
+    pub(super) fn add_open_value(&mut self, node: Node<'t>) {
+        let set = |field| node.child_by_field_name(field);
+        let name = ["left", "name"].into_iter().find_map(set).filter(|name| name.kind() == "identifier");
+        let value =
+            ["right", "value"].into_iter().find_map(set).filter(|value| !LITERALS.contains(&value.kind()));
+        if let (ImportSyntax::Python, Some(name), Some(_)) = (self.nodes.import_syntax, name, value) {
+            self.add_value(Cow::Borrowed(self.text_of(name)), String::new(), name.start_byte());
+        }
     }
 
     /// Records that a function does not bind the names of a `global` or `nonlocal` statement.
@@ -195,4 +276,10 @@ fn is_identifier(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Returns the class in a pattern of Python: `Order` in `Order(total=0)`.
+fn pattern_class(pattern: Node<'_>) -> Option<Node<'_>> {
+    let inner = if pattern.kind() == "case_pattern" { pattern.named_child(0)? } else { pattern };
+    inner.named_child(0).filter(|class| inner.kind() == "class_pattern" && class.kind() == "dotted_name")
 }

@@ -17,8 +17,8 @@ const HOLDERS: [&str; 5] = ["Arc", "Box", "Optional", "Promise", "Rc"];
 /// Types of Rust whose value must be unwrapped before use.
 const WRAPPERS: [&str; 2] = ["Option", "Result"];
 
-/// Types that mean any value.
-const ANY: [&str; 5] = ["Any", "Object", "any", "object", "unknown"];
+/// Types that mean any value, and the word of Java for the type of what a variable is set to.
+const ANY: [&str; 6] = ["Any", "Object", "any", "object", "unknown", "var"];
 
 /// A declaration that may name a type: kind of node, field of the names, field of the type, field of the value. If the field
 /// of the names is empty, the first child is the name; if another field is empty, the node has no such field.
@@ -46,6 +46,11 @@ pub(super) fn declared_type<'a>(
     text: &'a str,
 ) -> Option<NamedType<'a>> {
     let (_, _, type_field, value_field) = declaration;
+    if node.kind() == "catch_formal_parameter" {
+        let mut cursor = node.walk();
+        let caught = node.named_children(&mut cursor).find(|child| child.kind() == "catch_type")?;
+        return named_type(caught.named_child(0).filter(|_| caught.named_child_count() == 1)?, text);
+    }
     let of_type = node.child_by_field_name(type_field).and_then(|written| named_type(written, text));
     of_type.or_else(|| created_type(node.child_by_field_name(value_field)?, text, MAX_DEPTH))
 }

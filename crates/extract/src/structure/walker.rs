@@ -12,7 +12,8 @@ use super::python_names::PytestNames;
 use crate::components::ComponentFormat;
 
 use super::{
-    FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, javascript_imports, macros,
+    FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, SCOPED_PATH, arity, imports, javascript_imports,
+    macros,
 };
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
@@ -25,6 +26,8 @@ const MAX_PATTERN_NODES: usize = 1_000;
 pub(super) const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
 /// Kind of the node `a` in `{ a }`.
 const SHORTHAND_PROPERTY: &str = "shorthand_property_identifier";
+/// Kinds of nodes in which `::` is between two names.
+const SCOPED_MEMBERS: [&str; 3] = ["qualified_identifier", "scoped_identifier", "scoped_type_identifier"];
 /// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
@@ -278,8 +281,21 @@ impl<'a, 't> TreeWalker<'a, 't> {
             |path: &str| member_kind == "scoped_identifier" && path.split('.').next() == Some("self");
         match self.expression_path(node, MAX_RECEIVER_PARTS) {
             Some(path) if is_module(&path) => FoundReceiver::Named(path),
+            Some(path) if SCOPED_MEMBERS.contains(&member_kind) && !path.contains('.') => {
+                self.receiver_of_scoped(path)
+            }
             Some(path) => self.receiver_of_path(path),
             None => FoundReceiver::Other,
+        }
+    }
+
+    /// Returns the receiver for a path whose first name stands before `::`.
+    pub(super) fn receiver_of_scoped(&self, path: String) -> FoundReceiver {
+        match self.receiver_of_path(path) {
+            FoundReceiver::Named(path) if !path.starts_with(SCOPED_PATH) => {
+                FoundReceiver::Named(format!("{SCOPED_PATH}{path}"))
+            }
+            other => other,
         }
     }
 
@@ -312,7 +328,13 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
             let own = self.text_of(node.child_by_field_name(field)?);
             let path = match node.child_by_field_name(object) {
-                Some(object) => format!("{}.{own}", self.expression_path(object, most)?),
+                Some(object) => {
+                    let object = self.expression_path(object, most)?;
+                    let is_scoped = SCOPED_MEMBERS.contains(&kind) && !object.contains('.');
+                    let is_name =
+                        is_scoped && !object.starts_with(SCOPED_PATH) && !self.is_self_name(&object);
+                    if is_name { format!("{SCOPED_PATH}{object}.{own}") } else { format!("{object}.{own}") }
+                }
                 None => own.to_owned(),
             };
             let is_call = self.nodes.calls.iter().any(|call| call.0 == kind);

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{DeclaredRole, TypedValue, last_part};
+use memod_base::types::{DeclaredRole, LOCAL_MARK, TypedValue, last_part};
 
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
@@ -164,6 +164,8 @@ impl Resolver<'_> {
                 values.retain(|value| !value.is_narrowed);
                 self.common_type(place, &values)
             }
+            // What is outside of the function is hidden.
+            None if name.contains(LOCAL_MARK) => None,
             None => self.type_of_constant(place, None, name),
         }
     }

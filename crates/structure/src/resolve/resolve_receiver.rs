@@ -1,6 +1,6 @@
 //! Resolves names behind a receiver: the enclosing type, a module, a type or a value.
 
-use memod_base::types::{DeclaredRole, TypedValue, last_part};
+use memod_base::types::{DeclaredRole, TypedValue, last_part, without_local_mark};
 
 use super::infer_types::TypeName;
 use super::javascript_exports::Exported;
@@ -90,6 +90,9 @@ impl Resolver<'_> {
         if let Some(type_name) = self.infer_type(place, path) {
             return self.resolve_typed_value(place, &type_name);
         }
+        if let Some(plain) = without_local_mark(path) {
+            return self.resolve_on_local(place, path, &plain);
+        }
         if self.is_call_on_value(place, path) {
             return self.resolve_untyped_value(place);
         }
@@ -122,6 +125,29 @@ impl Resolver<'_> {
         // The path names a type of another library.
         let is_type = type_name.starts_with(char::is_uppercase) && place.family != LanguageFamily::Go;
         if is_type { (Certainty::ByName, Vec::new()) } else { self.resolve_untyped_value(place) }
+    }
+
+    /// Resolves a member of a variable without a known type that hides something of its name. What is outside of the function with that
+    /// name is another value, so at most the members of an object of another file are likely.
+    fn resolve_on_local(
+        &self,
+        place: &UsePlace<'_>,
+        path: &str,
+        plain: &str,
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
+        let own_name = last_part(plain).trim_end_matches(['(', ')', '?']);
+        let members = self.members_with_owner(place.family, own_name).collect();
+        let mut members = self.retain_members_of_local(place, path, members);
+        members.retain(|member| {
+            let structure = self.structures.structure_of(member.file);
+            let holder = member.declared_in(&structure).parent;
+            member.file != place.file || structure.find_item(holder).is_some_and(|holder| holder.is_callable)
+        });
+        match members.as_slice() {
+            [only] if only.file == place.file => (Certainty::Exact, members),
+            [_] if place.family == LanguageFamily::JavaScript => (Certainty::Likely, members),
+            _ => self.resolve_untyped_value(place),
+        }
     }
 
     /// Returns `members` without those of other variables of the name: a member that is set on another `watch` is none of this one.

@@ -15,6 +15,7 @@ mod python_fixtures;
 mod python_keys;
 mod python_names;
 mod python_types;
+mod shadowed_names;
 mod visibility;
 
 use std::sync::Arc;
