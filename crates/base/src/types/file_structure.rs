@@ -63,7 +63,9 @@ impl FileStructure {
     /// for the whole file count.
     pub fn imports_binding(&self, local: &str, line: Option<u32>) -> Vec<&ImportedName> {
         let width = |import: &ImportedName| import.scope_lines.map_or(u32::MAX, |(first, last)| last - first);
-        let is_known = |import: &&ImportedName| import.local == local && import.holds_on(line);
+        let is_known = |import: &&ImportedName| {
+            import.local == local && import.holds_on(line) && !import.module.starts_with("using ")
+        };
         let mut found: Vec<&ImportedName> = self.imports.iter().filter(is_known).collect();
         let narrowest = found.iter().map(|import| width(import)).min();
         found.retain(|import| Some(width(import)) == narrowest);
@@ -90,7 +92,7 @@ pub fn without_local_mark(path: &str) -> Option<String> {
 pub struct ImportedName {
     /// The name in this file; empty if all names of the module are brought in.
     pub local: String,
-    /// The module as written: `../a.js`, `crate::a`, `.b`, `net/http`, `a.b`.
+    /// The module as written: `../a.js`, `crate::a`, `.b`, `net/http`, `a.b`; for a namespace of C++, `using ` and its path.
     pub module: String,
     /// The name in the module; empty if the module itself is brought in.
     pub name: String,

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memod_base::types::{UseRole, last_part};
+use memod_base::types::{ImportedName, UseRole, last_part};
 use tree_sitter::Node;
 
 use super::languages::{ImportSyntax, TEMPLATE_PARAMETERS};
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 use super::{
-    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, node_marks, offset_in,
-    value_types,
+    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, node_marks,
+    offset_in, value_types,
 };
 
 /// Most declarators around a name, such as pointers and arrays.
@@ -79,6 +79,13 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "record_pattern_component" | "type_pattern" => self.add_java_pattern(node),
             "type_case" => self.add_type_case(node),
             "if_statement" => self.add_instance_condition(node),
+            _ if node_marks::NAMESPACE_USES.contains(&kind) => {
+                let scope = self.import_scope(node);
+                let line = node.start_position().row as u32 + 1;
+                let used = imports::used_namespace(self.text_of(node));
+                let used = used.map(|used| ImportedName { scope_lines: scope, line, ..used });
+                self.found.imports.extend(used);
+            }
             _ => {}
         }
         if self.nodes.callables.contains(&kind) {
@@ -216,7 +223,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "" => node.named_child(0).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
         };
-        if self.makes_type(node) {
+        if self.makes_type(node) || self.has_type_around(node) {
             return;
         }
         let of = self.union_of(node, declaration).map(|of| (Cow::Owned(of), true));
@@ -251,6 +258,16 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 });
             }
         }
+    }
+
+    /// Returns whether a declarator of Java is in a declaration that writes the type of its variable.
+    fn has_type_around(&self, node: Node<'_>) -> bool {
+        let around = self.path.last().map(|(around, _)| *around);
+        let around = around.filter(|_| self.nodes.import_syntax == ImportSyntax::Java);
+        let written = around
+            .filter(|around| around.kind().ends_with("_declaration") && node.kind() == "variable_declarator")
+            .and_then(|around| around.child_by_field_name("type"));
+        written.is_some_and(|written| value_types::named_type(written, self.text).is_some())
     }
 
     /// Returns whether an assignment of Python makes a type by a call, so that its name is no value.

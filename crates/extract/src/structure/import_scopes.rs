@@ -29,7 +29,11 @@ impl<'t> TreeWalker<'_, 't> {
                 self.nodes_around().find(block).map(|block| self.with_head(block))
             }
             ImportSyntax::JavaScript => self.block_around(),
-            ImportSyntax::Go | ImportSyntax::Java | ImportSyntax::C => None,
+            ImportSyntax::C => self
+                .nodes_around()
+                .find(|node| node.kind() == "compound_statement")
+                .map(|block| self.with_head(block)),
+            ImportSyntax::Go | ImportSyntax::Java => None,
         }
         .map(lines_of)
     }

@@ -172,6 +172,24 @@ fn c_imports(statement: &str) -> Vec<ImportedName> {
     if quote == "<" && is_standard_header(path) { Vec::new() } else { vec![create_import("", path, "")] }
 }
 
+/// Returns the name that a statement of C++ brings in, with its path as the module: `using a::Order;`, `namespace x = a::b;`; an empty name stands for
+/// all names of a namespace.
+pub(super) fn used_namespace(statement: &str) -> Option<ImportedName> {
+    let statement = statement.trim_end_matches(';');
+    let (name, path) = match statement.strip_prefix("namespace") {
+        Some(alias) => alias.split_once('=')?,
+        None => {
+            let used = statement.strip_prefix("using")?.trim();
+            match used.strip_prefix("namespace ") {
+                Some(path) => ("", path),
+                None => (used.rsplit("::").next()?, used.trim_start_matches("typename ")),
+            }
+        }
+    };
+    let path = path.trim().trim_start_matches("::");
+    (!path.contains(char::is_whitespace)).then(|| create_import(name.trim(), &format!("using {path}"), ""))
+}
+
 /// Returns whether a header in angle brackets is in the standard library of C or C++; C++ headers have no ending.
 fn is_standard_header(path: &str) -> bool {
     match path.strip_suffix(".h") {

@@ -2,11 +2,15 @@
 
 use tree_sitter::Node;
 
-use super::FoundReceiver;
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
+use super::{FoundReceiver, bindings};
 
 /// Most tokens of a macro's arguments that are read; longer arguments are data.
 const MAX_TOKENS: u32 = 2_000;
+/// Most bars before a name between which parameters of closures are looked for.
+const MAX_CLOSURES: usize = 8;
+/// Longest parameters of a closure, in bytes.
+const MAX_PARAMETERS_BYTES: usize = 100;
 
 /// Returns the receiver of a name among the tokens of `around`, and whether the name is called.
 pub(super) fn receiver_among_tokens(
@@ -19,12 +23,31 @@ pub(super) fn receiver_among_tokens(
     }
     let is_call = name.next_sibling().is_some_and(|next| is_arguments(walker, next));
     let receiver = match name.prev_sibling().filter(is_separator) {
-        Some(separator) => {
-            path_before(walker, separator).map_or(FoundReceiver::Other, |path| walker.receiver_of_path(path))
-        }
+        Some(separator) => path_before(walker, separator)
+            .filter(|path| !is_of_closure(walker, name, path))
+            .map_or(FoundReceiver::Other, |path| match separator.kind() {
+                "::" if !path.contains('.') => walker.receiver_of_scoped(path),
+                _ => walker.receiver_of_path(path),
+            }),
         None => FoundReceiver::None,
     };
     (receiver, is_call)
+}
+
+/// Returns whether a path before a name begins with a parameter of a closure of the same macro: `o` in `assert!(all.any(|o| o.is_paid()))`.
+fn is_of_closure(walker: &TreeWalker<'_, '_>, name: Node<'_>, path: &str) -> bool {
+    let first = bindings::first_name(path);
+    let Some((arguments, _)) = walker.path.iter().find(|(around, _)| around.kind() == "token_tree") else {
+        return false;
+    };
+    let before = walker.text.get(arguments.start_byte()..name.start_byte()).unwrap_or_default();
+    let mut parts = before.rsplit('|').skip(1).take(MAX_CLOSURES);
+    parts.any(|part| {
+        let mut words = part.split(|c: char| !c.is_alphanumeric() && c != '_');
+        part.len() <= MAX_PARAMETERS_BYTES
+            && !part.contains([';', '{', '='])
+            && words.any(|word| word == first)
+    })
 }
 
 /// Returns the type of the literal or pattern among whose tokens, in `around`, a name is a key, as the path of the type, and whether

@@ -27,6 +27,9 @@ const JAVA_PATTERNS: [&str; 3] = ["record_pattern_component", "type_pattern", RE
 /// Kind of the declaration of a record of Java.
 pub(super) const RECORD: &str = "record_declaration";
 
+/// Kinds of statements of C++ that bring in names of a namespace, or give it another name.
+pub(super) const NAMESPACE_USES: [&str; 2] = ["namespace_alias_definition", "using_declaration"];
+
 /// Kinds of nodes of Python that are read beside declarations.
 const PYTHON_NAMES: [&str; 8] = [
     "call",
@@ -84,6 +87,7 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || nodes.import_syntax == ImportSyntax::Java && JAVA_PATTERNS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::JavaScript
             && matches!(kind, "call_expression" | "if_statement")
+        || nodes.import_syntax == ImportSyntax::C && NAMESPACE_USES.contains(&kind)
         || nodes.import_syntax == ImportSyntax::Go && kind == "type_case"
         || nodes.import_syntax == ImportSyntax::Python && PYTHON_NAMES.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);

@@ -35,7 +35,11 @@ pub(super) struct NamedType<'a> {
 impl<'a> NamedType<'a> {
     /// Returns the name, with `?` at its end if the type is wrapped.
     pub(super) fn to_marked_name(self) -> Cow<'a, str> {
-        if self.is_wrapped { Cow::Owned(format!("{}?", self.name)) } else { Cow::Borrowed(self.name) }
+        let name = match self.name.contains("::") {
+            true => Cow::Owned(self.name.replace("::", ".")),
+            false => Cow::Borrowed(self.name),
+        };
+        if self.is_wrapped { Cow::Owned(format!("{name}?")) } else { name }
     }
 }
 
@@ -123,7 +127,8 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
         "parameter_declaration" => field_type(node, "type", text, depth),
         "dynamic_type" | "abstract_type" => field_type(node, "trait", text, depth),
         "scoped_type_identifier" | "qualified_identifier" => {
-            field_type(node, "name", text, depth).or_else(|| last_child_type(node, text, depth))
+            let own = field_type(node, "name", text, depth).or_else(|| last_child_type(node, text, depth))?;
+            Some(NamedType { name: qualified_name(node, own.name, text).unwrap_or(own.name), ..own })
         }
         // In Go, Python and TypeScript, `http.Server` may be another type than `Server`.
         "qualified_type" | "attribute" | "nested_type_identifier" => {
@@ -155,13 +160,21 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
     }
 }
 
+/// Returns the path that ends with the name `own` in a node: `a::Order` of `a::Order<T>`; `None` if it has more than names.
+fn qualified_name<'a>(node: Node<'_>, own: &'a str, text: &'a str) -> Option<&'a str> {
+    let end = (own.as_ptr() as usize).checked_sub(text.as_ptr() as usize)? + own.len();
+    let path = text.get(node.start_byte()..end)?;
+    let is_path = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.'));
+    is_path.then(|| path.trim_start_matches(':')).filter(|path| !path.is_empty())
+}
+
 fn generic_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     let own = field_type(node, "type", text, depth).or_else(|| field_type(node, "name", text, depth));
     let own = own.or_else(|| type_name(node.named_child(0)?, text, depth))?;
     let is_of_rust = node.child_by_field_name("type").is_some();
     match own.name {
         name if HOLDERS.contains(&last_part(name)) => first_type_argument(node, text, depth),
-        name if WRAPPERS.contains(&name) && is_of_rust => {
+        name if WRAPPERS.contains(&last_part(name)) && is_of_rust => {
             Some(NamedType { is_wrapped: true, ..first_type_argument(node, text, depth)? })
         }
         _ => Some(own),

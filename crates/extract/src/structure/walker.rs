@@ -28,6 +28,8 @@ pub(super) const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_patter
 const SHORTHAND_PROPERTY: &str = "shorthand_property_identifier";
 /// Kinds of nodes in which `::` is between two names.
 const SCOPED_MEMBERS: [&str; 3] = ["qualified_identifier", "scoped_identifier", "scoped_type_identifier"];
+/// Kinds of the declarations that give a type another name in TypeScript, Rust and Go.
+const TYPE_ALIASES: [&str; 3] = ["type_alias", "type_alias_declaration", "type_item"];
 /// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
@@ -192,6 +194,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             false => match self.base_clause(parent, field) {
                 Some(clause) if ALIASES.contains(&clause) => UseRole::Alias,
                 Some(_) => UseRole::Base,
+                None if self.is_alias_target(node, parent, field) => UseRole::Alias,
                 None => UseRole::Mention,
             },
         };
@@ -269,6 +272,28 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 .filter(|_| kind != FIELD_DECLARATION || node.child_by_field_name("name").is_none())
                 .map(|base| base.0)
         })
+    }
+
+    /// Returns whether a name is the type that a declaration gives another name: `type X = a.Order`, and not one of its arguments.
+    fn is_alias_target(&self, name: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
+        let (mut inner, mut around, mut field) = (name, parent, field);
+        for n_up in 2..=MAX_BASE_DEPTH {
+            let kind = around.kind();
+            if TYPE_ALIASES.contains(&kind) {
+                return matches!(field, Some("type" | "value"));
+            }
+            let is_own_name = match kind {
+                "generic_type" => around.named_child(0) == Some(inner),
+                _ => self.nodes.members.iter().any(|member| member.0 == kind && Some(member.2) == field),
+            };
+            let Some((outer, _)) = self.path.len().checked_sub(n_up).map(|at| self.path[at]) else { break };
+            if !is_own_name {
+                break;
+            }
+            field = self.marks.field_name(self.path[self.path.len() - n_up + 1].1);
+            (inner, around) = (around, outer);
+        }
+        false
     }
 
     pub(super) fn is_self_name(&self, name: &str) -> bool {

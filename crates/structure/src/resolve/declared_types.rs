@@ -11,6 +11,12 @@ use super::{DefinitionCandidate, FileNumber, Resolver};
 impl Resolver<'_> {
     /// Returns the declarations of a type: those that the name means in its place, or otherwise the only type with that name.
     pub(super) fn find_type_declarations(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
+        if let Some(meant) = self.known_types(type_name) {
+            return meant;
+        }
+        if let Some(alias) = self.type_of_alias(type_name) {
+            return self.find_type_declarations(&alias);
+        }
         let named = self.types_with_name(type_name);
         let seen = self.visible_types(type_name, &named);
         match seen.is_empty() {
@@ -22,11 +28,7 @@ impl Resolver<'_> {
 
     /// Returns the declared types with the name of `type_name`, in files of the same language family.
     pub(super) fn types_with_name(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
-        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        let named = self.structures.resolution_cache();
-        let named = named.find_types(self.paths, self.structures, &type_name.name);
-        let of_family = named.iter().filter(|(found, _)| *found == family);
-        of_family.map(|(_, candidate)| *candidate).collect()
+        self.types_named(LanguageFamily::from_path(self.paths.path_of(type_name.file)), &type_name.name)
     }
 
     /// Returns the candidates in files whose type the name of `type_name` can mean in its place.
@@ -47,6 +49,8 @@ impl Resolver<'_> {
             None if matches!(place.family, LanguageFamily::Go | LanguageFamily::Python) => {
                 self.sees_unqualified_type(&place, found.file, &type_name.name)
             }
+            // Only the end of the path is the same.
+            None if type_name.module.is_some() && place.family.has_qualified_types() => false,
             None => self.sees_type(&place, found.file, &type_name.name),
         });
         visible.copied().collect()
@@ -94,7 +98,8 @@ impl Resolver<'_> {
         let base_uses = self.structures.resolution_cache().find_base_uses(declared.file, &structure);
         for used in base_uses.iter().map(|position| &structure.uses[*position]) {
             let name = structure.name(used.name);
-            if name == type_name.name || !is_declared_within(&structure, declared, used.enclosing_id()) {
+            let is_own = name == type_name.name && used.receiver == UseReceiver::None;
+            if is_own || !is_declared_within(&structure, declared, used.enclosing_id()) {
                 continue;
             }
             let module = match used.receiver {
@@ -107,7 +112,8 @@ impl Resolver<'_> {
                 is_wrapped: false,
                 is_written: type_name.is_written,
                 file: declared.file,
-                within: None,
+                within: used.enclosing_id(),
+                declared: None,
             });
         }
         bases

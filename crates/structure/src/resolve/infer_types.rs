@@ -36,6 +36,15 @@ pub(super) struct TypeName {
     pub(super) file: FileNumber,
     /// Index of the definition around the name in that file; `None` at the top.
     pub(super) within: Option<u32>,
+    /// The declaration of the type, if the name stands for the type around it.
+    pub(super) declared: Option<DefinitionCandidate>,
+}
+
+impl TypeName {
+    /// Returns the name with its module, joined by `.`.
+    pub(super) fn path(&self) -> String {
+        self.module.as_ref().map_or_else(|| self.name.clone(), |module| format!("{module}.{}", self.name))
+    }
 }
 
 impl Resolver<'_> {
@@ -64,14 +73,24 @@ impl Resolver<'_> {
         if self.is_of_another_library(type_name) {
             return (true, Vec::new());
         }
-        if let Some(declared) = self.imported_type(type_name) {
-            return self.members_of(&declared, steps);
+        if let Some(alias) = self.type_of_alias(type_name) {
+            return self.members_of(&alias, steps);
         }
         let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        let own = self.candidates.members_with_owner(family, &type_name.name).collect();
-        let (same, unknown) = self.members_of_same_type(type_name, own);
+        let own: Vec<DefinitionCandidate> =
+            self.candidates.members_with_owner(family, &type_name.name).collect();
+        let meant = self.known_types(type_name);
+        if meant.is_none()
+            && let Some(declared) = self.imported_type(type_name)
+        {
+            return self.members_of(&declared, steps);
+        }
+        let (same, unknown) = match meant {
+            Some(meant) => (self.members_of_types(&type_name.name, &meant, own), Vec::new()),
+            None => self.members_of_same_type(type_name, own),
+        };
         if !same.is_empty() {
-            return (true, same);
+            return (!self.are_of_several_types(&same), same);
         }
         if !unknown.is_empty() {
             return (false, unknown);
@@ -89,6 +108,17 @@ impl Resolver<'_> {
         let mut known = HashSet::new();
         found.retain(|found| known.insert(*found));
         (is_certain, found)
+    }
+
+    /// Returns the declarations of a type that its path means in its place, or that are known before; `None` if they are not known.
+    pub(super) fn known_types(&self, type_name: &TypeName) -> Option<Vec<DefinitionCandidate>> {
+        if let Some(declared) = type_name.declared {
+            let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
+            return (self.types_named(family, &type_name.name).len() > 1).then(|| vec![declared]);
+        }
+        let structure = self.structures.structure_of(type_name.file);
+        let place = self.place_within(type_name.file, &structure, type_name.within);
+        self.meant_types(&place, &type_name.path())
     }
 
     /// Returns those of `members` that belong to the meant type, and those whose type is not known; members of another type
@@ -112,7 +142,10 @@ impl Resolver<'_> {
         let (mut same, mut unknown) = (Vec::new(), Vec::new());
         for member in members {
             let declarations = declared.entry(member.file).or_insert_with(|| {
-                self.visible_types(&TypeName { file: member.file, within: None, ..type_name.clone() }, &types)
+                self.visible_types(
+                    &TypeName { file: member.file, within: None, declared: None, ..type_name.clone() },
+                    &types,
+                )
             });
             match declarations.is_empty() || meant.is_empty() {
                 true => unknown.push(member),
@@ -124,7 +157,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type that encloses a place, if any.
-    pub(super) fn enclosing_type(place: &UsePlace<'_>) -> Option<TypeName> {
+    pub(super) fn enclosing_type(&self, place: &UsePlace<'_>) -> Option<TypeName> {
         let (file, within) = (place.file, place.within);
         Some(TypeName {
             name: place.owner_name()?,
@@ -133,13 +166,14 @@ impl Resolver<'_> {
             is_written: true,
             file,
             within,
+            declared: self.own_type(place),
         })
     }
 
     fn type_of_value(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
         match path.rsplit_once('.') {
             None if path == "self" => {
-                Self::enclosing_type(place).or_else(|| self.type_of_variable(place, path))
+                self.enclosing_type(place).or_else(|| self.type_of_variable(place, path))
             }
             None => self.type_of_variable(place, path),
             Some((prefix, name)) => match self.infer_type(place, prefix) {
@@ -294,14 +328,14 @@ impl Resolver<'_> {
         let declared_place = UsePlace { within: first.enclosing_id(), line: Some(first.line), ..*place };
         let type_name = place.structure.name(first.of);
         if first.is_written {
-            Some(Self::written_type(&declared_place, type_name))
+            Some(self.written_type(&declared_place, type_name))
         } else {
             self.infer_type(&declared_place, type_name)
         }
     }
 
     /// Returns the type that the text writes at a place; `Self` means the enclosing type.
-    pub(super) fn written_type(place: &UsePlace<'_>, type_name: &str) -> TypeName {
+    pub(super) fn written_type(&self, place: &UsePlace<'_>, type_name: &str) -> TypeName {
         let name = type_name.trim_end_matches('?');
         let qualified = name.rsplit_once('.').filter(|_| !name.contains('|'));
         let (module, name) = qualified.map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
@@ -309,6 +343,7 @@ impl Resolver<'_> {
         let is_own = OWN_TYPES.contains(&name)
             && (module.is_none() || place.family == LanguageFamily::Python && name == "Self");
         let own = if is_own { place.owner_name() } else { None };
+        let declared = own.as_ref().and_then(|_| self.own_type(place));
         let module = module.filter(|_| own.is_none());
         TypeName {
             name: own.unwrap_or_else(|| name.to_owned()),
@@ -317,6 +352,7 @@ impl Resolver<'_> {
             is_written: true,
             file: place.file,
             within: place.within,
+            declared,
         }
     }
 
@@ -331,13 +367,17 @@ impl Resolver<'_> {
             if place.family == LanguageFamily::Python && meant.is_empty() {
                 return self.type_of_fixture(place, called);
             }
-            return (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten();
+            let returned =
+                (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten();
+            return returned.or_else(|| self.type_of_alias(&self.written_type(place, called)));
         };
         if let Some(type_name) = self.infer_type(place, prefix) {
             return self.type_of_method(place, &type_name, name);
         }
         let last_name = last_part(prefix);
-        let type_name = TypeName { name: last_name.to_owned(), ..Self::written_type(place, last_name) };
+        let qualified =
+            matches!(place.family, LanguageFamily::Rust | LanguageFamily::C | LanguageFamily::Java);
+        let type_name = self.written_type(place, if qualified { prefix } else { last_name });
         let type_name = self.imported_type(&type_name).unwrap_or(type_name);
         let is_type = last_name.starts_with(char::is_uppercase) && !prefix.ends_with([')', '?']);
         if is_type && !self.find_type_declarations(&type_name).is_empty() {
@@ -380,7 +420,8 @@ impl Resolver<'_> {
             let within = Some(meant.declared);
             let declared_place = UsePlace { family, ..place.in_file(meant.file, &structure, within) };
             if declared.role == DeclaredRole::Type {
-                return Some(Self::written_type(&declared_place, declared.own_names().next()?));
+                let of_type = self.written_type(&declared_place, declared.own_names().next()?);
+                return Some(TypeName { declared: Some(*meant), ..of_type });
             }
             let returned: Vec<&TypedValue> = structure
                 .values
@@ -400,7 +441,8 @@ impl Resolver<'_> {
     pub fn overridden_members(&self, member: DefinitionCandidate) -> Vec<DefinitionCandidate> {
         let structure = self.structures.structure_of(member.file);
         let place = self.place_within(member.file, &structure, Some(member.declared));
-        let around = Self::enclosing_type(&place)
+        let around = self
+            .enclosing_type(&place)
             .filter(|_| member.declared_in(&structure).role == DeclaredRole::Member);
         let bases = around.iter().flat_map(|type_name| self.base_types(type_name));
         bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()

@@ -268,7 +268,7 @@ impl Resolver<'_> {
         let found = self.follow_in_place(&place, type_name.module.as_deref(), &type_name.name);
         found.into_iter().find_map(|found| match found {
             Exported::Definition(file, name) if (file, &name) != (type_name.file, &type_name.name) => {
-                Some(TypeName { name, file, module: None, within: None, ..type_name.clone() })
+                Some(TypeName { name, file, module: None, within: None, declared: None, ..type_name.clone() })
             }
             _ => None,
         })

@@ -7,6 +7,7 @@ mod candidate_kind;
 mod candidate_set;
 mod certainty;
 mod component_names;
+mod cpp_types;
 mod declared_names;
 mod declared_types;
 mod fixtures;
@@ -24,9 +25,11 @@ mod path_index;
 mod python_types;
 mod resolve_imports;
 mod resolve_receiver;
+mod rust_types;
 mod split_path;
 #[cfg(test)]
 mod tests;
+mod type_keys;
 mod use_place;
 mod visibility;
 

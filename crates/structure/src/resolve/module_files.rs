@@ -203,7 +203,7 @@ impl PathIndex {
     }
 
     /// Returns the nearest directory above a file that has a `lib.rs` or `main.rs`; the top directory if none has.
-    fn crate_root(&self, from: FileNumber) -> &str {
+    pub(super) fn crate_root(&self, from: FileNumber) -> &str {
         let mut dir = self.dir_of(from);
         loop {
             let is_root =
@@ -216,7 +216,7 @@ impl PathIndex {
     }
 
     /// Returns the directory that holds the modules inside of a file's module.
-    fn module_dir(&self, file: FileNumber) -> &str {
+    pub(super) fn module_dir(&self, file: FileNumber) -> &str {
         let path = self.path_of(file);
         let (dir, name) = split_path(path);
         if matches!(name, "mod.rs" | "lib.rs" | "main.rs") {

@@ -10,6 +10,9 @@ use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 /// The expression for the base types of the type around.
 const SUPER: &str = "super()";
 
+/// Most constants that are followed because each gives another name to the one before.
+const MOST_ALIASES: usize = 4;
+
 impl Resolver<'_> {
     /// Returns a type of Python by its name in the file that declares it; `None` if its file does not import it, or if it is not
     /// known which type is meant.
@@ -40,9 +43,14 @@ impl Resolver<'_> {
         // A stub declares the type once more.
         found.dedup_by_key(|found| self.paths.path_of(found.file).trim_end_matches('i').to_owned());
         match found.as_slice() {
-            [only] if (only.file, &name) != (type_name.file, &type_name.name) => {
-                Some(TypeName { name, file: only.file, module: None, within: None, ..type_name.clone() })
-            }
+            [only] if (only.file, &name) != (type_name.file, &type_name.name) => Some(TypeName {
+                name,
+                file: only.file,
+                module: None,
+                within: None,
+                declared: None,
+                ..type_name.clone()
+            }),
             _ => None,
         }
     }
@@ -61,6 +69,47 @@ impl Resolver<'_> {
             })
     }
 
+    /// Returns the type that a constant of Python gives another name, `Alias = Order`; `None` for a type, and for a constant that is set to
+    /// something else.
+    pub(super) fn type_of_alias(&self, type_name: &TypeName) -> Option<TypeName> {
+        let mut alias = type_name.clone();
+        for _ in 0..MOST_ALIASES {
+            let structure = self.structures.structure_of(alias.file);
+            let place = self.place_within(alias.file, &structure, alias.within);
+            let is_type = !self.types_named(place.family, &alias.name).is_empty();
+            if place.family != LanguageFamily::Python || is_type {
+                break;
+            }
+            alias = self.aliased_type(&place, &alias)?;
+        }
+        let is_found = alias.name != type_name.name || alias.file != type_name.file;
+        (is_found && !self.types_named(LanguageFamily::Python, &alias.name).is_empty()).then_some(alias)
+    }
+
+    fn aliased_type(&self, place: &UsePlace<'_>, alias: &TypeName) -> Option<TypeName> {
+        let defined = self.defined_name(place, alias.module.as_deref(), &alias.name);
+        let other = self.resolver_for(&defined);
+        let place = UsePlace { written: &alias.name, ..*place };
+        let (certainty, meant) = match &alias.module {
+            Some(module) => other.resolve_in_modules(&place, module)?,
+            None => other.resolve_without_receiver(&place),
+        };
+        let [only] = meant[..] else { return None };
+        let structure = self.structures.structure_of(only.file);
+        let declared = only.declared_in(&structure);
+        let mut set = structure
+            .values
+            .iter()
+            .filter(|value| value.enclosing_id() == declared.parent && structure.name(value.name) == defined);
+        let value = set.next().filter(|value| !value.is_written && set.next().is_none())?;
+        let path = structure.name(value.of);
+        let is_type = certainty == Certainty::Exact
+            && declared.role == DeclaredRole::Free
+            && !path.contains(['(', '?']);
+        let of_constant = place.in_file(only.file, &structure, declared.parent);
+        is_type.then(|| TypeName { is_written: alias.is_written, ..self.written_type(&of_constant, path) })
+    }
+
     /// Resolves a member behind `super()`: of the bases of the type around; `None` for another path, and if no base has it.
     pub(super) fn resolve_member_of_super(
         &self,
@@ -70,7 +119,7 @@ impl Resolver<'_> {
         if place.family != LanguageFamily::Python || path != SUPER {
             return None;
         }
-        let around = Self::enclosing_type(place)?;
+        let around = self.enclosing_type(place)?;
         let mut of_bases =
             self.base_types(&around).into_iter().map(|base| self.members_of(&base, place.steps));
         let (is_certain, found) = of_bases.find(|(_, found)| !found.is_empty())?;

@@ -15,7 +15,7 @@ impl Resolver<'_> {
         if !of_component.is_empty() {
             return (Certainty::Exact, of_component);
         }
-        let Some(around) = Self::enclosing_type(place) else {
+        let Some(around) = self.enclosing_type(place) else {
             // A function outside of types may write the type of its parameter `self`.
             return match self.infer_type(place, "self") {
                 Some(type_name) => self.resolve_typed_value(place, &type_name),
@@ -23,7 +23,11 @@ impl Resolver<'_> {
             };
         };
         let own = self.candidates.members_with_owner(place.family, &around.name);
-        let same_file: Vec<DefinitionCandidate> = own.filter(|found| found.file == place.file).collect();
+        let own = own.filter(|found| found.file == place.file).collect();
+        let same_file = match self.known_types(&around) {
+            Some(meant) => self.members_of_types(&around.name, &meant, own),
+            None => own,
+        };
         if !same_file.is_empty() {
             return (Certainty::Exact, same_file);
         }
@@ -61,7 +65,7 @@ impl Resolver<'_> {
             .map(Some);
         let mut around = std::iter::once(place.within).chain(types);
         let (certainty, mut found) = around.find_map(|within| {
-            self.resolve_in_type(&Self::enclosing_type(&UsePlace { within, ..*place })?, place.steps)
+            self.resolve_in_type(&self.enclosing_type(&UsePlace { within, ..*place })?, place.steps)
         })?;
         found.retain(|found| {
             let structure = self.structures.structure_of(found.file);
@@ -99,9 +103,14 @@ impl Resolver<'_> {
         let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.candidates.members_with_owner(place.family, type_name).collect();
         let of_type = self.retain_members_of_local(place, path, of_type);
+        if let Some(found) = self.resolve_in_known_type(place, path, &of_type) {
+            return found;
+        }
         let seen: Vec<DefinitionCandidate> =
             of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
-        if !seen.is_empty() {
+        let is_far = place.family.has_qualified_types() && path.contains('.');
+        let is_far = is_far && self.type_is_elsewhere(place, path, &seen);
+        if !seen.is_empty() && !is_far && !self.are_of_several_types(&seen) {
             return (Certainty::Exact, seen);
         }
         if let Some(found) = self.resolve_in_modules(place, path) {
@@ -127,6 +136,51 @@ impl Resolver<'_> {
         if is_type { (Certainty::ByName, Vec::new()) } else { self.resolve_untyped_value(place) }
     }
 
+    /// Returns whether the path of a type names a module that none of the files `seen` is known to be of.
+    fn type_is_elsewhere(&self, place: &UsePlace<'_>, path: &str, seen: &[DefinitionCandidate]) -> bool {
+        let path = path.trim_end_matches(['(', ')', '?']);
+        let Some((module, _)) = path.rsplit_once('.').filter(|_| !path.contains('(')) else { return false };
+        // A variant of an enumeration is in its type: `Event::Opened`.
+        if self.are_in_path(seen, path) {
+            return false;
+        }
+        match self.files_of_module_path(place, module) {
+            Some(files) => !seen.iter().any(|found| files.contains(&found.file)),
+            None => true,
+        }
+    }
+
+    /// Resolves a member behind the path of a type: `b::Order::new()`; `None` if it is not known which type of its name is meant.
+    fn resolve_in_known_type(
+        &self,
+        place: &UsePlace<'_>,
+        path: &str,
+        of_type: &[DefinitionCandidate],
+    ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
+        // In `Outer.Order().total()`, a value of the type is created.
+        let is_created =
+            matches!(place.family, LanguageFamily::Python | LanguageFamily::JavaScript | LanguageFamily::C);
+        let path = path.strip_suffix("()").filter(|_| is_created).unwrap_or(path);
+        if of_type.is_empty() || path.contains(['(', '?']) {
+            return None;
+        }
+        let meant = self.meant_types(place, path);
+        let imported = || self.imported_type(&self.written_type(place, path));
+        let (name, meant) = match meant {
+            Some(meant) => (last_part(path).to_owned(), meant),
+            None => imported().map(|of| (of.name.clone(), self.find_type_declarations(&of)))?,
+        };
+        let found = self.members_of_types(&name, &meant, of_type.to_vec());
+        if !found.is_empty() {
+            return Some((Certainty::Exact, found));
+        }
+        let first = meant.first()?;
+        let of_type = self.written_type(place, path);
+        let known =
+            TypeName { file: first.file, module: None, within: None, declared: Some(*first), ..of_type };
+        Some(self.resolve_in_type(&known, place.steps).unwrap_or((Certainty::Exact, Vec::new())))
+    }
+
     /// Resolves a member of a variable without a known type that hides something of its name. What is outside of the function with that
     /// name is another value, so at most the members of an object of another file are likely.
     fn resolve_on_local(
@@ -136,7 +190,7 @@ impl Resolver<'_> {
         plain: &str,
     ) -> (Certainty, Vec<DefinitionCandidate>) {
         let own_name = last_part(plain).trim_end_matches(['(', ')', '?']);
-        let members = self.members_with_owner(place.family, own_name).collect();
+        let members = self.candidates.members_with_owner(place.family, own_name).collect();
         let mut members = self.retain_members_of_local(place, path, members);
         members.retain(|member| {
             let structure = self.structures.structure_of(member.file);
@@ -191,7 +245,7 @@ impl Resolver<'_> {
         if path.contains(['(', '?']) || place.family == LanguageFamily::Go {
             return None;
         }
-        let written = Self::written_type(place, path);
+        let written = self.written_type(place, path);
         let imported = self.imported_type(&written);
         let type_name = imported.unwrap_or(written);
         if self.find_type_declarations(&type_name).is_empty() {
@@ -266,7 +320,12 @@ impl Resolver<'_> {
         for name in union.name.split('|') {
             let (module, name) =
                 name.rsplit_once('.').map_or((None, name), |(module, name)| (Some(module), name));
-            let part = TypeName { name: name.to_owned(), module: module.map(str::to_owned), ..union.clone() };
+            let part = TypeName {
+                name: name.to_owned(),
+                module: module.map(str::to_owned),
+                declared: None,
+                ..union.clone()
+            };
             let (_, found) = self.members_of(&part, place.steps);
             all.extend(found);
         }

@@ -8,14 +8,18 @@ mod javascript_names;
 mod javascript_paths;
 mod member_fields;
 mod names_alone;
+mod namespaces;
 mod object_members;
 mod overloads;
 mod packages;
+mod python_fakes;
 mod python_fixtures;
 mod python_keys;
 mod python_names;
 mod python_types;
 mod shadowed_names;
+mod type_aliases;
+mod types_of_one_name;
 mod visibility;
 
 use std::sync::Arc;
@@ -56,6 +60,11 @@ impl StructureStore for Files {
 
 /// Checks the uses of `name`: place, certainty, definitions (an overload with its line). A file begins with a line `== path`.
 fn check(repository: &str, name: &str, expected: &[&str]) {
+    assert_eq!(show(repository, name), expected, "{repository}");
+}
+
+/// Returns the uses of `name` in a repository, as [`check`] compares them.
+fn show(repository: &str, name: &str) -> Vec<String> {
     let files: Vec<(&str, &str)> = repository
         .split("== ")
         .skip(1)
@@ -94,7 +103,7 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
             shown.push(format!("{}:{} {found}", files[file].0, of.line));
         }
     }
-    assert_eq!(shown, expected, "{repository}");
+    shown
 }
 
 #[test]

@@ -114,6 +114,11 @@ impl LanguageFamily {
         matches!(self, Self::Rust | Self::Java | Self::Python | Self::JavaScript)
     }
 
+    /// Returns whether the text writes a type by a path of modules, namespaces or packages that need no import.
+    pub(super) fn has_qualified_types(self) -> bool {
+        matches!(self, Self::Rust | Self::Java | Self::C)
+    }
+
     pub(super) fn separator(self) -> &'static str {
         if self == Self::Rust { "::" } else { "." }
     }
@@ -170,11 +175,16 @@ impl UsePlace<'_> {
 
     /// Returns the own name of the enclosing type.
     pub(super) fn owner_name(&self) -> Option<String> {
+        self.owner_title().map(|title| last_part(&title).to_owned())
+    }
+
+    /// Returns the title of the enclosing type.
+    pub(super) fn owner_title(&self) -> Option<String> {
         let around = self.structure.enclosing_items(self.within);
         let mut owners = around.filter_map(|around| match around.role {
-            DeclaredRole::Type | DeclaredRole::Scope => Some(last_part(&around.title).to_owned()),
+            DeclaredRole::Type | DeclaredRole::Scope => Some(around.title.clone()),
             DeclaredRole::Member | DeclaredRole::Field => {
-                Some(last_part(around.owner_title()).to_owned()).filter(|owner| !owner.is_empty())
+                Some(around.owner_title().to_owned()).filter(|owner| !last_part(owner).is_empty())
             }
             DeclaredRole::Free if self.has_methods(around) => Some(around.names.clone()),
             DeclaredRole::Free | DeclaredRole::Module => None,
