@@ -217,7 +217,10 @@ fn check_file(path: &str, text: &str, titles: &[&str], uses: &[&str]) {
     for expected in uses {
         assert!(shown.iter().any(|found| found == expected), "{expected}: {shown:?}\n{text}");
     }
-    let is_in_text = |name: &String| text.contains(name.trim_start_matches("self").trim_end_matches("()"));
+    // The parts of a qualified name are joined by a dot.
+    let is_in_text = |name: &String| {
+        name.trim_start_matches("self").trim_end_matches("()").split('.').all(|part| text.contains(part))
+    };
     assert!(structure.names.iter().all(is_in_text), "{:?}\n{text}", structure.names);
 }
 

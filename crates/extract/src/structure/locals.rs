@@ -11,6 +11,8 @@ use crate::definitions::tags::TagKind;
 pub(super) struct LocalNames<'a, 'o> {
     around: &'a DefinitionIndex<'a, 'o>,
     bound: HashSet<(&'a str, usize)>,
+    /// Variables that hide no calls.
+    bound_values: HashSet<(&'a str, usize)>,
     /// The scopes of each type parameter, in bytes, ascending and without overlap.
     type_parameter_scopes: HashMap<&'a str, Vec<Range<usize>>>,
     /// The scopes of each name that is bound outside of definitions, like those of type parameters.
@@ -38,7 +40,21 @@ impl<'a, 'o> LocalNames<'a, 'o> {
         });
         let [type_parameter_scopes, scopes, block_scopes] =
             [type_parameters, scoped, in_blocks].map(unite_scopes);
-        Self { around, bound, type_parameter_scopes, scopes, block_scopes, imported }
+        let bound_values = HashSet::new();
+        Self { around, bound, bound_values, type_parameter_scopes, scopes, block_scopes, imported }
+    }
+
+    /// Adds variables that hide uses of their names, and no calls.
+    pub(super) fn with_values(mut self, values: PlacedNames<'_, 'a>) -> Self {
+        let around = self.around;
+        let values = values.iter().filter_map(|(name, at)| Some((*name, around.innermost_function(*at)?)));
+        self.bound_values.extend(values);
+        self
+    }
+
+    /// Returns whether a variable that hides no calls has a name at byte `at`.
+    pub(super) fn is_bound_value(&self, name: &str, at: usize) -> bool {
+        self.around.functions_around(at).any(|function| self.bound_values.contains(&(name, function)))
     }
 
     /// Returns whether a name without a receiver is bound at byte `at`. A value is never a type parameter.

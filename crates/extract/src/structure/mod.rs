@@ -8,6 +8,7 @@ mod arity;
 mod binding_scopes;
 mod bindings;
 mod client_scripts;
+mod code_paths;
 mod constructor_calls;
 mod declarations;
 mod field_keys;
@@ -20,6 +21,7 @@ mod loaded_modules;
 mod locals;
 mod macros;
 mod name_uses;
+mod name_values;
 mod narrowed_types;
 mod node_marks;
 mod node_text;
@@ -131,6 +133,8 @@ pub(super) struct FoundNames<'a> {
     bound: Vec<(&'a str, usize)>,
     /// The same, with the bytes in which each is known.
     bindings: Vec<FoundBinding<'a>>,
+    /// Variables that hide uses of their names, and no calls, with their byte offsets.
+    bound_values: Vec<(&'a str, usize)>,
     /// Names that a function does not bind, although it sets them, with the byte offsets of the statements that say so.
     unbound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
@@ -267,7 +271,8 @@ impl<'a> FoundNames<'a> {
         let in_blocks = self.in_blocks.into_iter().map(|(name, _, scope)| (name, scope)).collect();
         let bound = (&*self.bound, &*self.unbound);
         let locals =
-            LocalNames::new(&around, bound, (self.type_parameters, self.scoped, in_blocks), imported);
+            LocalNames::new(&around, bound, (self.type_parameters, self.scoped, in_blocks), imported)
+                .with_values(&self.bound_values);
         self.bindings.retain(|binding| !own_names.contains(&binding.at));
         let outer = list_outer_names(&structure.imports, items, &self.values, &around);
         let bindings = Bindings::new(self.bindings, &self.unbound, &outer, &around);
@@ -275,7 +280,11 @@ impl<'a> FoundNames<'a> {
         for found in self.uses {
             let within = around.innermost_definition(found.at);
             let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
-            let is_local = has_no_receiver && locals.is_bound(&found.name, found.at, found.is_value);
+            let is_bound = || {
+                locals.is_bound(&found.name, found.at, found.is_value)
+                    || found.role != UseRole::Call && locals.is_bound_value(&found.name, found.at)
+            };
+            let is_local = has_no_receiver && is_bound();
             if is_local || found.is_defined_at(&own_names) || scripts.hides_name_of(&found) {
                 continue;
             }

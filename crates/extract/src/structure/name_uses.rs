@@ -5,17 +5,24 @@
 
 use std::borrow::Cow;
 
-use memod_base::types::{UseRole, last_part};
+use memod_base::types::UseRole;
 use tree_sitter::{Node, TreeCursor};
 
-use super::{FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES};
+use super::code_paths::{SEPARATORS, ShownType, path_before};
+use super::name_values::{BoundName, DeclarationReader, Hides};
+use super::node_text::field_text;
+use super::{FoundNames, FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES};
 
 /// Most nodes between a name and a clause of bases or an import.
 const MAX_CLAUSE_DEPTH: usize = 5;
-/// Most bytes of the path before a name.
-const MAX_PATH_BYTES: usize = 120;
-/// Marks between a value and its member.
-const SEPARATORS: [&str; 6] = ["?->", "->", "::", "?.", "!!.", "."];
+/// Methods of Ruby that add the methods of a module to a class.
+const MIXES: [&str; 3] = ["extend", "include", "prepend"];
+/// Kinds of the statements that name the package of a file.
+const PACKAGES: [&str; 4] =
+    ["file_scoped_namespace_declaration", "namespace_definition", "package_clause", "package_header"];
+/// Blocks in which a variable is known that they declare.
+const BLOCKS: [&str; 6] =
+    ["block", "body_statement", "compound_statement", "do_block", "function_body", "statements"];
 
 /// The kinds of nodes in which a grammar has names, and what each name does.
 struct NameRules {
@@ -60,7 +67,7 @@ const SWIFT: NameRules = NameRules {
 const PHP: NameRules = NameRules {
     names: &["name"],
     keys: &["argument"],
-    bases: &["base_clause", "class_interface_clause"],
+    bases: &["base_clause", "class_interface_clause", "use_declaration"],
     imports: &["namespace_use_declaration"],
     own: &["this", "self", "static", "parent"],
     calls_with_blocks: false,
@@ -104,9 +111,14 @@ fn rules_of(language: &str) -> Option<&'static NameRules> {
 }
 
 /// Returns the names that a text uses; `None` if the uses of its language are not read.
-pub(crate) fn walk_names<'a>(language: &str, text: &'a str, root: Node<'_>) -> Option<FoundNames<'a>> {
+pub(crate) fn walk_names<'a>(
+    language: &'static str,
+    text: &'a str,
+    root: Node<'_>,
+) -> Option<FoundNames<'a>> {
     let rules = rules_of(language)?;
-    let mut walker = NameWalker { rules, text, found: FoundNames::default(), path: Vec::new() };
+    let reader = DeclarationReader { language, text };
+    let mut walker = NameWalker { rules, text, found: FoundNames::default(), path: Vec::new(), reader };
     walker.visit_nodes(&mut root.walk());
     Some(walker.found)
 }
@@ -115,8 +127,9 @@ struct NameWalker<'a, 't> {
     rules: &'static NameRules,
     text: &'a str,
     found: FoundNames<'a>,
-    /// Kinds of the nodes around the current one, outermost first.
-    path: Vec<&'t str>,
+    /// The nodes around the current one, outermost first.
+    path: Vec<Node<'t>>,
+    reader: DeclarationReader<'a>,
 }
 
 impl<'a, 't> NameWalker<'a, 't> {
@@ -126,9 +139,16 @@ impl<'a, 't> NameWalker<'a, 't> {
             let node = cursor.node();
             if node.child_count() == 0 && node.is_named() && self.rules.names.contains(&node.kind()) {
                 self.add_name(node);
-            } else if cursor.goto_first_child() {
-                self.path.push(node.kind());
-                continue;
+            } else {
+                self.add_declaration(node);
+                self.read_package(node);
+                if node.kind() == "string_content" || node.kind() == "simple_symbol" {
+                    self.add_name_in_text(node);
+                }
+                if cursor.goto_first_child() {
+                    self.path.push(node);
+                    continue;
+                }
             }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
@@ -139,13 +159,103 @@ impl<'a, 't> NameWalker<'a, 't> {
         }
     }
 
+    /// Records what a declaration binds.
+    fn add_declaration(&mut self, node: Node<'t>) {
+        for bound in self.reader.read_bound_names(node, self.path.last().copied()) {
+            let BoundName { name, is_result, is_own_field, of, hides } = bound;
+            let (at, text) = (name.start_byte(), self.text.get(name.byte_range()).unwrap_or_default());
+            match hides {
+                Hides::All => self.found.bound.push((text, at)),
+                Hides::Mentions => self.found.bound_values.push((text, at)),
+                Hides::Nothing => {}
+            }
+            let (of, is_written) = match of {
+                Some(ShownType::Named(name)) => (name, true),
+                Some(ShownType::Path(path)) => (path, false),
+                // A variable whose type is not known hides fields of its name.
+                None if is_result || is_own_field => continue,
+                None => (String::new(), false),
+            };
+            let name = match text {
+                _ if is_result => Cow::Borrowed("()"),
+                _ if is_own_field => Cow::Owned(format!("self.{}", text.trim_start_matches('@'))),
+                text => Cow::Borrowed(text),
+            };
+            let of = Cow::Owned(of);
+            let around = self.path.iter().rev().find(|node| BLOCKS.contains(&node.kind()));
+            let block_end = around.map_or(usize::MAX, Node::end_byte);
+            self.found.values.push(FoundValue {
+                name,
+                of,
+                is_written,
+                at,
+                named_at: at,
+                block_end,
+                is_narrowed: false,
+            });
+        }
+    }
+
+    /// Records the name in a part of a string, `$total` of Kotlin, and the name of a method in a symbol of Ruby: `send(:total)`.
+    fn add_name_in_text(&mut self, node: Node<'t>) {
+        let text = self.text.get(node.byte_range()).unwrap_or_default();
+        let is_kotlin = self.reader.language == "kotlin";
+        let before =
+            node.prev_sibling().map_or("", |before| self.text.get(before.byte_range()).unwrap_or_default());
+        let parent = self.path.last().map_or("", |parent| parent.kind());
+        let (start, receiver) = match text.strip_prefix(':') {
+            Some(_) if matches!(parent, "argument_list" | "block_argument" | "pair") => {
+                (1, FoundReceiver::Other)
+            }
+            None if is_kotlin && before.ends_with('$') => (0, FoundReceiver::None),
+            _ => return,
+        };
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || start == 1 && matches!(c, '?' | '!');
+        let end = text[start..].find(|c: char| !is_part(c)).map_or(text.len(), |end| start + end);
+        let name = &text[start..end];
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
+            return;
+        }
+        let (at, role) = (node.start_byte() + start, UseRole::Mention);
+        let name = Cow::Borrowed(name);
+        self.found.uses.push(FoundUse { name, at, receiver, role, n_arguments: None, is_value: true });
+    }
+
+    /// Returns whether the name at the current node is a base of a type, and no argument of the base.
+    fn is_base(&self) -> bool {
+        let around = self.path.iter().rev().take(MAX_CLAUSE_DEPTH).map(Node::kind);
+        let is_inner =
+            |kind: &str| kind.contains("argument") || kind.contains("projection") || kind.contains("lambda");
+        let mut own = around.take_while(|kind| !is_inner(kind));
+        own.any(|kind| self.rules.bases.contains(&kind))
+    }
+
+    /// Records the package of the file.
+    fn read_package(&mut self, node: Node<'t>) {
+        let is_package = PACKAGES.contains(&node.kind());
+        if !is_package || !self.found.package.is_empty() {
+            return;
+        }
+        let text = self.text.get(node.byte_range()).unwrap_or_default().lines().next().unwrap_or_default();
+        let name = text.split_once(' ').map_or("", |(_, name)| name);
+        self.found.package = name.trim_end_matches([';', '{', ' ']).replace('\\', ".");
+    }
+
+    /// Returns whether a name is a module whose methods a class of Ruby gets: `include Comparable`.
+    fn is_mixed_in(&self) -> bool {
+        let calls = self.path.iter().rev().take(MAX_CLAUSE_DEPTH).filter(|node| node.kind() == "call");
+        let methods = calls.filter(|call| call.child_by_field_name("receiver").is_none());
+        let mut names = methods.filter_map(|call| field_text(*call, "method", self.text));
+        self.reader.language == "ruby" && names.any(|name| MIXES.contains(&name))
+    }
+
     fn add_name(&mut self, node: Node<'_>) {
         let (start, end) = (node.start_byte(), node.end_byte());
         let name = self.text.get(start..end).unwrap_or_default();
         if name.is_empty() || name.len() > MAX_NAME_BYTES || self.rules.own.contains(&name) {
             return;
         }
-        let parent = self.path.last().copied().unwrap_or_default();
+        let parent = self.path.last().map_or("", |parent| parent.kind());
         // `$total` of PHP is a variable; only `Order::$total` is a field.
         let is_variable = parent == "variable_name";
         let before = self.text[..start].trim_end_matches('$').trim_end();
@@ -155,7 +265,7 @@ impl<'a, 't> NameWalker<'a, 't> {
         }
         let after = self.text[end..].trim_start_matches([' ', '\t']);
         let around = self.path.iter().rev().take(MAX_CLAUSE_DEPTH);
-        let is_in = |kinds: &[&str]| around.clone().any(|kind| kinds.contains(kind));
+        let is_in = |kinds: &[&str]| around.clone().any(|around| kinds.contains(&around.kind()));
         let is_import = is_in(self.rules.imports);
         let receiver = match separator {
             _ if is_import => FoundReceiver::Import,
@@ -165,8 +275,8 @@ impl<'a, 't> NameWalker<'a, 't> {
         };
         let role = match () {
             () if is_import => UseRole::Mention,
+            () if self.is_base() || self.is_mixed_in() => UseRole::Base,
             () if has_arguments(after) => UseRole::Call,
-            () if is_in(self.rules.bases) => UseRole::Base,
             () if self.rules.calls_with_blocks && after.starts_with("{ ") => UseRole::Call,
             () => UseRole::Mention,
         };
@@ -176,9 +286,9 @@ impl<'a, 't> NameWalker<'a, 't> {
 
     /// Returns whether a name is the key of an argument, a pattern or a field.
     fn is_key(&self, node: Node<'_>, after: &str) -> bool {
-        let mut around = self.path.iter().rev();
-        let parent = around.next().copied().unwrap_or_default();
-        let outer = around.next().copied().unwrap_or_default();
+        let mut around = self.path.iter().rev().map(Node::kind);
+        let parent = around.next().unwrap_or_default();
+        let outer = around.next().unwrap_or_default();
         let is_set = after.starts_with('=') && !after.starts_with("==") && !after.starts_with("=>");
         let has_mark = is_set || after.starts_with(':') && !after.starts_with("::");
         if parent == "assignment_expression" {
@@ -189,24 +299,10 @@ impl<'a, 't> NameWalker<'a, 't> {
 
     /// Returns the path that ends at a byte of the text, as far as it is made of names.
     fn receiver_before(&self, end: usize) -> FoundReceiver {
-        let before = self.text[..end].trim_end();
-        let is_part = |c: char| {
-            c.is_alphanumeric() || matches!(c, '_' | '.' | '?' | ':' | '\\' | '$' | '>' | '-' | '!')
-        };
-        let start = before.char_indices().rev().take(MAX_PATH_BYTES).take_while(|(_, c)| is_part(*c)).last();
-        let written = start.map_or("", |(start, _)| &before[start..]);
-        let path =
-            written.replace(['?', '!', '$'], "").replace("->", ".").replace("::", ".").replace('\\', ".");
-        let path = path.trim_matches('.');
-        let is_path = !path.is_empty()
-            && !path.starts_with(|c: char| c.is_ascii_digit())
-            && path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-        match path {
-            path if self.rules.own.contains(&path) => FoundReceiver::Own,
-            path if is_path && path.len() <= MAX_NAME_BYTES && !last_part(path).is_empty() => {
-                FoundReceiver::Named(path.to_owned())
-            }
-            _ => FoundReceiver::Other,
+        match path_before(&self.text[..end]) {
+            Some(path) if path == "self" || self.rules.own.contains(&&*path) => FoundReceiver::Own,
+            Some(path) => FoundReceiver::Named(path),
+            None => FoundReceiver::Other,
         }
     }
 }
@@ -303,7 +399,7 @@ mod tests {
         check(
             "a.rb",
             "class B < A\n  def f(o)\n    Order.new(1).sum\n    self.g\n    o.each { 1 }\n  end\nend\n",
-            &["- A base", "Order new()", "? sum", "own g", "o each()"],
+            &["- A base", "Order new()", "Order.new() sum", "own g", "o each()"],
         );
     }
 }

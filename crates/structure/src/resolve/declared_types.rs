@@ -18,6 +18,9 @@ impl Resolver<'_> {
             return self.find_type_declarations(&alias);
         }
         let named = self.types_with_name(type_name);
+        if LanguageFamily::from_path(self.paths.path_of(type_name.file)).is_by_name() {
+            return self.nearest_candidates(named, type_name.file);
+        }
         let seen = self.visible_types(type_name, &named);
         match seen.is_empty() {
             true if named.len() > 1 || type_name.module.is_some() => Vec::new(),
@@ -110,6 +113,7 @@ impl Resolver<'_> {
                 name: name.to_owned(),
                 module,
                 is_wrapped: false,
+                element: None,
                 is_written: type_name.is_written,
                 file: declared.file,
                 within: used.enclosing_id(),

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{DeclaredRole, LOCAL_MARK, TypedValue, last_part};
+use memod_base::types::{DeclaredRole, LOCAL_MARK, TypedValue, UseReceiver, last_part};
 
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
@@ -29,6 +29,8 @@ pub(super) struct TypeName {
     pub(super) module: Option<String>,
     /// Whether the type is in an `Option` or a `Result`.
     pub(super) is_wrapped: bool,
+    /// The type of its elements or of what it holds, if the text writes it: `Order` of `List<Order>`.
+    pub(super) element: Option<String>,
     /// Whether the text writes the type; otherwise it is the type whose function creates the value, and that function may
     /// return another type.
     pub(super) is_written: bool,
@@ -54,6 +56,9 @@ impl Resolver<'_> {
         let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
         if !self.structures.count_step() {
             return None;
+        }
+        if let Some(list) = path.strip_suffix("[]") {
+            return self.infer_type(place, list)?.into_element();
         }
         let untried = path.trim_end_matches('?');
         let type_name = match untried.strip_suffix("()") {
@@ -87,6 +92,7 @@ impl Resolver<'_> {
         }
         let (same, unknown) = match meant {
             Some(meant) => (self.members_of_types(&type_name.name, &meant, own), Vec::new()),
+            None if family.is_by_name() => (self.nearest_candidates(own, type_name.file), Vec::new()),
             None => self.members_of_same_type(type_name, own),
         };
         if !same.is_empty() {
@@ -163,6 +169,7 @@ impl Resolver<'_> {
             name: place.owner_name()?,
             module: None,
             is_wrapped: false,
+            element: None,
             is_written: true,
             file,
             within,
@@ -281,7 +288,9 @@ impl Resolver<'_> {
             return None;
         }
         let own = self.type_of_own_field(place, type_name, field);
-        if let Some(own) = own.or_else(|| self.type_of_property(place, type_name, field)) {
+        let of_method = || self.type_of_method(place, type_name, field).filter(|_| place.family.is_by_name());
+        let own = own.or_else(|| self.type_of_property(place, type_name, field)).or_else(of_method);
+        if let Some(own) = own {
             return Some(TypeName { is_written: own.is_written && type_name.is_written, ..own });
         }
         let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
@@ -336,7 +345,11 @@ impl Resolver<'_> {
 
     /// Returns the type that the text writes at a place; `Self` means the enclosing type.
     pub(super) fn written_type(&self, place: &UsePlace<'_>, type_name: &str) -> TypeName {
-        let name = type_name.trim_end_matches('?');
+        let (name, element) = match type_name.split_once('<') {
+            Some((name, element)) => (name, Some(element.to_owned())),
+            None => (type_name, None),
+        };
+        let name = name.trim_end_matches('?');
         let qualified = name.rsplit_once('.').filter(|_| !name.contains('|'));
         let (module, name) = qualified.map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
         // In Python, `typing.Self` is the enclosing type.
@@ -349,6 +362,7 @@ impl Resolver<'_> {
             name: own.unwrap_or_else(|| name.to_owned()),
             module,
             is_wrapped: type_name.ends_with('?'),
+            element,
             is_written: true,
             file: place.file,
             within: place.within,
@@ -359,11 +373,13 @@ impl Resolver<'_> {
     fn type_of_call(&self, place: &UsePlace<'_>, called: &str) -> Option<TypeName> {
         let Some((prefix, name)) = called.rsplit_once('.') else {
             let defined = self.defined_name(place, None, called);
-            let (certainty, meant) = self.resolver_for(&defined).resolve_without_receiver(&UsePlace {
-                written: called,
-                is_call: true,
-                ..*place
-            });
+            let called_place = &UsePlace { written: called, is_call: true, ..*place };
+            let other = self.resolver_for(&defined);
+            if place.family.is_by_name() {
+                let (certainty, meant) = other.resolve_name_alone(called_place, UseReceiver::None);
+                return (certainty <= Certainty::Likely).then(|| self.returned_type(place, &meant)).flatten();
+            }
+            let (certainty, meant) = other.resolve_without_receiver(called_place);
             if place.family == LanguageFamily::Python && meant.is_empty() {
                 return self.type_of_fixture(place, called);
             }
@@ -400,6 +416,9 @@ impl Resolver<'_> {
             });
         }
         let (is_certain, meant) = self.resolver_for(name).members_of(type_name, place.steps);
+        if meant.is_empty() && type_name.element.is_some() {
+            return type_name.clone().after_list_method(name);
+        }
         if meant.is_empty() {
             return KEEPING.contains(&name).then(|| type_name.clone());
         }

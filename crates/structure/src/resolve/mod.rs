@@ -10,6 +10,7 @@ mod component_names;
 mod cpp_types;
 mod declared_names;
 mod declared_types;
+mod element_types;
 mod fixtures;
 mod infer_types;
 mod javascript;

@@ -1,5 +1,6 @@
 //! Resolves names in small repositories that are given as text.
 
+mod bare_names;
 mod bindings;
 mod field_keys;
 mod field_uses;
@@ -19,6 +20,7 @@ mod python_names;
 mod python_types;
 mod shadowed_names;
 mod type_aliases;
+mod typed_names;
 mod types_of_one_name;
 mod visibility;
 

@@ -15,11 +15,11 @@ class U { void F(object o) { var a = new Order { Total = 1 };
 ",
         "Total",
         &[
-            "a.cs:1 by name a.cs#Order.Total",
+            "a.cs:1 likely a.cs#Order.Total",
             "a.cs:2 by name a.cs#Order.Total",
             "a.cs:3 by name a.cs#Order.Total",
             "a.cs:4 by name a.cs#Order.Total",
-            "a.cs:5 by name a.cs#Order.Total",
+            "a.cs:5 likely a.cs#Order.Total",
         ],
     );
     check(
@@ -33,7 +33,7 @@ fun f(o: Order) {
 }
 ",
         "grandTotal",
-        &["a.kt:3 likely a.kt#Order.grandTotal", "a.kt:4 likely a.kt#Order.grandTotal", "a.kt:5 nothing"],
+        &["a.kt:3 likely a.kt#Order.grandTotal", "a.kt:4 likely a.kt#Order.grandTotal"],
     );
     check(
         "\
@@ -94,10 +94,10 @@ load_one
         "load_one",
         &[
             "a.rb:3 likely a.rb#Loader::load_one",
-            "a.rb:4 by name a.rb#Loader::load_one",
+            "a.rb:4 likely a.rb#Loader::load_one",
             "b.rb:1 likely a.rb#Loader::load_one",
             "b.rb:2 likely a.rb#Loader::load_one",
-            "b.rb:3 nothing",
+            "b.rb:3 by name a.rb#Loader::load_one",
         ],
     );
     check(
