@@ -174,7 +174,7 @@ fn a_template_of_astro_uses_tags_and_expressions() {
     check("<A b={c} {d} {...e}/>{f(g)}{h}", "1:A 1:c 1:d 1:e 1:f() 1:g 1:h");
     check(
         "{items.map((item) => <Card a={item.b} {item}>{f(item)}{c}<br/>it's</Card>)}",
-        "1:items 1:items.map() 1:Card 1:?.b 1:f() 1:c",
+        "1:items 1:items.map() 1:Card 1:item~0.b 1:f() 1:c",
     );
     check("{a ? <B/> : <><C d={e}/>{g}</>}{h && <p>x</p>}", "1:a 1:B 1:C 1:e 1:g 1:h");
     check(

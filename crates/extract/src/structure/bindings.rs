@@ -194,5 +194,5 @@ fn mark_hiding(variables: &mut [Variable], hides_outer: bool, around: &Definitio
 
 /// Returns the first name of a path: `a` of `a().b`.
 pub(super) fn first_name(path: &str) -> &str {
-    path.split(['.', '(', '?']).next().unwrap_or_default()
+    path.split(['.', '(', '?', '[', '{']).next().unwrap_or_default()
 }

@@ -20,6 +20,9 @@ const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "paramete
 /// Targets of assignments that bind nothing: `cache[key] = value`.
 const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
+/// Expressions with one of several values.
+const CHOICES: [&str; 4] =
+    ["binary_expression", "boolean_operator", "conditional_expression", "ternary_expression"];
 /// Functions of Python that return a type; `grammars/python/tags.scm` lists them, too.
 const TYPE_MAKERS: [&str; 9] = [
     "Enum",
@@ -71,6 +74,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
             self.add_return_type(node, field);
         }
+        self.add_loop_values(node);
         if constructor_calls::CALL_KINDS.contains(&kind) {
             self.add_constructor_call(node);
         }
@@ -78,6 +82,10 @@ impl<'a, 't> TreeWalker<'a, 't> {
             node_marks::RECORD => self.add_record_components(node),
             "record_pattern_component" | "type_pattern" => self.add_java_pattern(node),
             "type_case" => self.add_type_case(node),
+            "subscript_expression" if self.nodes.import_syntax == ImportSyntax::JavaScript => {
+                self.add_string_key(node);
+            }
+            "offsetof_expression" => self.add_offset_field(node),
             "if_statement" => self.add_instance_condition(node),
             _ if node_marks::NAMESPACE_USES.contains(&kind) => {
                 let scope = self.import_scope(node);
@@ -310,6 +318,12 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if value.kind() == "expression_list" {
             value = value.named_child(0).filter(|_| value.named_child_count() == 1)?;
         }
+        // `x = None if c else load()`, `x = a or load()`: the type of the only part that shows one.
+        if CHOICES.contains(&value.kind()) {
+            let parts = super::node_text::named_children(value).into_iter();
+            let mut called = parts.filter(|part| self.nodes.calls.iter().any(|call| call.0 == part.kind()));
+            value = called.next().filter(|_| called.next().is_none())?;
+        }
         let path = self.root_at_self(self.expression_path(value, MAX_RECEIVER_PARTS)?);
         (path.len() <= MAX_NAME_BYTES).then_some(Cow::Owned(path))
     }
@@ -317,9 +331,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     /// Records the type that a function returns.
     fn add_return_type(&mut self, node: Node<'t>, field: &str) {
         let Some(written) = node.child_by_field_name(field) else { return };
-        let Some(of) =
-            value_types::named_type(written, self.text).map(value_types::NamedType::to_marked_name)
-        else {
+        let Some(of) = value_types::named_type(written, self.text).map(|of| of.to_marked_name()) else {
             return;
         };
         let at = written.start_byte();
@@ -335,7 +347,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     }
 
     /// Returns the name that a declarator or pattern declares, if it declares a single name.
-    fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
+    pub(super) fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
         for _ in 0..MAX_DECLARATORS {
             let kind = node.kind();
             if self.nodes.names.contains(&kind) {

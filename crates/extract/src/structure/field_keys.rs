@@ -92,6 +92,19 @@ impl<'a, 't> TreeWalker<'a, 't> {
         type_node.map(|type_node| self.find_receiver(type_node, ""))
     }
 
+    /// Records the field in `offsetof(struct sink, total)`. The name is no use of its own.
+    pub(super) fn add_offset_field(&mut self, node: Node<'t>) {
+        let (Some(written), Some(member)) =
+            (node.child_by_field_name("type"), node.child_by_field_name("member"))
+        else {
+            return;
+        };
+        let of_type = value_types::named_type(written, self.text);
+        let receiver = of_type
+            .map_or(FoundReceiver::Other, |of| FoundReceiver::Named(format!("{}()", of.to_own_name())));
+        self.add_named_field(member, receiver);
+    }
+
     /// Returns the type around a designator of C, as the path of a value: `sink()` of `(struct sink){ .total = 1 }`, and
     /// `sink().inner` of a list that sets the field `inner`.
     fn type_of_designator(&self) -> FoundReceiver {
@@ -128,7 +141,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         let written =
             if written.kind() == "type_descriptor" { written.child_by_field_name("type")? } else { written };
         let of_type = value_types::named_type(written, self.text)?;
-        Some(format!("{}()", of_type.to_marked_name()))
+        Some(format!("{}()", of_type.to_own_name()))
     }
 
     /// Returns whether the list of initializers at a position in the path has the elements of an array. A list in the list of a field

@@ -338,12 +338,17 @@ const C: NodeKinds = NodeKinds {
     values: &[
         ("parameter_declaration", "declarator", "type", ""),
         ("declaration", "declarator", "type", ""),
+        ("init_declarator", "declarator", "", "value"),
         ("field_declaration", "declarator", "type", ""),
         ("for_range_loop", "declarator", "type", ""),
     ],
     functions: &[("function_definition", "type")],
     callables: &["function_declarator", "preproc_function_def"],
-    labels: &[("field_declaration", "declarator"), ("field_designator", "")],
+    labels: &[
+        ("field_declaration", "declarator"),
+        ("field_designator", ""),
+        ("offsetof_expression", "member"),
+    ],
     methods: &[],
     transparent: &["parenthesized_expression", "pointer_expression"],
     path_roots: &[],

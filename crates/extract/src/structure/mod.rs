@@ -19,6 +19,7 @@ mod javascript_imports;
 mod languages;
 mod loaded_modules;
 mod locals;
+mod loop_values;
 mod macros;
 mod name_uses;
 mod name_values;

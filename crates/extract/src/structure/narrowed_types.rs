@@ -112,7 +112,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let [only] = types[..]
             && let Some(of) = value_types::named_type(only, self.text)
         {
-            self.push_narrowed(name, of.to_marked_name().into_owned(), case.start_byte(), case.end_byte());
+            self.push_narrowed(name, of.to_own_name().into_owned(), case.start_byte(), case.end_byte());
         }
     }
 

@@ -83,10 +83,11 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
     let declares = pairs.iter().any(|pairs| pairs.iter().any(|(known, _)| *known == kind))
         || nodes.callables.contains(&kind)
         || kind == TEMPLATE_PARAMETERS
+        || matches!(kind, "closure_expression" | "function_expression" | "offsetof_expression")
         || nodes.import_syntax == ImportSyntax::Java && constructor_calls::CALL_KINDS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::Java && JAVA_PATTERNS.contains(&kind)
         || nodes.import_syntax == ImportSyntax::JavaScript
-            && matches!(kind, "call_expression" | "if_statement")
+            && matches!(kind, "call_expression" | "if_statement" | "subscript_expression")
         || nodes.import_syntax == ImportSyntax::C && NAMESPACE_USES.contains(&kind)
         || nodes.import_syntax == ImportSyntax::Go && kind == "type_case"
         || nodes.import_syntax == ImportSyntax::Python && PYTHON_NAMES.contains(&kind)

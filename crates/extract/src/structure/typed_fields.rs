@@ -43,7 +43,22 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    fn add_fields_of_pattern(&mut self, pattern: Node<'t>, path: &str, depth: usize) {
+    /// Records the field that a string names: `order['total']`.
+    pub(super) fn add_string_key(&mut self, node: Node<'t>) {
+        let (Some(object), Some(key)) =
+            (node.child_by_field_name("object"), node.child_by_field_name("index"))
+        else {
+            return;
+        };
+        let name = key.named_child(0).filter(|_| key.kind() == "string" && key.named_child_count() == 1);
+        let is_name = |name: &Node<'_>| self.text_of(*name).chars().all(|c| c.is_alphanumeric() || c == '_');
+        if let Some(name) = name.filter(is_name) {
+            let receiver = self.find_receiver(object, "");
+            self.add_field_use(name, receiver);
+        }
+    }
+
+    pub(super) fn add_fields_of_pattern(&mut self, pattern: Node<'t>, path: &str, depth: usize) {
         for part in named_children(pattern).into_iter().take(MAX_FIELDS) {
             let part = match part.kind() {
                 "object_assignment_pattern" => part.child_by_field_name("left"),
@@ -107,6 +122,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
                     is_element = true;
                     None
                 }
+                // `<Cart>{ total: 1 }`
+                "type_assertion" => around.named_child(0).and_then(|list| list.named_child(0)),
                 "as_expression" | "satisfies_expression" => {
                     // `as const` names no type.
                     named_children(around).pop().filter(|last| *last != inner)
@@ -145,7 +162,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                 None => break,
             }
         }
-        let named = value_types::named_type(written, self.text)?.to_marked_name();
+        let named = value_types::named_type(written, self.text)?.to_own_name();
         (!named.ends_with('?')).then(|| format!("{named}()"))
     }
 }

@@ -7,12 +7,53 @@ use std::borrow::Cow;
 use memod_base::types::last_part;
 use tree_sitter::Node;
 
+use super::node_text::named_children;
+
 /// Deepest nesting of a type or value that is read.
 const MAX_DEPTH: usize = 6;
 
-/// Generic types that are read as the type that they hold: pointers with the methods of that type, and wrappers of absent or
-/// later values.
-const HOLDERS: [&str; 5] = ["Arc", "Box", "Optional", "Promise", "Rc"];
+/// Generic types that are read as the type that they hold: pointers with the methods of that type, guards, wrappers of absent or later
+/// values, and types with the same members.
+const HOLDERS: [&str; 36] = [
+    "Annotated",
+    "Arc",
+    "Awaitable",
+    "Awaited",
+    "Box",
+    "ClassVar",
+    "Cow",
+    "DeepPartial",
+    "DeepReadonly",
+    "Final",
+    "LazyLock",
+    "ManuallyDrop",
+    "MutexGuard",
+    "NonNullable",
+    "NotRequired",
+    "Omit",
+    "Optional",
+    "Partial",
+    "Pick",
+    "Pin",
+    "Promise",
+    "PromiseLike",
+    "Rc",
+    "ReadOnly",
+    "Readonly",
+    "RefMut",
+    "Required",
+    "RwLockReadGuard",
+    "RwLockWriteGuard",
+    "Type",
+    "optional",
+    "reference_wrapper",
+    "shared_ptr",
+    "type",
+    "unique_ptr",
+    "weak_ptr",
+];
+/// Generic types whose first argument is the type of their elements, and not the last.
+const OF_FIRST: [&str; 6] = ["AsyncGenerator", "Generator", "array", "list", "set", "vector"];
 
 /// Types of Rust whose value must be unwrapped before use.
 const WRAPPERS: [&str; 2] = ["Option", "Result"];
@@ -25,21 +66,41 @@ const ANY: [&str; 6] = ["Any", "Object", "any", "object", "unknown", "var"];
 pub(super) type ValueDeclaration = (&'static str, &'static str, &'static str, &'static str);
 
 /// A type that the text names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedType<'a> {
     name: &'a str,
     /// Whether the type is in an `Option` or a `Result`.
     is_wrapped: bool,
+    /// The type of its elements as [`NamedType::to_marked_name`] writes it.
+    element: Option<String>,
 }
 
 impl<'a> NamedType<'a> {
-    /// Returns the name, with `?` at its end if the type is wrapped.
-    pub(super) fn to_marked_name(self) -> Cow<'a, str> {
+    fn plain(name: &'a str) -> Self {
+        Self { name, is_wrapped: false, element: None }
+    }
+
+    fn list_of(element: &Self) -> Self {
+        Self { element: Some(element.to_marked_name().into_owned()), ..Self::plain("[]") }
+    }
+
+    /// Returns the name, followed by `?` if the type is wrapped, and by `<` and the type of its elements if it has any.
+    pub(super) fn to_marked_name(&self) -> Cow<'a, str> {
         let name = match self.name.contains("::") {
             true => Cow::Owned(self.name.replace("::", ".")),
             false => Cow::Borrowed(self.name),
         };
-        if self.is_wrapped { Cow::Owned(format!("{name}?")) } else { name }
+        let mark = if self.is_wrapped { "?" } else { "" };
+        match &self.element {
+            Some(element) => Cow::Owned(format!("{name}{mark}<{element}")),
+            None if self.is_wrapped => Cow::Owned(format!("{name}?")),
+            None => name,
+        }
+    }
+
+    /// Returns the own name, with `?` at its end if the type is wrapped.
+    pub(super) fn to_own_name(&self) -> Cow<'a, str> {
+        Self { element: None, ..self.clone() }.to_marked_name()
     }
 }
 
@@ -115,9 +176,17 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
     let depth = depth.checked_sub(1)?;
     match node.kind() {
         "type_identifier" | "identifier" => {
-            let name = text.get(node.byte_range()).filter(|name| !ANY.contains(name))?;
-            Some(NamedType { name, is_wrapped: false })
+            let name = text.get(node.byte_range()).filter(|name| !ANY.contains(name) && *name != "var")?;
+            Some(NamedType::plain(name))
         }
+        "type_descriptor" => field_type(node, "type", text, depth),
+        // `Order[]` of TypeScript and Java, `[]Order` of Go, `[Order]` of Rust.
+        "array_type" | "slice_type" => {
+            let element = node.child_by_field_name("element").or_else(|| node.named_child(0))?;
+            Some(NamedType::list_of(&type_name(element, text, depth)?))
+        }
+        "readonly_type" => last_child_type(node, text, depth),
+        "map_type" => Some(NamedType::list_of(&field_type(node, "value", text, depth)?)),
         "reference_type" | "pointer_type" => {
             field_type(node, "type", text, depth).or_else(|| last_child_type(node, text, depth))
         }
@@ -133,19 +202,22 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
         // In Go, Python and TypeScript, `http.Server` may be another type than `Server`.
         "qualified_type" | "attribute" | "nested_type_identifier" => {
             let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&last_part(name)))?;
-            Some(NamedType { name, is_wrapped: false })
+            Some(NamedType::plain(name))
         }
         "subscript" => {
             let own = field_type(node, "value", text, depth)?;
-            let is_holder = HOLDERS.contains(&last_part(own.name));
-            if is_holder { field_type(node, "subscript", text, depth) } else { Some(own) }
+            let mut cursor = node.walk();
+            let arguments = node.children_by_field_name("subscript", &mut cursor).collect();
+            with_arguments(own, arguments, text, depth)
         }
         // A type of Python that is declared later: `"Flask"`.
         "string" => {
             let content = node.named_child(1).filter(|content| content.kind() == "string_content")?;
-            let name = text.get(content.byte_range())?;
+            let mut parts =
+                text.get(content.byte_range())?.split('|').map(str::trim).filter(|part| *part != "None");
+            let name = parts.next().filter(|_| parts.next().is_none())?;
             let is_path = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-            is_path.then_some(NamedType { name, is_wrapped: false })
+            is_path.then_some(NamedType::plain(name))
         }
         "struct_specifier" => field_type(node, "name", text, depth),
         "generic_type" | "template_type" => generic_type(node, text, depth),
@@ -172,24 +244,38 @@ fn generic_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named
     let own = field_type(node, "type", text, depth).or_else(|| field_type(node, "name", text, depth));
     let own = own.or_else(|| type_name(node.named_child(0)?, text, depth))?;
     let is_of_rust = node.child_by_field_name("type").is_some();
-    match own.name {
-        name if HOLDERS.contains(&last_part(name)) => first_type_argument(node, text, depth),
-        name if WRAPPERS.contains(&last_part(name)) && is_of_rust => {
-            Some(NamedType { is_wrapped: true, ..first_type_argument(node, text, depth)? })
-        }
-        _ => Some(own),
+    let list = node.child_by_field_name("type_arguments").or_else(|| node.named_child(1))?;
+    let arguments = named_children(list).into_iter().filter(|part| part.kind() != "lifetime").collect();
+    if WRAPPERS.contains(&last_part(own.name)) && is_of_rust {
+        let inner = first_type(arguments, text, depth)?;
+        return Some(NamedType { is_wrapped: true, ..inner });
     }
+    with_arguments(own, arguments, text, depth)
+}
+
+/// Returns a generic type with its arguments, or the type that it holds.
+fn with_arguments<'a>(
+    own: NamedType<'a>,
+    arguments: Vec<Node<'_>>,
+    text: &'a str,
+    depth: usize,
+) -> Option<NamedType<'a>> {
+    let name = last_part(own.name);
+    if HOLDERS.contains(&name) {
+        return first_type(arguments, text, depth);
+    }
+    let element = if OF_FIRST.contains(&name) { arguments.first() } else { arguments.last() };
+    let element = element.and_then(|element| type_name(*element, text, depth));
+    Some(NamedType { element: element.map(|element| element.to_marked_name().into_owned()), ..own })
+}
+
+fn first_type<'a>(arguments: Vec<Node<'_>>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
+    type_name(*arguments.first()?, text, depth)
 }
 
 /// Returns the type in a field of a node.
 fn field_type<'a>(node: Node<'_>, field: &str, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     type_name(node.child_by_field_name(field)?, text, depth)
-}
-
-/// Returns the first type argument of a generic type.
-fn first_type_argument<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
-    let arguments = node.child_by_field_name("type_arguments").or_else(|| node.named_child(1))?;
-    type_name(arguments.named_child(0)?, text, depth)
 }
 
 fn last_child_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
@@ -200,9 +286,19 @@ fn last_child_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Na
 fn created_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     let depth = depth.checked_sub(1)?;
     match node.kind() {
+        // `x = None if c else Order()`, `x = a or Order()`
+        "conditional_expression" | "boolean_operator" | "ternary_expression" => {
+            let parts = named_children(node).into_iter();
+            let mut made = parts.filter_map(|part| created_type(part, text, depth));
+            made.next().filter(|first| made.all(|other| other.name == first.name))
+        }
+        "cast_expression" | "compound_literal_expression" => field_type(node, "type", text, depth),
+        "call_expression" => constructed_by_call(node, text, depth),
         "call" => field_type(node, "function", text, depth)
             .filter(|made| last_part(made.name).starts_with(char::is_uppercase)),
-        "new_expression" => field_type(node, "constructor", text, depth),
+        "new_expression" => {
+            field_type(node, "constructor", text, depth).or_else(|| field_type(node, "type", text, depth))
+        }
         "object_creation_expression" | "composite_literal" => field_type(node, "type", text, depth),
         "struct_expression" => field_type(node, "name", text, depth),
         "expression_list" if node.named_child_count() != 1 => None,
@@ -213,4 +309,17 @@ fn created_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named
         | "parenthesized_expression" => created_type(node.named_child(0)?, text, depth),
         _ => None,
     }
+}
+
+/// Returns the type of a value that a function of C++ makes, by its type argument: `std::make_unique<Order>()`,
+/// `static_cast<Order *>(value)`.
+fn constructed_by_call<'a>(call: Node<'_>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
+    let mut function = call.child_by_field_name("function")?;
+    if function.kind() == "qualified_identifier" {
+        function = function.child_by_field_name("name")?;
+    }
+    let name = text.get(function.child_by_field_name("name")?.byte_range())?;
+    let is_maker = name.starts_with("make_") || name.ends_with("_cast");
+    let arguments = function.child_by_field_name("arguments").filter(|_| is_maker)?;
+    first_type(named_children(arguments), text, depth)
 }

@@ -29,8 +29,13 @@ impl ValueWriter<'_, '_, '_> {
     ) -> Vec<TypedValue> {
         let mut listed = Vec::new();
         let mut last_set: HashMap<(u32, u32), TypedValue> = HashMap::new();
+        let is_open = |value: &FoundValue<'_>| value.of.is_empty() && value.name != "()";
+        let typed = values.iter().filter(|value| !is_open(value));
+        let typed_at: HashSet<usize> = typed.map(|value| value.named_at).collect();
         for value in values.into_iter().take(MAX_USES) {
-            if self.bindings.is_set_again(&value.name, value.named_at) {
+            // A variable may be read by its loop, which knows its type, and by its declaration, which does not.
+            let is_known_otherwise = is_open(&value) && typed_at.contains(&value.named_at);
+            if is_known_otherwise || self.bindings.is_set_again(&value.name, value.named_at) {
                 continue;
             }
             // A constant is a definition itself, so its value is known in the scope around it.
@@ -38,7 +43,7 @@ impl ValueWriter<'_, '_, '_> {
             let within = around
                 .innermost_definition(value.at)
                 .and_then(|id| if is_defined { around.parents[id] } else { Some(id) });
-            let is_open = value.of.is_empty() && value.name != "()";
+            let is_open = is_open(&value);
             let (of, is_written) = self.find_type(&value);
             let (own, of_function) = self.bindings.rename_value(&value.name, value.named_at);
             let of = names.number_of(&of);
@@ -78,7 +83,8 @@ impl ValueWriter<'_, '_, '_> {
     fn find_type<'v>(&self, value: &'v FoundValue<'_>) -> (Cow<'v, str>, bool) {
         let of = &*value.of;
         if value.is_written {
-            let is_open = self.locals.has_type_parameter(of.trim_end_matches('?'), value.at);
+            let own = of.split('<').next().unwrap_or_default().trim_end_matches('?');
+            let is_open = self.locals.has_type_parameter(own, value.at);
             return if is_open { (Cow::Borrowed(""), false) } else { (Cow::Borrowed(of), true) };
         }
         if let Some(scoped) = of.strip_prefix(SCOPED_PATH) {

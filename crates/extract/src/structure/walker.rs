@@ -30,6 +30,10 @@ const SHORTHAND_PROPERTY: &str = "shorthand_property_identifier";
 const SCOPED_MEMBERS: [&str; 3] = ["qualified_identifier", "scoped_identifier", "scoped_type_identifier"];
 /// Kinds of the declarations that give a type another name in TypeScript, Rust and Go.
 const TYPE_ALIASES: [&str; 3] = ["type_alias", "type_alias_declaration", "type_item"];
+/// Expressions for an element of a list.
+const INDEXES: [&str; 4] = ["array_access", "index_expression", "subscript", "subscript_expression"];
+/// Functions that return their argument.
+const SAME: [&str; 3] = ["std::forward", "std::move", "std::ref"];
 /// Kind of the node `Type::method` in Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
@@ -371,10 +375,18 @@ impl<'a, 't> TreeWalker<'a, 't> {
             return Some(javascript_imports::module_key(module));
         }
         if let Some((_, callee)) = self.nodes.calls.iter().find(|call| call.0 == kind) {
+            let callee_text = node.child_by_field_name(callee).map_or("", |callee| self.text_of(callee));
+            if self.nodes.import_syntax == ImportSyntax::C && SAME.contains(&callee_text) {
+                let argument = node.child_by_field_name("arguments").and_then(|list| list.named_child(0))?;
+                return self.expression_path(argument, most);
+            }
             return Some(format!("{}()", self.expression_path(node.child_by_field_name(callee)?, most)?));
         }
         if kind == "try_expression" {
             return Some(format!("{}?", self.expression_path(node.named_child(0)?, most)?));
+        }
+        if let Some(path) = self.path_of_index(node, most) {
+            return Some(path);
         }
         // `x as Cart` has the members of `Cart`, whatever `x` has.
         if kind == "as_expression"
@@ -384,6 +396,21 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         let is_transparent = self.nodes.transparent.contains(&kind);
         is_transparent.then(|| self.expression_path(node.named_child(0)?, most)).flatten()
+    }
+
+    /// Returns an element of a list as a path, `orders[]`, and the value at a key of JavaScript as a member.
+    fn path_of_index(&self, node: Node<'_>, most: usize) -> Option<String> {
+        if !INDEXES.contains(&node.kind()) {
+            return None;
+        }
+        let path = self.expression_path(node.named_child(0)?, most)?;
+        let key = node.child_by_field_name("index").filter(|key| key.kind() == "string");
+        match key.and_then(|key| key.named_child(0)) {
+            Some(key) if self.nodes.import_syntax == ImportSyntax::JavaScript => {
+                Some(format!("{path}.{}", self.text_of(key)))
+            }
+            _ => Some(path + "[]"),
+        }
     }
 
     fn add_import_names(&mut self, node: Node<'t>) {

@@ -3,7 +3,13 @@
 use super::infer_types::TypeName;
 
 /// Methods that return an element of a list, or the value in a map or in a holder.
-const OF_ELEMENT: [&str; 36] = [
+const OF_ELEMENT: [&str; 44] = [
+    "at",
+    "lock",
+    "read",
+    "write",
+    "try_lock",
+    "unwrap",
     "back",
     "borrow",
     "borrow_mut",
@@ -12,6 +18,8 @@ const OF_ELEMENT: [&str; 36] = [
     "elementAt",
     "ElementAt",
     "find",
+    "findAny",
+    "findFirst",
     "First",
     "first",
     "FirstOrDefault",
@@ -42,7 +50,7 @@ const OF_ELEMENT: [&str; 36] = [
     "SingleOrDefault",
 ];
 /// Methods that return a list of the same elements.
-const OF_LIST: [&str; 34] = [
+const OF_LIST: [&str; 33] = [
     "AsEnumerable",
     "asSequence",
     "drop",
@@ -75,9 +83,11 @@ const OF_LIST: [&str; 34] = [
     "ToArray",
     "ToList",
     "toList",
-    "values",
     "Where",
 ];
+
+/// Ends of the names of types whose elements have keys.
+const MAPS: [&str; 5] = ["Dict", "Dictionary", "Map", "dict", "map"];
 
 impl TypeName {
     /// Returns the type of the elements; `None` if the text does not write it.
@@ -94,10 +104,31 @@ impl TypeName {
         Some(Self { name: name.to_owned(), module, element, is_wrapped: false, ..self })
     }
 
+    /// Returns the type of `value[0]`; a pointer of C is indexed as its type.
+    pub(super) fn into_indexed(self, is_c: bool) -> Option<Self> {
+        if is_c && self.element.is_none() { Some(self) } else { self.into_element() }
+    }
+
+    /// Returns the type of the variable of a loop, or of what an `Option` holds. Going through a map gives its keys or its entries.
+    pub(super) fn into_iterated(self) -> Option<Self> {
+        match self {
+            Self { is_wrapped: true, .. } => Some(Self { is_wrapped: false, ..self }),
+            _ if MAPS.iter().any(|map| self.name.ends_with(map)) => None,
+            _ => self.into_element(),
+        }
+    }
+
     /// Returns the type of the result of a method of lists.
     pub(super) fn after_list_method(self, method: &str) -> Option<Self> {
+        if self.is_wrapped {
+            return None;
+        }
         match method {
-            _ if OF_ELEMENT.contains(&method) => self.into_element(),
+            _ if OF_ELEMENT.contains(&method) => {
+                // The type may be of another library, whose method returns something else.
+                Some(Self { is_written: false, ..self.into_element()? })
+            }
+            "values" => Some(Self { name: "[]".to_owned(), ..self }),
             _ if OF_LIST.contains(&method) => Some(self),
             _ => None,
         }

@@ -16,6 +16,9 @@ pub(super) const MOST_STEPS: u32 = 12;
 const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
 /// Functions that return the type of their receiver, unless the type has its own function of that name.
 const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
+/// Methods of holders that are read as what they hold, such as `Optional` of Java, `std::optional` and `Weak`.
+const OPENING: [&str; 9] =
+    ["as_deref_mut", "borrow", "get", "get_mut", "lock", "orElse", "orElseGet", "orElseThrow", "value"];
 /// Maximum number of types of one name that are distinguished.
 const MOST_TYPES: usize = 50;
 /// Names that mean the enclosing type in a signature.
@@ -58,7 +61,10 @@ impl Resolver<'_> {
             return None;
         }
         if let Some(list) = path.strip_suffix("[]") {
-            return self.infer_type(place, list)?.into_element();
+            return self.infer_type(place, list)?.into_indexed(place.family == LanguageFamily::C);
+        }
+        if let Some(list) = path.strip_suffix("{}") {
+            return self.infer_type(place, list)?.into_iterated();
         }
         let untried = path.trim_end_matches('?');
         let type_name = match untried.strip_suffix("()") {
@@ -232,13 +238,21 @@ impl Resolver<'_> {
                 return Some(TypeName { is_written, ..found });
             }
         }
+        // The parameter of a function on this line alone.
+        let on_line = |value: &&&TypedValue| Some(value.line) == place.line && value.last_line == value.line;
+        let mut of_line = values.iter().filter(on_line);
+        if let Some(only) = of_line.next().filter(|_| of_line.next().is_none()) {
+            return self.common_type(place, &[only]);
+        }
         let values = &values[..];
         let is_same = values.windows(2).all(|pair| pair[0].is_set_like(pair[1]));
         let Some(line) = place.line.filter(|_| !is_same) else {
             return self.common_type(place, values);
         };
         let before = || values.iter().filter(|value| value.line < line);
-        let last = before().filter(|value| line <= value.last_line).max_by_key(|value| value.line)?;
+        let on_line = || values.iter().filter(|value| value.line == line).min_by_key(|value| value.last_line);
+        let last = before().filter(|value| line <= value.last_line).max_by_key(|value| value.line);
+        let last = last.or_else(on_line)?;
         let has_blocks = place.family.has_block_scopes();
         let is_open = before().any(|value| value.line >= last.line && !value.is_set_like(last));
         if is_open && !has_blocks {
@@ -298,6 +312,9 @@ impl Resolver<'_> {
             return None;
         }
         let bases = self.base_types(type_name);
+        if bases.is_empty() && field == "value" && type_name.element.is_some() {
+            return type_name.clone().into_element();
+        }
         let embedded = bases.iter().find(|base| place.family == LanguageFamily::Go && base.name == field);
         embedded.cloned().or_else(|| {
             let found = bases.iter().find_map(|base| self.type_of_field(place, base, field))?;
@@ -349,6 +366,7 @@ impl Resolver<'_> {
             Some((name, element)) => (name, Some(element.to_owned())),
             None => (type_name, None),
         };
+        let is_marked = name.ends_with('?');
         let name = name.trim_end_matches('?');
         let qualified = name.rsplit_once('.').filter(|_| !name.contains('|'));
         let (module, name) = qualified.map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
@@ -361,7 +379,7 @@ impl Resolver<'_> {
         TypeName {
             name: own.unwrap_or_else(|| name.to_owned()),
             module,
-            is_wrapped: type_name.ends_with('?'),
+            is_wrapped: is_marked,
             element,
             is_written: true,
             file: place.file,
@@ -420,7 +438,10 @@ impl Resolver<'_> {
             return type_name.clone().after_list_method(name);
         }
         if meant.is_empty() {
-            return KEEPING.contains(&name).then(|| type_name.clone());
+            let is_opened = UNWRAPPING.contains(&name) || OPENING.contains(&name);
+            let is_kept = KEEPING.contains(&name);
+            let is_written = type_name.is_written && is_kept;
+            return (is_kept || is_opened).then(|| TypeName { is_written, ..type_name.clone() });
         }
         let found = self.returned_type(place, &meant)?;
         Some(TypeName { is_written: found.is_written && type_name.is_written && is_certain, ..found })

@@ -5,6 +5,7 @@ mod bindings;
 mod field_keys;
 mod field_uses;
 mod function_imports;
+mod held_values;
 mod javascript_names;
 mod javascript_paths;
 mod member_fields;

@@ -413,6 +413,7 @@ it('two', () => {
             "use.test.ts:1 exact a.ts#run",
             "use.test.ts:7 nothing",
             "use.test.ts:10 exact a.ts#run",
+            "use.test.ts:13 nothing",
             "use.test.ts:14 exact a.ts#run",
             "use.test.ts:15 exact a.ts#run",
         ],
