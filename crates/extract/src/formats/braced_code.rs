@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use memod_base::types::UseRole;
+
 use super::format_names::FormatNames;
-use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax, skip_brackets};
+use super::tokens::{FormatTokenKind, FormatTokens, TokenSyntax, skip_brackets, word_end};
 use crate::definitions::tags::TagKind;
 
 const SYNTAX: TokenSyntax = TokenSyntax {
@@ -34,6 +36,15 @@ pub(super) struct BracedCode<'a> {
     names: FormatNames<'a>,
     /// Tokens that are the names of definitions.
     defined: HashSet<usize>,
+    /// Tokens that are the names of bases of types.
+    bases: HashSet<usize>,
+}
+
+/// A word that is used as a name.
+struct WordUse {
+    bytes: Range<usize>,
+    receiver: Option<String>,
+    role: UseRole,
 }
 
 impl<'a> BracedCode<'a> {
@@ -41,7 +52,7 @@ impl<'a> BracedCode<'a> {
         let list = FormatTokens::split_text(text, SYNTAX);
         let ends = list.match_brackets(&[(b'{', b'}'), (b'[', b']'), (b'(', b')')]);
         let names = FormatNames { comments: list.comments.clone(), ..FormatNames::default() };
-        Self { list, ends, names, defined: HashSet::new() }
+        Self { list, ends, names, defined: HashSet::new(), bases: HashSet::new() }
     }
 
     pub(super) fn into_names(mut self) -> FormatNames<'a> {
@@ -163,8 +174,40 @@ impl<'a> BracedCode<'a> {
         self.defined.extend(tokens);
     }
 
+    /// Marks the name of a base of a type.
+    pub(super) fn add_base(&mut self, token: usize) {
+        self.bases.insert(token);
+    }
+
     /// Adds the words that are no names of definitions and no keywords as uses, each with the path before it.
     pub(super) fn add_uses(&mut self, keywords: &[&str]) {
+        for WordUse { bytes, receiver, role } in self.list_uses(keywords) {
+            self.names.found.add_use_in_role(self.list.text, bytes, receiver, role);
+        }
+    }
+
+    /// Adds the names in quoted texts as uses: `$total` and `${order.total}`.
+    pub(super) fn add_uses_in_texts(&mut self, keywords: &[&str]) {
+        for at in 0..self.n_tokens() {
+            let token = &self.list.tokens[at];
+            let is_raw = at.checked_sub(1).is_some_and(|before| {
+                self.text_at(before) == "r" && self.list.end_of(before) + 1 == token.bytes.start
+            });
+            if token.kind != FormatTokenKind::Text || is_raw {
+                continue;
+            }
+            for inner in list_interpolated(self.list.text, token.bytes.clone()) {
+                let code = BracedCode::split_text(&self.list.text[inner.clone()]);
+                for WordUse { bytes, receiver, role } in code.list_uses(keywords) {
+                    let bytes = inner.start + bytes.start..inner.start + bytes.end;
+                    self.names.found.add_use_in_role(self.list.text, bytes, receiver, role);
+                }
+            }
+        }
+    }
+
+    fn list_uses(&self, keywords: &[&str]) -> Vec<WordUse> {
+        let mut found = Vec::new();
         for at in 0..self.n_tokens() {
             let Some(word) = self.list.word_at(at) else { continue };
             let is_number = word.starts_with(|c: char| c.is_ascii_digit());
@@ -187,10 +230,14 @@ impl<'a> BracedCode<'a> {
                 }
                 _ => None,
             };
-            let is_call = is_message || self.is_mark(at + 1, b'(');
-            let bytes = self.list.tokens[at].bytes.clone();
-            self.names.found.add_format_use(self.list.text, bytes, receiver, is_call);
+            let role = match () {
+                () if self.bases.contains(&at) => UseRole::Base,
+                () if is_message || self.is_mark(at + 1, b'(') => UseRole::Call,
+                () => UseRole::Mention,
+            };
+            found.push(WordUse { bytes: self.list.tokens[at].bytes.clone(), receiver, role });
         }
+        found
     }
 
     /// Returns whether a word is the name of a message of Objective-C: `[order addItem:item]`, `[order total]`.
@@ -208,4 +255,37 @@ impl<'a> BracedCode<'a> {
         let word = end.checked_sub(1).and_then(|at| self.list.word_at(at));
         word.unwrap_or("_").to_owned()
     }
+}
+
+/// Returns the bytes of the names and expressions in a quoted text: of `total` in `$total` and `${total}`.
+fn list_interpolated(text: &str, quoted: Range<usize>) -> Vec<Range<usize>> {
+    let (bytes, mut at, mut found) = (text.as_bytes(), quoted.start, Vec::new());
+    while at < quoted.end {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'\\', _) => at += 2,
+            (b'$', Some(b'{')) => {
+                let mut depth = 0_usize;
+                let inner = &bytes[at + 1..quoted.end];
+                let end = inner.iter().position(|byte| {
+                    depth = match byte {
+                        b'{' => depth + 1,
+                        b'}' => depth - 1,
+                        _ => depth,
+                    };
+                    depth == 0
+                });
+                let end = at + 1 + end.unwrap_or(inner.len());
+                found.push(at + 2..end.max(at + 2).min(quoted.end));
+                at = end + 1;
+            }
+            (b'$', Some(_)) => {
+                let end = word_end(bytes, at + 1, b"").min(quoted.end);
+                found.push(at + 1..end);
+                at = end.max(at + 1);
+            }
+            _ => at += 1,
+        }
+    }
+    found.retain(|inner| inner.start < inner.end);
+    found
 }

@@ -93,6 +93,7 @@ pub(super) fn read_names<'a>(_path: &str, text: &'a str) -> FormatNames<'a> {
         read_body(&mut code, span, owner.as_deref(), &mut open);
     }
     code.add_uses(&KEYWORDS);
+    code.add_uses_in_texts(&KEYWORDS);
     code.into_names()
 }
 
@@ -150,6 +151,7 @@ fn read_type(code: &mut BracedCode<'_>, first: usize, at: usize, open: &mut Open
     if matches!(code.text_at(name), "class" | "type") && code.word_at(name + 1).is_some() {
         name += 1;
     }
+    add_bases(code, name);
     let Some(body) = code.find_before_end(name, b'{') else {
         let end = code.end_of_statement(at);
         code.add_item(Declaration { kind: TagKind::Class, name, owner: None }, first..end);
@@ -170,6 +172,21 @@ fn read_type(code: &mut BracedCode<'_>, first: usize, at: usize, open: &mut Open
     }
     open.push((start..end - 1, Some(owner)));
     end
+}
+
+/// Marks the types that a type extends, implements, mixes in or is an extension on.
+fn add_bases(code: &mut BracedCode<'_>, name: usize) {
+    let (mut at, mut depth, mut is_base) = (name + 1, 0_i32, code.text_at(name) == "on");
+    while at < code.n_tokens() && !matches!(code.mark_at(at), Some(b'{' | b';')) {
+        match code.mark_at(at) {
+            Some(b'<') => depth += 1,
+            Some(b'>') => depth -= 1,
+            None if matches!(code.text_at(at), "extends" | "implements" | "on" | "with") => is_base = true,
+            None if is_base && depth == 0 => code.add_base(at),
+            _ => {}
+        }
+        at += 1;
+    }
 }
 
 /// Reads the values of an enum; returns the token after them.

@@ -85,6 +85,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             "subscript_expression" if self.nodes.import_syntax == ImportSyntax::JavaScript => {
                 self.add_string_key(node);
             }
+            "string_content" => self.add_format_arguments(node),
             "offsetof_expression" => self.add_offset_field(node),
             "if_statement" => self.add_instance_condition(node),
             _ if node_marks::NAMESPACE_USES.contains(&kind) => {

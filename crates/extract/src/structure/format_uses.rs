@@ -18,6 +18,18 @@ impl<'a> FoundNames<'a> {
         receiver: Option<String>,
         is_call: bool,
     ) {
+        let role = if is_call { UseRole::Call } else { UseRole::Mention };
+        self.add_use_in_role(text, bytes, receiver, role);
+    }
+
+    /// Adds a use as [`Self::add_format_use`] does, in any role.
+    pub(crate) fn add_use_in_role(
+        &mut self,
+        text: &'a str,
+        bytes: Range<usize>,
+        receiver: Option<String>,
+        role: UseRole,
+    ) {
         let at = bytes.start;
         let name = text.get(bytes).unwrap_or_default();
         let is_long = receiver.as_ref().is_some_and(|path| path.len() > MAX_NAME_BYTES);
@@ -28,7 +40,7 @@ impl<'a> FoundNames<'a> {
             name: Cow::Borrowed(name),
             at,
             receiver: receiver.map_or(FoundReceiver::None, FoundReceiver::Named),
-            role: if is_call { UseRole::Call } else { UseRole::Mention },
+            role,
             n_arguments: None,
             is_value: false,
         });

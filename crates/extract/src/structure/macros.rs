@@ -1,9 +1,12 @@
 //! Reads the uses in the arguments of a macro, which the grammar parses only into tokens.
 
+use std::borrow::Cow;
+
+use memod_base::types::UseRole;
 use tree_sitter::Node;
 
 use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
-use super::{FoundReceiver, bindings};
+use super::{FoundReceiver, FoundUse, MAX_NAME_BYTES, bindings};
 
 /// Most tokens of a macro's arguments that are read; longer arguments are data.
 const MAX_TOKENS: u32 = 2_000;
@@ -11,6 +14,37 @@ const MAX_TOKENS: u32 = 2_000;
 const MAX_CLOSURES: usize = 8;
 /// Longest parameters of a closure, in bytes.
 const MAX_PARAMETERS_BYTES: usize = 100;
+
+impl<'t> TreeWalker<'_, 't> {
+    /// Records the names in a string of a macro of Rust: `"{total}"`, `"{total:>5}"`. In `"{{"`, there is none.
+    pub(super) fn add_format_arguments(&mut self, content: Node<'t>) {
+        if !self.path.iter().rev().take(4).any(|(around, _)| around.kind() == "token_tree") {
+            return;
+        }
+        let text = self.text_of(content);
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once('{') {
+            rest = after;
+            if let Some(escaped) = after.strip_prefix('{') {
+                rest = escaped;
+                continue;
+            }
+            let end = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
+            let name = &after[..end];
+            let is_argument = after[end..].starts_with(['}', ':']) && name.len() <= MAX_NAME_BYTES;
+            if is_argument && name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+                self.found.uses.push(FoundUse {
+                    name: Cow::Borrowed(name),
+                    at: content.start_byte() + text.len() - after.len(),
+                    receiver: FoundReceiver::None,
+                    role: UseRole::Mention,
+                    n_arguments: None,
+                    is_value: true,
+                });
+            }
+        }
+    }
+}
 
 /// Returns the receiver of a name among the tokens of `around`, and whether the name is called.
 pub(super) fn receiver_among_tokens(

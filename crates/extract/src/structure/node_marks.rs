@@ -89,6 +89,7 @@ fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
         || nodes.import_syntax == ImportSyntax::JavaScript
             && matches!(kind, "call_expression" | "if_statement" | "subscript_expression")
         || nodes.import_syntax == ImportSyntax::C && NAMESPACE_USES.contains(&kind)
+        || nodes.import_syntax == ImportSyntax::Rust && kind == "string_content"
         || nodes.import_syntax == ImportSyntax::Go && kind == "type_case"
         || nodes.import_syntax == ImportSyntax::Python && PYTHON_NAMES.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);

@@ -207,8 +207,8 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
         "subscript" => {
             let own = field_type(node, "value", text, depth)?;
             let mut cursor = node.walk();
-            let arguments = node.children_by_field_name("subscript", &mut cursor).collect();
-            with_arguments(own, arguments, text, depth)
+            let arguments: Vec<Node<'_>> = node.children_by_field_name("subscript", &mut cursor).collect();
+            with_arguments(&own, &arguments, text, depth)
         }
         // A type of Python that is declared later: `"Flask"`.
         "string" => {
@@ -245,18 +245,19 @@ fn generic_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named
     let own = own.or_else(|| type_name(node.named_child(0)?, text, depth))?;
     let is_of_rust = node.child_by_field_name("type").is_some();
     let list = node.child_by_field_name("type_arguments").or_else(|| node.named_child(1))?;
-    let arguments = named_children(list).into_iter().filter(|part| part.kind() != "lifetime").collect();
+    let arguments: Vec<Node<'_>> =
+        named_children(list).into_iter().filter(|part| part.kind() != "lifetime").collect();
     if WRAPPERS.contains(&last_part(own.name)) && is_of_rust {
-        let inner = first_type(arguments, text, depth)?;
+        let inner = first_type(&arguments, text, depth)?;
         return Some(NamedType { is_wrapped: true, ..inner });
     }
-    with_arguments(own, arguments, text, depth)
+    with_arguments(&own, &arguments, text, depth)
 }
 
 /// Returns a generic type with its arguments, or the type that it holds.
 fn with_arguments<'a>(
-    own: NamedType<'a>,
-    arguments: Vec<Node<'_>>,
+    own: &NamedType<'a>,
+    arguments: &[Node<'_>],
     text: &'a str,
     depth: usize,
 ) -> Option<NamedType<'a>> {
@@ -266,10 +267,11 @@ fn with_arguments<'a>(
     }
     let element = if OF_FIRST.contains(&name) { arguments.first() } else { arguments.last() };
     let element = element.and_then(|element| type_name(*element, text, depth));
-    Some(NamedType { element: element.map(|element| element.to_marked_name().into_owned()), ..own })
+    let element = element.map(|element| element.to_marked_name().into_owned());
+    Some(NamedType { name: own.name, is_wrapped: own.is_wrapped, element })
 }
 
-fn first_type<'a>(arguments: Vec<Node<'_>>, text: &'a str, depth: usize) -> Option<NamedType<'a>> {
+fn first_type<'a>(arguments: &[Node<'_>], text: &'a str, depth: usize) -> Option<NamedType<'a>> {
     type_name(*arguments.first()?, text, depth)
 }
 
@@ -321,5 +323,5 @@ fn constructed_by_call<'a>(call: Node<'_>, text: &'a str, depth: usize) -> Optio
     let name = text.get(function.child_by_field_name("name")?.byte_range())?;
     let is_maker = name.starts_with("make_") || name.ends_with("_cast");
     let arguments = function.child_by_field_name("arguments").filter(|_| is_maker)?;
-    first_type(named_children(arguments), text, depth)
+    first_type(&named_children(arguments), text, depth)
 }

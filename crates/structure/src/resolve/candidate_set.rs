@@ -82,7 +82,7 @@ impl CandidateSet {
         owner: &str,
     ) -> impl Iterator<Item = DefinitionCandidate> {
         let members = self.members_by_owner.get_or_init(|| self.group_members()).get(owner);
-        let of_family = members.into_iter().flatten().filter(move |(found, _)| *found == family);
+        let of_family = members.into_iter().flatten().filter(move |(found, _)| family.sees_family(*found));
         of_family.map(|(_, candidate)| *candidate)
     }
 

@@ -122,10 +122,14 @@ impl Resolver<'_> {
         (is_certain, found)
     }
 
-    /// Returns the declarations of a type that its path means in its place, or that are known before; `None` if they are not known.
+    /// Returns the declarations of a type that its path means in its place, or that are known before; `None` if they are not known,
+    /// or names alone are compared in its language.
     pub(super) fn known_types(&self, type_name: &TypeName) -> Option<Vec<DefinitionCandidate>> {
+        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
+        if family.is_by_name() {
+            return None;
+        }
         if let Some(declared) = type_name.declared {
-            let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
             return (self.types_named(family, &type_name.name).len() > 1).then(|| vec![declared]);
         }
         let structure = self.structures.structure_of(type_name.file);

@@ -64,7 +64,8 @@ pub fn reads_uses(path: &str) -> bool {
 /// Returns whether the code of two files can use each other's definitions: files of one language, or of languages that are compiled
 /// together.
 pub fn shares_language(one: &str, other: &str) -> bool {
-    LanguageFamily::from_path(one) == LanguageFamily::from_path(other)
+    let (one, other) = (LanguageFamily::from_path(one), LanguageFamily::from_path(other));
+    one.sees_family(other) || other.sees_family(one)
 }
 
 /// The structures of the files of a worktree.
@@ -323,7 +324,7 @@ impl<'a> Resolver<'a> {
     ) -> Vec<DefinitionCandidate> {
         let all = self.candidates.all.iter().zip(&self.candidates.families).filter(
             |((candidate, structure), family)| {
-                **family == place.family && is_it(candidate, candidate.declared_in(structure))
+                place.family.sees_family(**family) && is_it(candidate, candidate.declared_in(structure))
             },
         );
         all.map(|((candidate, _), _)| *candidate).collect()

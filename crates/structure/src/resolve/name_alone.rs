@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, UseReceiver, file_name, last_part};
 
 use super::split_path::split_path;
-use super::use_place::UsePlace;
+use super::use_place::{LanguageFamily, UsePlace};
 use super::{Certainty, DefinitionCandidate, FileNumber, Resolver};
 
 /// Most definitions of one name among which the nearest are not chosen.
@@ -81,7 +81,8 @@ impl Resolver<'_> {
             found.iter().filter(|found| is_it(**found)).copied().collect()
         };
         let own = select(&|found| found.file == place.file);
-        if !own.is_empty() {
+        // Objective-C declares in a header what it defines beside it.
+        if !own.is_empty() && place.family != LanguageFamily::ObjectiveC {
             return own;
         }
         let dir = self.paths.dir_of(place.file);

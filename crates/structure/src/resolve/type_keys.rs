@@ -118,7 +118,7 @@ impl Resolver<'_> {
     pub(super) fn types_named(&self, family: LanguageFamily, name: &str) -> Vec<DefinitionCandidate> {
         let named = self.structures.resolution_cache();
         let named = named.find_types(self.paths, self.structures, name);
-        let of_family = named.iter().filter(|(found, _)| *found == family);
+        let of_family = named.iter().filter(|(found, _)| family.sees_family(*found));
         of_family.map(|(_, candidate)| *candidate).collect()
     }
 

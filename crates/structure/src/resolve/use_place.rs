@@ -99,6 +99,11 @@ impl LanguageFamily {
         matches!(self, CSharp | Dart | Elixir | Kotlin | Lua | ObjectiveC | Php | Ruby | Scala | Swift | Zig)
     }
 
+    /// Returns whether code of this family uses definitions of another family: Objective-C those of C, whose headers (`.h`) are its own.
+    pub(crate) fn sees_family(self, other: Self) -> bool {
+        self == other || self == Self::ObjectiveC && other == Self::C
+    }
+
     /// Returns whether a use of a member needs no receiver inside of its type.
     pub(crate) fn has_implicit_self(self) -> bool {
         matches!(self, Self::Java | Self::C)
