@@ -2,9 +2,8 @@
 
 use super::check;
 
-#[test]
-fn strings_have_names_and_expressions() {
-    let repository = "\
+/// A file of each language with interpolated strings.
+const INTERPOLATED: &str = "\
 == a.dart
 class Order { int total = 3; String s(Order o) => \"${o.total} $total ${f(o.total)}\"; }
 String g(Order o) { return '''${o.total}'''; }
@@ -45,8 +44,11 @@ defmodule Order do
   def s(x), do: \"#{total(x)}\"
 end
 ";
+
+#[test]
+fn strings_have_names_and_expressions() {
     check(
-        repository,
+        INTERPOLATED,
         "total",
         &[
             "a.dart:1 by name a.dart#Order.total",
