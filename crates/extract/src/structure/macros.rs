@@ -75,7 +75,7 @@ fn is_of_closure(walker: &TreeWalker<'_, '_>, name: Node<'_>, path: &str) -> boo
         return false;
     };
     let before = walker.text.get(arguments.start_byte()..name.start_byte()).unwrap_or_default();
-    let mut parts = before.rsplit('|').skip(1).take(MAX_CLOSURES);
+    let mut parts = before.rsplit('|').skip(1).step_by(2).take(MAX_CLOSURES);
     parts.any(|part| {
         let mut words = part.split(|c: char| !c.is_alphanumeric() && c != '_');
         part.len() <= MAX_PARAMETERS_BYTES

@@ -303,6 +303,7 @@ fn created_type<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named
         }
         "object_creation_expression" | "composite_literal" => field_type(node, "type", text, depth),
         "struct_expression" => field_type(node, "name", text, depth),
+        "assignment_expression" => created_type(node.child_by_field_name("right")?, text, depth),
         "expression_list" if node.named_child_count() != 1 => None,
         "unary_expression"
         | "reference_expression"

@@ -189,7 +189,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
                     _ => false,
                 };
                 let is_made = is_type && outer.is_some_and(|outer| self.is_callee(outer, parent_field));
-                (FoundReceiver::None, is_own_call || is_made)
+                (self.package_of_type(node, parent), is_own_call || is_made)
             }
         };
         let role = match is_call {
@@ -218,6 +218,20 @@ impl<'a, 't> TreeWalker<'a, 't> {
             n_arguments,
             is_value,
         });
+    }
+
+    /// Returns what qualifies a type of Java as a receiver: `a` of `a.Order`.
+    fn package_of_type(&self, name: Node<'_>, parent: Node<'_>) -> FoundReceiver {
+        let is_last = parent.kind() == "scoped_type_identifier" && name.next_named_sibling().is_none();
+        let package = name.prev_named_sibling().filter(|_| is_last);
+        match package.map(|package| self.text_of(package)) {
+            Some(path)
+                if self.nodes.import_syntax == ImportSyntax::Java && !path.contains(['<', '@', ' ']) =>
+            {
+                FoundReceiver::Named(path.to_owned())
+            }
+            _ => FoundReceiver::None,
+        }
     }
 
     /// Returns whether a member expression of a kind means a field. In Java, it may mean a type.
@@ -387,6 +401,10 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
         if let Some(path) = self.path_of_index(node, most) {
             return Some(path);
+        }
+        // `(a = b).c` is a member of `b`.
+        if kind == "assignment_expression" {
+            return self.expression_path(node.child_by_field_name("right")?, most);
         }
         // `x as Cart` has the members of `Cart`, whatever `x` has.
         if kind == "as_expression"

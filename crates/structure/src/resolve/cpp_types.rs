@@ -9,8 +9,23 @@ use super::{DefinitionCandidate, Resolver};
 const USED_NAMESPACE: &str = "using ";
 
 impl Resolver<'_> {
-    /// C++: the namespaces and types around, what `using` brings in, and the only type whose namespace a macro may open.
+    /// Returns the types that a path means, or the only type of its name, whose namespace a macro may open.
     pub(super) fn meant_in_cpp(
+        &self,
+        place: &UsePlace<'_>,
+        parts: &[&str],
+        keys: &TypesByKey,
+    ) -> Option<Vec<DefinitionCandidate>> {
+        self.meant_in_namespaces(place, parts, keys).or_else(|| {
+            let (written, is_of_library) = (parts.join("/"), parts.len() > 1 && parts[0] == "std");
+            let mut fitting = keys.iter().filter(|(key, _)| !is_of_library && is_end_of_path(key, &written));
+            let (_, found) = fitting.next()?;
+            fitting.next().is_none().then(|| found.clone())
+        })
+    }
+
+    /// Returns what a path means in the namespaces and types around, and in those that `using` brings in.
+    pub(super) fn meant_in_namespaces(
         &self,
         place: &UsePlace<'_>,
         parts: &[&str],
@@ -44,13 +59,7 @@ impl Resolver<'_> {
         let opened = of(&outer, true).into_iter();
         let mut opened: Vec<&Vec<DefinitionCandidate>> = opened.filter_map(|key| keys.get(&key)).collect();
         opened.dedup();
-        if let [only] = opened[..] {
-            return Some(only.clone());
-        }
-        let is_of_library = parts.len() > 1 && parts[0] == "std";
-        let mut fitting = keys.iter().filter(|(key, _)| !is_of_library && is_end_of_path(key, &written));
-        let (_, found) = fitting.next()?;
-        fitting.next().is_none().then(|| found.clone())
+        if let [only] = opened[..] { Some(only.clone()) } else { None }
     }
 }
 

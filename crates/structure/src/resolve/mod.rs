@@ -226,7 +226,10 @@ impl<'a> Resolver<'a> {
         let imports = place.structure.imports_binding(place.written, place.line);
         if !imports.is_empty() {
             let is_bound = |import: &ImportedName| imports.iter().any(|bound| std::ptr::eq(*bound, import));
-            return (Certainty::Exact, self.resolve_imported(place, is_bound));
+            let found = self.resolve_imported(place, is_bound);
+            // The import may name a module that is a part of a file.
+            let meant = if found.len() == 1 { None } else { self.meant_items(place, place.written) };
+            return (Certainty::Exact, meant.unwrap_or(found));
         }
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());
@@ -242,9 +245,18 @@ impl<'a> Resolver<'a> {
             return inherited;
         }
         let mut of_package = self.visible_non_members(place);
-        of_package.retain(|found| self.shares_package(place, found.file));
+        of_package.retain(|found| {
+            let structure = self.structures.structure_of(found.file);
+            let is_nested = structure
+                .enclosing_items(found.declared_in(&structure).parent)
+                .any(|around| around.role == DeclaredRole::Type);
+            !is_nested && self.shares_package(place, found.file)
+        });
         if !of_package.is_empty() {
             return (Certainty::Exact, of_package);
+        }
+        if let Some(found) = self.meant_items(place, place.written) {
+            return (Certainty::Exact, found);
         }
         let wildcards = self.resolve_wildcards(place);
         if !wildcards.is_empty() {

@@ -100,6 +100,9 @@ impl Resolver<'_> {
         if self.is_call_on_value(place, path) {
             return self.resolve_untyped_value(place);
         }
+        if let Some(found) = self.meant_items(place, &format!("{path}.{}", place.written)) {
+            return (Certainty::Exact, found);
+        }
         let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.candidates.members_with_owner(place.family, type_name).collect();
         let of_type = self.retain_members_of_local(place, path, of_type);

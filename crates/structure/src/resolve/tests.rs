@@ -10,6 +10,7 @@ mod javascript_names;
 mod javascript_paths;
 mod member_fields;
 mod names_alone;
+mod names_in_modules;
 mod names_in_strings;
 mod namespaces;
 mod object_members;

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{DeclaredRole, FileStructure, ImportedName, last_part};
+use memod_base::types::{DeclaredRole, FileStructure, ImportedName, LOCAL_MARK, last_part};
 
 use super::split_path::{join_path, split_path};
 use super::use_place::{LanguageFamily, UsePlace};
@@ -38,6 +38,32 @@ impl Resolver<'_> {
             meant.retain(is_seen);
         }
         Some(meant)
+    }
+
+    /// Returns the candidates outside of types that a path means in a place of Rust, C++ or Java; `None` if that is not known.
+    pub(super) fn meant_items(&self, place: &UsePlace<'_>, path: &str) -> Option<Vec<DefinitionCandidate>> {
+        if !place.family.has_qualified_types() || path.contains(['(', '?', LOCAL_MARK]) {
+            return None;
+        }
+        let items = self.candidates_of_family(place, |_, found| {
+            !found.role.is_member() && matches!(found.role, DeclaredRole::Type | DeclaredRole::Free)
+        });
+        if items.is_empty() || items.len() > MOST_TYPES {
+            return None;
+        }
+        let keys = self.group_by_key(&items);
+        let parts: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
+        let found = match place.family {
+            LanguageFamily::Rust => self.meant_in_rust(place, &parts, &keys),
+            LanguageFamily::C => {
+                // Outside of namespaces, only the included headers tell which of several is meant.
+                let found = self.meant_in_namespaces(place, &parts, &keys)?;
+                let is_named = |found: &DefinitionCandidate| self.key_of_type(*found).contains('/');
+                found.iter().all(is_named).then_some(found)
+            }
+            _ => self.meant_in_java(place, &parts, &keys),
+        }?;
+        Some(self.retain_visible(place, found)).filter(|found| !found.is_empty())
     }
 
     /// Returns those of `members` that types have; what is declared elsewhere, as in an `impl`, counts for the type that it names there.

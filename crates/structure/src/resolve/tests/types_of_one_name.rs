@@ -219,7 +219,7 @@ package p;
 class C extends A.Order { void f() { total(); super.total(); } }
 ",
         "total",
-        &["p/A.java:2 exact p/A.java#A.Order.total", "p/A.java:2 exact p/A.java#A.Order.total", "p/A.java:2 exact p/A.java#A.Order.total", "p/B.java:2 exact p/B.java#B.Order.total", "p/B.java:2 exact p/B.java#B.Order.total", "p/B.java:2 exact p/A.java#A.Order.total", "p/B.java:2 exact p/B.java#B.Order.total", "p/C.java:2 by name p/A.java#A.Order.total p/B.java#B.Order.total", "p/C.java:2 by name p/A.java#A.Order.total p/B.java#B.Order.total"],
+        &["p/A.java:2 exact p/A.java#A.Order.total", "p/A.java:2 exact p/A.java#A.Order.total", "p/A.java:2 exact p/A.java#A.Order.total", "p/B.java:2 exact p/B.java#B.Order.total", "p/B.java:2 exact p/B.java#B.Order.total", "p/B.java:2 exact p/A.java#A.Order.total", "p/B.java:2 exact p/B.java#B.Order.total", "p/C.java:2 exact p/A.java#A.Order.total", "p/C.java:2 exact p/A.java#A.Order.total"],
     );
 }
 
