@@ -1,4 +1,4 @@
-//! Tells the variables of one name in a file apart: each that hides another gets a number behind its name.
+//! Numbers the variables of one name in a file, so that none is taken for another.
 //!
 //! In `fn f(o: Order) { list.map(|o| o.total()) }`, the path of `total` is `o~2`, and not the `o` of the function.
 

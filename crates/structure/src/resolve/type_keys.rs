@@ -1,4 +1,4 @@
-//! Tells types of one name apart by the modules, namespaces, packages, types and functions that they are in.
+//! Distinguishes types of one name by the modules, namespaces, packages, types and functions that they are in.
 //!
 //! Each type has a key: the directory of its module, or its package, and its title. The key that a written path means is searched
 //! from the innermost scope outwards, then by the imports.

@@ -54,6 +54,10 @@ def test_seven(mocker, monkeypatch):
             "t.py:23 by name a.py#Order.total b.py#Order.total",
         ],
     );
+}
+
+#[test]
+fn a_fake_follows_the_imports_of_its_module() {
     check(
         "\
 == shop/__init__.py
