@@ -13,7 +13,7 @@ fn of_thousands_of_definitions_of_one_name_the_first_are_looked_for() {
             let _ = writeln!(text, "class C{file}_{class}:\n    def handle(self):\n        return 1\n");
         }
         let _ = writeln!(text, "def use{file}(own: C{file}_1):\n    own.handle()");
-        live.write(format!("m{file:02}.py"), text);
+        live.write(&format!("m{file:02}.py"), text);
     }
     live.start();
     let left_out = "1200 definitions have the name, and only uses of the first 1000 were looked for; ask about one as PATH#NAME";

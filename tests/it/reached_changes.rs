@@ -24,14 +24,56 @@ fn what_still_imports_a_moved_function_from_its_old_place_is_listed() {
     live.write("app/text.py", "def upper(text):\n    return text.upper()\n");
     live.write("app/words.py", "def clean(text):\n    return text.strip()\n");
     let (_, answer) = memo(&live, &["impact"]);
-    let breaking =
-        ["app/page.py page 1 likely", "app/view.py the file 1 likely", "app/view.py show 1 likely"];
+    let breaking = [
+        "app/page.py page 1 likely",
+        "app/view.py the file 1 likely",
+        "app/view.py show 1 likely",
+        "app/main.py main 2 likely",
+    ];
     assert_eq!(found(&answer), breaking, "{answer}");
     // One of them is mended.
     live.write("app/view.py", "from app.words import clean\n\n\ndef show(text):\n    return clean(text)\n");
     let (_, answer) = memo(&live, &["impact"]);
     let moved = ["app/view.py show 1 exact", "app/main.py main 2 exact", "app/page.py page 1 likely"];
     assert_eq!(found(&answer), moved, "{answer}");
+}
+
+#[test]
+fn a_half_renamed_function_leads_to_the_uses_of_its_uses() {
+    let live = repository();
+    live.write("app/other.ts", "export function tidy() {}\nexport function all() {\n  tidy()\n}\n");
+    live.write("app/top.ts", "import { all } from './other'\n\nexport function run() {\n  all()\n}\n");
+    live.write(
+        "app/shop.go",
+        "package app\n\nfunc Sum() {}\n\nfunc Total() { Sum() }\n\nfunc Show() { Total() }\n",
+    );
+    live.write("tests/test_main.py", "from app.main import main\n\n\ndef test_main():\n    main()\n");
+    live.git(&["add", "."]);
+    live.git(&["commit", "-qm", "more"]);
+    let renamed =
+        "def clean_text(text):\n    return text.strip()\n\n\ndef upper(text):\n    return text.upper()\n";
+    live.write("app/text.py", renamed);
+    live.write("app/page.py", "from app import text\n\n\ndef page(of):\n    return text.clean_text(of)\n");
+    let (_, answer) = memo(&live, &["impact", "--since", "HEAD"]);
+    // `page` is changed itself.
+    let users = ["app/view.py the file 1 likely", "app/view.py show 1 likely", "app/main.py main 2 likely"];
+    assert_eq!(found(&answer)[..3], users, "{answer}");
+    let old_names = answer["found"].as_array().unwrap().iter().map(|of| of["old_name"].as_str());
+    assert_eq!(old_names.take(3).collect::<Vec<_>>(), [Some("clean"), Some("clean"), None], "{answer}");
+    let (_, answer) = memo(&live, &["tests", "--since", "HEAD"]);
+    assert_eq!(found(&answer), ["tests/test_main.py test_main 3 likely"], "{answer}");
+    // Uses in the file of the definition, and in other languages.
+    live.git(&["checkout", "-q", "."]);
+    live.write("app/other.ts", "export function tidyAll() {}\nexport function all() {\n  tidy()\n}\n");
+    let (_, answer) = memo(&live, &["impact", "--since", "HEAD"]);
+    assert_eq!(found(&answer), ["app/other.ts all 1 likely", "app/top.ts run 2 likely"], "{answer}");
+    live.git(&["checkout", "-q", "."]);
+    live.write(
+        "app/shop.go",
+        "package app\n\nfunc SumAll() {}\n\nfunc Total() { Sum() }\n\nfunc Show() { Total() }\n",
+    );
+    let (_, answer) = memo(&live, &["impact", "--since", "HEAD"]);
+    assert_eq!(found(&answer), ["app/shop.go Total 1 likely", "app/shop.go Show 2 likely"], "{answer}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod find_fakes;
 mod find_uses;
 mod follow_uses;
 mod http_tests;
+mod implementers;
 mod listed_tests;
 mod match_tests_by_name;
 mod method_sets;
@@ -24,7 +25,7 @@ mod worktree_structures;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
@@ -41,7 +42,7 @@ use self::companions::find_memories_and_commits;
 use self::find_uses::ResolvedUse;
 use self::question_targets::{WholeFiles, find_targets};
 use self::unsearched_files::find_unsearched_files;
-use self::worktree_structures::WorktreeStructures;
+use self::worktree_structures::{BUDGET, WorktreeStructures};
 use crate::daemon::request::fresh_snapshot::{
     SnapshotRequest, question_deadline, request_deadline, run_on_snapshot,
 };
@@ -51,8 +52,6 @@ pub(in crate::daemon) use use_questions::UseQuestion;
 
 /// Default maximum number of uses in a result.
 const LIMIT: usize = 100;
-/// Time limit for following uses; the answer has what was found by then.
-const BUDGET: Duration = Duration::from_secs(8);
 /// Maximum number of times that an answer about changes is computed again.
 const RERUNS: usize = 3;
 

@@ -653,6 +653,8 @@ class ReachedDefinition(Record):
     """Whether a test is run with several inputs."""
     n_more_in_file: Optional[int]
     """For `tests`, on the last one of a file: number of further tests of the file that are not listed."""
+    old_name: Optional[str]
+    """For `impact` of a change: the name of a removed definition that it still uses."""
     is_test: bool
     """Whether the definition is a test."""
 

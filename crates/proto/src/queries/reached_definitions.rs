@@ -140,6 +140,9 @@ pub struct ReachedDefinition {
     /// For `tests`, on the last one of a file: number of further tests of the file that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_more_in_file: usize,
+    /// For `impact` of a change: the name of a removed definition that it still uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_name: Option<String>,
     /// Whether the definition is a test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_test: bool,

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use memod_base::types::{DeclaredRole, FileStructure, UseRole, last_part};
 
 use super::candidate_kind::CandidateKind;
-use super::fixtures::is_fixture;
+use super::path_index::{FileNumber, PathIndex};
+use super::structure_store::{DefinitionCandidate, StructureStore};
 use super::use_place::LanguageFamily;
-use super::{DefinitionCandidate, FileNumber, PathIndex, StructureStore};
 
 /// Maximum number of definitions in the sets that a cache holds; then it starts anew.
 const MOST_HELD: usize = 100_000;
@@ -98,8 +98,8 @@ impl CandidateSet {
         members
     }
 
-    /// Returns the definitions that are fixtures of pytest, as positions in the set.
-    pub(super) fn fixture_positions(&self) -> &[usize] {
+    /// Returns the definitions that are fixtures of pytest, as `is_fixture` says, as positions in the set.
+    pub(super) fn fixture_positions(&self, is_fixture: fn(&FileStructure, u32) -> bool) -> &[usize] {
         self.fixture_positions.get_or_init(|| {
             let all = self.all.iter().enumerate();
             all.filter(|(_, (candidate, structure))| is_fixture(structure, candidate.declared))

@@ -19,7 +19,7 @@ impl Resolver<'_> {
     pub(super) fn resolve_fixture(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         let fixtures: Vec<&(DefinitionCandidate, _)> = self
             .candidates
-            .fixture_positions()
+            .fixture_positions(is_fixture)
             .iter()
             .map(|position| &self.candidates.all[*position])
             .filter(|(candidate, structure)| self.is_fixture_named(*candidate, structure, place.written))

@@ -28,6 +28,7 @@ mod resolve_imports;
 mod resolve_receiver;
 mod rust_types;
 mod split_path;
+mod structure_store;
 #[cfg(test)]
 mod tests;
 mod type_keys;
@@ -35,7 +36,6 @@ mod use_place;
 mod visibility;
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 pub use self::candidate_set::ResolutionCache;
 pub use self::certainty::Certainty;
@@ -46,6 +46,7 @@ pub use self::overloads::has_overloads;
 use self::overloads::is_constructor;
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
+pub use self::structure_store::{DefinitionCandidate, StructureStore};
 use memod_base::types::{
     DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_version,
     last_part,
@@ -66,42 +67,6 @@ pub fn reads_uses(path: &str) -> bool {
 pub fn shares_language(one: &str, other: &str) -> bool {
     let (one, other) = (LanguageFamily::from_path(one), LanguageFamily::from_path(other));
     one.sees_family(other) || other.sees_family(one)
-}
-
-/// The structures of the files of a worktree.
-pub trait StructureStore {
-    /// Returns the structure of a file; empty where none is known.
-    fn structure_of(&self, file: FileNumber) -> Arc<FileStructure>;
-    /// Returns the definitions in all files that have the name `name`.
-    fn definitions_named(&self, name: &str) -> Arc<[DefinitionCandidate]>;
-    /// Returns what was found out about names so far.
-    fn resolution_cache(&self) -> &ResolutionCache;
-    /// Resets the number of counted steps, for the next use.
-    fn reset_steps(&self);
-    /// Counts a step for the current use, and returns whether more steps are allowed. Without a limit, types that extend each
-    /// other, or values that are set to each other, would take too long to follow.
-    fn count_step(&self) -> bool;
-}
-
-/// A definition that a use may mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DefinitionCandidate {
-    /// The defining file.
-    pub file: FileNumber,
-    /// Index in the declarations of the file.
-    pub declared: u32,
-}
-
-impl DefinitionCandidate {
-    /// Returns whether a use in `file` is the name of the definition itself: `app.handler = () => {}` sets a member, and may define it.
-    pub fn is_named_by(self, file: FileNumber, structure: &FileStructure, used: &NameUse) -> bool {
-        self.file == file && self.declared_in(structure).name_at == (used.line, used.column)
-    }
-
-    /// Returns the declaration in the structure of its file.
-    pub fn declared_in(self, structure: &FileStructure) -> &DeclaredItem {
-        &structure.declared[self.declared as usize]
-    }
 }
 
 /// Resolves the uses of one name in a worktree.

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseRole, is_compound, last_part};
+use memod_base::types::{DeclaredRole, FileStructure, NameUse, UseReceiver, UseRole, is_compound, last_part};
 use memod_database::DatabaseError;
-use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
+use memod_structure::resolve::{Certainty, DefinitionCandidate, FileNumber, StructureStore as _};
 
 use super::find_uses::ResolvedUse;
 use super::method_sets;
@@ -76,6 +76,8 @@ pub(super) struct FollowedSteps {
     passing: HashSet<CodeNode>,
     /// Number of steps that were followed, if the definitions that the last of them reached are used further.
     pub(super) last_step: Option<u32>,
+    /// The removed names that definitions still use, by the number of the step to each definition.
+    pub(super) old_names: HashMap<usize, String>,
     known: HashMap<CodeNode, usize>,
     /// Lines of further uses in the definition of a step, as near as that of the step.
     lines: HashMap<usize, Vec<u32>>,
@@ -145,14 +147,15 @@ impl FollowedSteps {
     }
 }
 
-/// Returns the steps to the users of definitions, and to their users in turn, the nearest first.
+/// Returns the steps to the users of definitions, and to their users in turn, the nearest first. `reached` has the users of removed
+/// definitions, which are followed as well.
 pub(super) fn follow_users(
     structures: &WorktreeStructures<'_>,
     start: &[DefinitionCandidate],
     edges: FollowedUses,
     bounds: &FollowLimits,
+    mut reached: FollowedSteps,
 ) -> Result<FollowedSteps, DatabaseError> {
-    let mut reached = FollowedSteps::default();
     let is_start: HashSet<CodeNode> = start.iter().map(|start| CodeNode::from(*start)).collect();
     let mut open: Vec<(DefinitionCandidate, Option<usize>)> =
         start.iter().map(|start| (*start, None)).collect();
@@ -162,7 +165,7 @@ pub(super) fn follow_users(
         open.extend(of_types.filter(|(candidate, _)| !is_start.contains(&CodeNode::from(*candidate))));
     }
     for depth in 1..=bounds.depth {
-        let first_new = reached.steps.len();
+        let first_new = if depth == 1 { 0 } else { reached.steps.len() };
         if depth > 1 {
             structures.limit_work(MOST_FARTHER_WORK);
         }
@@ -218,41 +221,48 @@ pub(super) fn follow_users(
     Ok(reached)
 }
 
-/// Adds the users of removed definitions: those that use a name which no other definition has, or import it from the old file.
-pub(super) fn add_users_of_removed(
+/// Returns the steps to the users of removed definitions: those that use a name which no other definition has, import it from the old
+/// file, or use it there.
+pub(super) fn find_users_of_removed(
     structures: &WorktreeStructures<'_>,
     removed: &[(String, Vec<String>)],
-    reached: &mut FollowedSteps,
-) -> Result<(), DatabaseError> {
+) -> Result<FollowedSteps, DatabaseError> {
+    let mut reached = FollowedSteps::default();
     let names: BTreeSet<(&str, &str)> = removed
         .iter()
         .flat_map(|(path, titles)| titles.iter().map(|title| (last_part(title), path.as_str())))
         .collect();
     for (name, path) in names {
         // If another definition has the name, only an import from the old file shows that the removed one is meant.
-        let is_defined = !structures.find_candidates(name)?.is_empty();
+        let candidates = structures.find_candidates(name)?;
+        let is_defined = !candidates.is_empty();
         let old_file = structures.paths.number_of(path);
         if structures.is_past_deadline() || is_defined && old_file.is_none() {
             continue;
         }
-        let is_likely = is_defined || is_compound(name);
-        let certainty = if is_likely { Certainty::Likely } else { Certainty::ByName };
+        let is_gone_from = |file: FileNumber| candidates.iter().all(|candidate| candidate.file != file);
         for file in structures.find_files_with_name(name)? {
             let structure = structures.structure_of(file);
             for used in structure.uses.iter().filter(|used| structure.name(used.name) == name) {
-                let is_meant = !is_defined
+                let is_proved = old_file == Some(file)
+                    && used.receiver == UseReceiver::None
+                    && is_gone_from(file)
                     || old_file.is_some_and(|old| structures.is_imported_from(old, file, &structure, used));
-                if !is_meant {
+                if is_defined && !is_proved {
                     continue;
                 }
+                let is_likely = is_proved || is_compound(name);
+                let certainty = if is_likely { Certainty::Likely } else { Certainty::ByName };
                 let node =
                     find_enclosing_definition(structures, CodeNode { file, declared: used.enclosing_id() });
                 let weight = weigh_certainty(certainty, 1) * DECAY;
                 reached.add_step(UseStep { node, depth: 1, via: None, line: used.line, certainty, weight });
+                let step = reached.known[&node];
+                reached.old_names.entry(step).or_insert_with(|| name.to_owned());
             }
         }
     }
-    Ok(())
+    Ok(reached)
 }
 
 /// Adds steps to the types of Go that have the methods of an interface in `open`.

@@ -7,23 +7,13 @@ use memod_base::types::{DeclaredRole, UseRole, is_compound, parent_dir};
 use memod_database::DatabaseError;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
+use super::implementers::{Implementers, PackageType};
 use super::worktree_structures::WorktreeStructures;
 
 /// Maximum depth of embedded interfaces that are followed.
 const MOST_EMBEDDED: u32 = 8;
 /// Maximum number of interfaces that a method is compared with.
 const MOST_INTERFACES: usize = 8;
-
-/// The directory of a type's package, and the name of the type.
-type PackageType = (String, String);
-
-/// The types that have all methods of an interface.
-pub(super) struct Implementers {
-    /// The certainty that they implement it: parameters are not compared.
-    pub(super) certainty: Certainty,
-    pub(super) types: Vec<DefinitionCandidate>,
-    places: HashSet<PackageType>,
-}
 
 /// The methods of an interface.
 #[derive(Default)]

@@ -14,18 +14,17 @@ use memod_index_db::IndexReader;
 use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
 use memod_structure::resolve::{Certainty, DefinitionCandidate, FileNumber, StructureStore as _};
 
-use super::BUDGET;
 use super::answer_texts::{AnswerTexts, read_entries};
 use super::changed_definitions::{ChangedDefinitions, DefinitionsByFile};
 use super::follow_uses::{
-    FollowLimits, FollowedSteps, FollowedUses, UseStep, add_users_of_removed, compare_by_distance,
+    FollowLimits, FollowedSteps, FollowedUses, UseStep, compare_by_distance, find_users_of_removed,
     follow_callees, follow_users,
 };
 use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets, find_targets};
 use super::test_order::is_test;
 use super::tests_question::answer_tests;
 use super::unsearched_files::find_unsearched_files;
-use super::worktree_structures::WorktreeStructures;
+use super::worktree_structures::{BUDGET, WorktreeStructures};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 
@@ -116,14 +115,16 @@ pub(super) fn answer_question(
                 }
             };
             let start = add_type_members(&structures, &targets, question);
+            let of_removed = match changes {
+                Some(changes) => {
+                    find_users_of_removed(&structures, &list_gone_definitions(reader, at, changes)?)?
+                }
+                None => FollowedSteps::default(),
+            };
             let mut reached = match question {
                 UseQuestion::Callees => follow_callees(&structures, &start, &bounds)?,
-                _ => follow_users(&structures, &start, question.followed_uses(), &bounds)?,
+                _ => follow_users(&structures, &start, question.followed_uses(), &bounds, of_removed)?,
             };
-            if let Some(changes) = changes {
-                let gone = list_gone_definitions(reader, at, changes)?;
-                add_users_of_removed(&structures, &gone, &mut reached)?;
-            }
             let mut result = if question == UseQuestion::Tests {
                 reached.add_starts(&structures, &start, |node| is_test(&structures, node));
                 let removed: Vec<String> =
@@ -273,6 +274,7 @@ fn build_result(
             depth: step.depth,
             via: step.via.and_then(|via| places.get(&via).copied()),
             certainty: step.certainty.as_str().to_owned(),
+            old_name: reached.old_names.get(&id).cloned(),
             is_test: is_test[id],
             ..ReachedDefinition::default()
         }
@@ -318,14 +320,15 @@ fn order_impact(reached: &FollowedSteps) -> Vec<usize> {
     order
 }
 
-/// Removes the steps to which only names lead, unless there are no others. Returns how many were removed.
+/// Removes the steps to which only names lead, unless there are no others. Returns how many were removed. What still uses the name of a
+/// removed definition stays, because it breaks.
 fn remove_uncertain(reached: &FollowedSteps, order: &mut Vec<usize>) -> usize {
     let is_certain = |step: &usize| reached.steps[*step].certainty < Certainty::ByName;
     if !order.iter().any(is_certain) {
         return 0;
     }
     let n_before = order.len();
-    order.retain(is_certain);
+    order.retain(|step| is_certain(step) || reached.old_names.contains_key(step));
     n_before - order.len()
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memod_base::types::{
     DeclaredItem, DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, WorktreeId, last_part,
@@ -22,11 +22,12 @@ use memod_structure::resolve::{
 };
 use memod_text::words::{TokenForm, write_words};
 
-use super::BUDGET;
-use super::method_sets::Implementers;
+use super::implementers::Implementers;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::shared::Shared;
 
+/// Time limit for following uses; the answer has what was found by then.
+pub(super) const BUDGET: Duration = Duration::from_secs(8);
 /// Maximum number of definitions of one name that are distinguished: a name with more is too common to mean one of them.
 const MOST_CANDIDATES: usize = 1_000;
 /// Number of definitions from which those of a file are found by an index of their names.

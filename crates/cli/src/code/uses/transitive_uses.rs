@@ -246,11 +246,14 @@ pub(super) fn describe_lines(found: &ReachedDefinition) -> String {
     }
 }
 
-/// Returns whether a definition is a test, how many uses led to it, and how sure they are.
+/// Returns whether a definition is a test, how many uses led to it, how sure they are, and which removed name it uses.
 fn describe_step(found: &ReachedDefinition) -> String {
     let steps = if found.depth > 1 { format!("  {} steps", found.depth) } else { String::new() };
     let test = if found.is_test { "  test" } else { "" };
-    format!("{test}{steps}{}", describe_certainty(found))
+    let old_name = found.old_name.as_ref();
+    let old_name =
+        old_name.map(|name| format!("  still uses {}", escape_for_display(name))).unwrap_or_default();
+    format!("{test}{steps}{}{old_name}", describe_certainty(found))
 }
 
 fn print_definition_line(
