@@ -114,3 +114,58 @@ fn a_handler_leads_to_the_tests_that_request_its_path() {
         "tests that call it over HTTP are not followed: none has the path of DELETE /secrets as a text";
     assert_eq!((found(&answer), &answer["cut"]), (vec![], &expected.into()), "{answer}");
 }
+
+#[test]
+fn a_handler_leads_only_to_requests_of_its_own_route_and_method() {
+    let live = Live::idle();
+    live.write(
+        "src/server.ts",
+        "import { Hono } from 'hono'\nconst app = new Hono()\napp.get('/first', showFirst)\napp.get('/second', showSecond)\n\
+         app.post('/second', saveSecond)\napp.get(\n  '/third',\n  showThird,\n)\napp.get('/fourth', showFourth)\n\n\
+         function showFirst() {}\nfunction showSecond() {}\nfunction saveSecond() {}\nfunction showThird() {}\n\
+         function showFourth() {}\n\nexport default app\n",
+    );
+    live.write(
+        "test/server.test.ts",
+        "import app from '../src/server'\n\nit('first', async () => {\n  await app.request('/first')\n})\n\
+         it('second', async () => {\n  await app.request('/second')\n})\n\
+         it('saves', async () => {\n  await app.request('/second', { method: 'POST' })\n})\n\
+         it('third', async () => {\n  await app.request('/third')\n})\nit('fourth', async () => {\n  await app.request('/fourth')\n})\n",
+    );
+    live.write(
+        "app/notes.py",
+        "from flask import Flask\n\napp = Flask(__name__)\n\n\n@app.route('/notes')\ndef list_notes():\n    return []\n\n\n\
+         @app.route('/notes', methods=['POST'])\ndef add_note():\n    return 1\n",
+    );
+    live.write(
+        "tests/test_notes.py",
+        "def test_list(client):\n    client.get('/notes')\n\n\ndef test_add(client):\n    client.post('/notes')\n",
+    );
+    live.write("go.mod", "module example.com/x\n\ngo 1.22\n");
+    live.write(
+        "web.go",
+        "package x\n\nimport \"net/http\"\n\nfunc routes(mux *http.ServeMux) {\n\tmux.HandleFunc(\"/alpha\", showAlpha)\n\
+         \tmux.HandleFunc(\"/beta\", showBeta)\n}\n\nfunc showAlpha(w http.ResponseWriter, r *http.Request) {}\n\n\
+         func showBeta(w http.ResponseWriter, r *http.Request) {}\n",
+    );
+    live.write(
+        "web_test.go",
+        "package x\n\nimport (\n\t\"net/http/httptest\"\n\t\"testing\"\n)\n\nfunc TestAlpha(t *testing.T) {\n\
+         \thttptest.NewRequest(\"GET\", \"/alpha\", nil)\n}\n\nfunc TestBeta(t *testing.T) {\n\
+         \thttptest.NewRequest(\"GET\", \"/beta\", nil)\n}\n",
+    );
+    live.start();
+    for (handler, test) in [
+        ("showFirst", "first"),
+        ("showSecond", "second"),
+        ("saveSecond", "saves"),
+        ("showThird", "third"),
+        ("showFourth", "fourth"),
+        ("list_notes", "test_list"),
+        ("add_note", "test_add"),
+        ("showAlpha", "TestAlpha"),
+        ("showBeta", "TestBeta"),
+    ] {
+        assert_eq!(list_tests(&live, &[handler]), [test], "{handler}");
+    }
+}

@@ -31,6 +31,8 @@ const CALLS: [&str; 12] = [
     "perform",
     "path",
 ];
+/// Those among them that get a path if nothing else is said.
+const DEFAULT_GET: [&str; 7] = ["fetch", "request", "inject", "open", "goto", "visit", "stream"];
 /// Number of lines before and after a path on which the method of the request is looked for.
 const NEAR_LINES: usize = 2;
 
@@ -57,8 +59,15 @@ pub fn list_requests<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<HttpReques
             let Some(path) = path_of(content) else { continue };
             let before = line[..start].trim_end();
             let before = if before.is_empty() && at > 0 { lines[at - 1].trim_end() } else { before };
-            if let Some(method) = read_call(before) {
-                let method = if method.is_empty() { find_method(&lines, at) } else { method };
+            if let Some((name, method)) = read_call(before) {
+                let after = line.get(start + content.len() + 2..).unwrap_or_default().trim_start();
+                // A call with nothing but a path gets it.
+                let is_alone = DEFAULT_GET.contains(&name.as_str()) && after.starts_with(')');
+                let method = match method {
+                    "" if is_alone => "GET",
+                    "" => find_method(&lines, at),
+                    method => method,
+                };
                 found.push(HttpRequest { method: method.to_owned(), path, line: at as u32 + 1 });
             }
         }
@@ -80,6 +89,49 @@ pub fn fit_route(route: &HttpRoute, request: &HttpRequest) -> Option<RouteFit> {
     let fits = pairs().all(|(wanted, given)| wanted == given || is_parameter(wanted) || given.contains('{'));
     let is_whole = n_before == 0;
     (fits && (n_equal > 0 || is_whole)).then_some((is_whole, n_equal))
+}
+
+/// Returns the methods that the declaration of a route lists, given its text; none if it lists none. A route of Flask that lists none
+/// takes only those that read.
+pub fn list_methods(declaration: &str) -> Vec<&'static str> {
+    let named = |is_it: &dyn Fn(&str, &str) -> bool| -> Vec<&'static str> {
+        let all = METHODS.iter().filter(|(word, method)| *word != "del" && is_it(word, method));
+        all.map(|(_, method)| *method).collect()
+    };
+    let after = |word: &str| declaration.split_once(word).map(|(_, after)| after);
+    // `methods=["POST"]`, `methods: ['POST']`, `.Methods("POST")`
+    if let Some(listed) = after("methods").or_else(|| after(".Methods(")) {
+        let listed = listed.split([']', ')']).next().unwrap_or_default();
+        let quoted = quoted_texts(listed);
+        return named(&|_, method| quoted.iter().any(|(_, text)| text.eq_ignore_ascii_case(method)));
+    }
+    // Spring: `method = {RequestMethod.PUT, RequestMethod.POST}`
+    if let Some(listed) = after("RequestMethod.") {
+        return named(&|_, method| listed.split(|c: char| !c.is_alphanumeric()).any(|word| word == method));
+    }
+    if !declaration.contains(".route(") {
+        return Vec::new();
+    }
+    if declaration.trim_start().starts_with('@') {
+        return vec!["GET", "HEAD", "OPTIONS"];
+    }
+    // axum: `.route("/x", get(list).post(create))`
+    let is_called = |word: &str, _: &str| {
+        let call = format!("{word}(");
+        let mut calls = declaration.match_indices(&call).map(|(at, _)| &declaration[..at]);
+        calls.any(|before| before.ends_with([' ', '.', ':', ',']))
+    };
+    named(&is_called)
+}
+
+/// Returns how well a request fits a route whose declaration lists `methods`, as [`fit_route`]; with no methods, that of the route
+/// counts.
+pub fn fit_methods(route: &HttpRoute, methods: &[&str], request: &HttpRequest) -> Option<RouteFit> {
+    if methods.is_empty() {
+        return fit_route(route, request);
+    }
+    let is_taken = request.method.is_empty() || methods.contains(&request.method.as_str());
+    is_taken.then(|| fit_route(&HttpRoute { method: String::new(), ..route.clone() }, request))?
 }
 
 /// Returns the longest part of the path of a route that is no parameter.
@@ -138,27 +190,28 @@ fn path_of(content: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Returns the method of the request whose path follows `before`, empty if that does not show it; `None` if no request is there.
-fn read_call(before: &str) -> Option<&'static str> {
+/// Returns the function or key whose path follows `before`, in small letters, and the method of the request, empty if that does not
+/// show it; `None` if no request is there.
+fn read_call(before: &str) -> Option<(String, &'static str)> {
     let before = before
         .strip_suffix(['f', 'r', 'b', 'u'])
         .filter(|rest| rest.ends_with(['(', ' ', ',']))
         .unwrap_or(before);
     let before = before.trim_end();
     let key = before.strip_suffix([':', '=']).map(last_word);
-    if key.is_some_and(|key| CALLS.contains(&key.to_lowercase().as_str())) {
-        return Some("");
+    if let Some(key) = key.map(str::to_lowercase).filter(|key| CALLS.contains(&key.as_str())) {
+        return Some((key, ""));
     }
     let (called, arguments) = before.rsplit_once('(')?;
     let called = called.split_once('<').map_or(called, |(called, _)| called);
     let name = last_word(called).to_lowercase();
     let of_name = METHODS.iter().find(|(known, _)| *known == name).map(|(_, method)| *method);
     let of_arguments = quoted_method(arguments);
-    match of_name {
-        Some(method) if arguments.trim().is_empty() => Some(method),
-        Some(_) => None,
+    let method = match of_name {
+        Some(method) => arguments.trim().is_empty().then_some(method),
         None => CALLS.contains(&name.as_str()).then(|| of_arguments.unwrap_or_default()),
-    }
+    };
+    method.map(|method| (name, method))
 }
 
 fn last_word(text: &str) -> &str {
@@ -220,7 +273,7 @@ get<User>('/h')
             "1 GET /users",
             "2 POST /users/{}/orders",
             "3 PUT /users/{}",
-            "4  /health",
+            "4 GET /health",
             "5 DELETE /a/b",
             "6 PATCH /c",
             "8 POST /d",
@@ -229,6 +282,25 @@ get<User>('/h')
             "17 GET /h",
         ];
         assert_eq!(show_requests(text), expected);
+    }
+
+    #[test]
+    fn a_request_without_a_method_gets_its_path() {
+        let text = "app.request('/a')\nfetch('/b', options)\nclient.open('/c', method='PUT')\ninject({ url: '/d' })\npage.goto('/e')\n";
+        assert_eq!(show_requests(text), ["1 GET /a", "2  /b", "3 PUT /c", "4  /d", "5 GET /e"]);
+    }
+
+    #[test]
+    fn the_methods_that_a_declaration_lists_are_read() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(list_methods(text), expected, "{text}");
+        check("@app.route('/x', methods=['POST', \"put\"])", &["POST", "PUT"]);
+        check("@bp.route(\n    '/x',\n)", &["GET", "HEAD", "OPTIONS"]);
+        check("@app.get('/x')", &[]);
+        check("r.HandleFunc(\"/x\", h).Methods(\"DELETE\")", &["DELETE"]);
+        check("@RequestMapping(value = \"/x\", method = RequestMethod.PATCH)", &["PATCH"]);
+        check(".route(\"/x\", get(list).post(create))", &["GET", "POST"]);
+        check(".route(\"/x\", axum::routing::put(target))", &["PUT"]);
+        check("app.post('/x', handle)", &[]);
     }
 
     #[test]

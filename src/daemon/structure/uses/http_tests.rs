@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use memod_base::types::{FileStructure, HttpRoute, WorktreeId};
 use memod_engine::errors::RpcResult;
 use memod_index_db::IndexReader;
-use memod_structure::http_requests::{HttpRequest, fit_route, list_requests, longest_part};
+use memod_structure::http_requests::{HttpRequest, fit_methods, list_methods, list_requests, longest_part};
 use memod_structure::map::NumberedLines;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, FileNumber, StructureStore as _};
 
@@ -19,11 +19,21 @@ use super::worktree_structures::{CodeNode, WorktreeStructures};
 const MOST_FILES: usize = 200;
 /// Maximum number of routes that are followed to tests.
 const MOST_ROUTES: usize = 40;
+/// Maximum number of lines between the path of a route and its function.
+const MOST_LINES_ABOVE: usize = 3;
 /// Factor from the weight of a handler to that of a test that requests its path.
 const WEIGHT: f64 = 0.5;
 
-/// A route whose handler was reached, by the number of the route, with the step that reached it; `None` for a requested definition.
-type ReachedRoutes = HashMap<usize, Option<usize>>;
+/// A route whose handler was reached.
+struct ReachedRoute {
+    /// The step that reached it; `None` for a requested definition.
+    via: Option<usize>,
+    /// The methods that its declaration lists; none if only the name of a function shows the method.
+    methods: Vec<&'static str>,
+}
+
+/// The reached routes by their numbers.
+type ReachedRoutes = HashMap<usize, ReachedRoute>;
 
 /// Adds the tests that request the path of a route which leads to a definition in `start` or among the steps. Returns what was not
 /// found, if a route leads there and no test requests it.
@@ -94,12 +104,21 @@ fn find_reached_routes(
     for (number, (file, route)) in routes.iter().enumerate() {
         let Some(of_file) = steps.get(file).filter(|_| meant.len() < MOST_ROUTES) else { continue };
         let structure = structures.structure_of(*file);
-        let last = match texts.read_lines(structures, *file)? {
-            Some(lines) => last_line_of_call(lines, route.line),
-            None => route.line,
+        let (first, last, methods) = match texts.read_lines(structures, *file)? {
+            Some(lines) => {
+                let first = first_line_of_call(lines, route.line);
+                let last = last_line_of_call(lines, first).max(route.line);
+                let n_lines = (last + 1 - first) as usize;
+                let call: Vec<&str> = lines.raw_lines().skip(first as usize - 1).take(n_lines).collect();
+                // The name of a function of axum shows only the first method.
+                let is_shown = !route.method.is_empty() && !structures.paths.path_of(*file).ends_with(".rs");
+                let methods = if is_shown { Vec::new() } else { list_methods(&call.join("\n")) };
+                (first, last, methods)
+            }
+            None => (route.line, route.line, Vec::new()),
         };
         let leads_to = |(node, step): &&(CodeNode, Option<usize>)| {
-            let is_call = |line: u32| route.line <= line + 1 && line <= last;
+            let is_call = |line: u32| first <= line && line <= last;
             let is_used_in_call = step.is_some_and(|step| reached.lines_of(step).into_iter().any(is_call));
             let mut around = structure.enclosing_items(node.declared);
             let is_decorated = around.any(|own| own.lines.0 <= route.line && route.line < own.name_at.0);
@@ -110,10 +129,29 @@ fn find_reached_routes(
             is_used_in_call || is_decorated || is_inside
         };
         if let Some((_, step)) = of_file.iter().find(leads_to) {
-            meant.insert(number, *step);
+            meant.insert(number, ReachedRoute { via: *step, methods });
         }
     }
     Ok(meant)
+}
+
+/// Returns the first line of the call whose path is on a line, 1-based: the path may be below its function.
+fn first_line_of_call(lines: &NumberedLines, of_path: u32) -> u32 {
+    let above = of_path.saturating_sub(1) as usize;
+    let all: Vec<&str> = lines.raw_lines().take(above + 1).collect();
+    let Some(text) = all.get(above) else { return of_path };
+    if text.split(['"', '\'', '`']).next().is_some_and(|before| before.contains('(')) {
+        return of_path;
+    }
+    let nearest = all[..above].iter().enumerate().rev().filter(|(_, text)| !text.trim().is_empty());
+    for (at, text) in nearest.take(MOST_LINES_ABOVE) {
+        match text.trim_end().chars().last() {
+            Some('(') => return at as u32 + 1,
+            Some(',') => {}
+            _ => break,
+        }
+    }
+    of_path
 }
 
 /// Returns the last line of the call on a line, 1-based: the line that closes it, or the last one before the next line that is indented
@@ -169,12 +207,13 @@ fn find_meant_route(
         return None;
     }
     let fits = routes.iter().enumerate().filter_map(|(number, (own, route))| {
-        let fit = fit_route(route, request)?;
+        let listed = meant.get(&number).map(|reached| reached.methods.as_slice()).unwrap_or_default();
+        let fit = fit_methods(route, listed, request)?;
         Some(((*own == file, fit), meant.contains_key(&number), Reverse(number)))
     });
     let ((is_own, (_, n_equal)), _, Reverse(best)) = fits.max()?;
     let certainty = if is_own || n_equal > 0 { Certainty::Likely } else { Certainty::ByName };
-    meant.get(&best).map(|step| (*step, certainty))
+    meant.get(&best).map(|reached| (reached.via, certainty))
 }
 
 /// Returns the innermost definition around a line.
