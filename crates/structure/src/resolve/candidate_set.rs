@@ -126,12 +126,15 @@ impl CandidateSet {
     }
 }
 
+/// The types of one name, each with the language family of its file.
+type TypesOfName = Rc<[(LanguageFamily, DefinitionCandidate)]>;
+
 /// The definitions of the names that were needed so far; valid for one worktree in one snapshot.
 #[derive(Default)]
 pub struct ResolutionCache {
     sets: RefCell<HashMap<String, Rc<CandidateSet>>>,
     n_held: RefCell<usize>,
-    types: RefCell<HashMap<String, Rc<[(LanguageFamily, DefinitionCandidate)]>>>,
+    types: RefCell<HashMap<String, TypesOfName>>,
     /// The uses of base types and other names of types in each file, as positions among its uses.
     base_uses: RefCell<HashMap<FileNumber, Rc<[usize]>>>,
 }
@@ -164,7 +167,7 @@ impl ResolutionCache {
         paths: &PathIndex,
         structures: &dyn StructureStore,
         name: &str,
-    ) -> Rc<[(LanguageFamily, DefinitionCandidate)]> {
+    ) -> TypesOfName {
         if let Some(known) = self.types.borrow().get(name) {
             return Rc::clone(known);
         }

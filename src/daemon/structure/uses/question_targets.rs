@@ -68,7 +68,7 @@ impl QuestionTargets {
         &mut self,
         structures: &WorktreeStructures<'_>,
         key: &SourceKey,
-        definitions: Vec<Definition>,
+        definitions: &[Definition],
     ) {
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
         if !self.add_declared(structures, key, |_, declared| titles.contains(declared.title.as_str())) {
@@ -78,7 +78,7 @@ impl QuestionTargets {
 
     /// Adds definitions that were found by one name, ordered by file, each with its overloads. Of too many, only the first are looked
     /// for; the others are only named.
-    fn add_named(&mut self, structures: &WorktreeStructures<'_>, found: Vec<(SourceKey, Definition)>) {
+    fn add_named(&mut self, structures: &WorktreeStructures<'_>, found: &[(SourceKey, Definition)]) {
         for of_file in found.chunk_by(|one, other| one.0 == other.0) {
             let key = &of_file[0].0;
             let named = || of_file.iter().map(|(key, found)| (key.clone(), found.into()));
@@ -133,7 +133,7 @@ impl QuestionTargets {
             return self.add_declared(structures, key, |id, _| id == innermost);
         }
         let innermost = Definition::innermost_around(definitions, lines);
-        self.add_definitions(structures, key, innermost.into_iter().cloned().collect());
+        self.add_definitions(structures, key, innermost.map(std::slice::from_ref).unwrap_or_default());
         innermost.is_some()
     }
 
@@ -360,10 +360,10 @@ pub(super) fn find_targets(
         if found.is_empty() {
             return Err(undefined_name_error(&request.caveats, path, name, &definitions));
         }
-        targets.add_definitions(structures, &key, found);
+        targets.add_definitions(structures, &key, &found);
         return Ok(targets);
     }
-    targets.add_named(structures, find_definitions(&request.shared, reader, at.worktree, target)?);
+    targets.add_named(structures, &find_definitions(&request.shared, reader, at.worktree, target)?);
     if targets.definitions.is_empty() {
         targets.add_renamed_exports(structures, target)?;
     }
@@ -392,7 +392,7 @@ pub(super) fn find_changed_targets(
         let key = SourceKey::new(path);
         let mut definitions = reader.list_definitions(at.worktree, &key)?;
         definitions.retain(|found| !found.is_field);
-        targets.add_definitions(structures, &key, definitions);
+        targets.add_definitions(structures, &key, &definitions);
     }
     for (path, names) in &changes.present {
         let key = SourceKey::new(path);
@@ -407,7 +407,7 @@ pub(super) fn find_changed_targets(
         let known: HashSet<String> = known.into_iter().flatten().collect();
         targets.n_gone += gone.len();
         definitions.retain(|found| known.contains(&found.title));
-        targets.add_definitions(structures, &key, definitions);
+        targets.add_definitions(structures, &key, &definitions);
     }
     Ok(targets)
 }
