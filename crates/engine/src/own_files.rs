@@ -45,7 +45,7 @@ pub(crate) fn run_own_files_checks(
 ) {
     while requests.recv().is_ok() {
         while requests.try_recv().is_ok() {} // one check serves all queued requests
-        // A check that panics proves nothing; later checks follow.
+        // A check that panics does not prove that the files are gone, and later requests check again.
         if !catch_panic(&is_found).unwrap_or(true) {
             return is_lost();
         }

@@ -206,7 +206,7 @@ impl WriterState<'_> {
         self.commits.forget_all();
         let cleared = IndexError::catch_panic(|| {
             writer.clear_index()?;
-            // Count this only now: reconciles that begin from here on compare with the empty index.
+            // The counter changes only after the index is empty: a reconcile that reads the new number compares with the empty index.
             self.engine.n_clears.fetch_add(1, Ordering::SeqCst);
             load_vectors(self.engine, writer);
             Ok(())

@@ -187,7 +187,7 @@ impl Transfer<'_> {
             };
             let have = self.part_size();
             is_resumed |= have > 0;
-            // Only more bytes than ever before are progress, because a server may send another file each time.
+            // A server may send another file each time, so only an attempt that ends with more bytes than all before makes progress.
             failures = if have > most { 1 } else { failures + 1 };
             most = most.max(have);
             let Some(delay) = error.retry_after.filter(|_| failures < MAX_FAILURES_IN_A_ROW) else {

@@ -250,7 +250,7 @@ fn explain_exit(status: ExitStatus) -> ExtractFailure {
 
 impl Drop for ExtractProcess {
     fn drop(&mut self) {
-        // Both fail only if the process is gone.
+        // Both calls fail only if the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -93,7 +93,7 @@ fn build_agent(is_local: bool) -> Agent {
     let config = Agent::config_builder()
         .tls_config(tls)
         .http_status_as_error(false)
-        // Neither the key nor the texts may reach another server.
+        // No redirect is followed, because the key and the texts must not reach another server.
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(concat!("memod/", env!("CARGO_PKG_VERSION")));
@@ -123,7 +123,7 @@ impl ChatClient {
         deadline: Instant,
     ) -> Result<ChatAnswer, ChatFailure> {
         let mut params = self.params_for(endpoint);
-        // The loop ends, because each round changes another parameter.
+        // The loop ends, because each round gives up another parameter that the server refuses.
         loop {
             match self
                 .try_once(endpoint, prompt, params, deadline)

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(parse_error_message(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
         assert_eq!(parse_error_message(br#"{"error":"no model"}"#, None), "no model");
         assert_eq!(parse_error_message(b"<html>", None), "<html>");
-        // Where the quotation ends, half a key would not be recognised.
+        // The key is removed before the text is cut, because half a key at the cut would not be recognised.
         let wrong = format!("{} own-key", "x".repeat(MAX_QUOTED_CHARS - 4));
         assert!(!parse_error_message(wrong.as_bytes(), Some("own-key")).contains("own"));
     }

@@ -125,7 +125,7 @@ impl ComparedText {
             true => (&self.plain, &other.plain),
             false => (&other.plain, &self.plain),
         };
-        // Most texts lack one of the first words already.
+        // The cheap test comes first: most other texts lack one of the words.
         !fewer.is_empty()
             && fewer.iter().all(|word| has_word(more, word))
             && more.iter().filter(|word| !has_word(fewer, word)).count() * MAX_EXTRA_SHARE_OF <= more.len()

@@ -72,7 +72,7 @@ impl TierLifetimes {
     pub fn promoted(&self, before: Retention, to: Option<Tier>, now_ms: i64) -> Option<Retention> {
         let next = if before.tier == Tier::Short { Tier::Mid } else { Tier::Long };
         let tier = Some(to.unwrap_or(next)).filter(|tier| *tier > before.tier)?;
-        // No expiry is later than any expiry.
+        // A memory without an expiry lives longest, so the result has one only if both lifetimes end.
         let expires_at = before.expires_at.zip(self.expiry_in(tier, now_ms)).map(|(old, new)| old.max(new));
         Some(Retention { tier, expires_at, ..before })
     }
@@ -92,7 +92,7 @@ impl TierLifetimes {
             Tier::Long => 0,
         };
         let most = now_ms + MAX_LIFETIME_MS;
-        // An expiry that is later already stays.
+        // An expiry that is beyond the limit already is not shortened.
         let expires_at = before.expires_at.map(|at| at.saturating_add(extension_ms).min(most.max(at)));
         Retention { expires_at, ..after }
     }

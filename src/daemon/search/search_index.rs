@@ -178,7 +178,7 @@ pub(super) fn search_index(
     if params.rerank {
         let reranked = match stale.is_empty() {
             true => reranking::rerank_hits(shared, scope.query.text_to_embed(), &mut hits, &texts),
-            // Most likely the search runs again.
+            // The search most likely runs again with the changed files, so the model is not asked for this result.
             false => Err("rerank: files changed during the search".to_owned()),
         };
         degraded.extend(reranked.err());

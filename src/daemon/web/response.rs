@@ -134,12 +134,12 @@ impl From<RpcError> for HttpFailure {
             (code::BUSY, Some(after_ms)) => {
                 shown(StatusCode::SERVICE_UNAVAILABLE, "busy").with_retry(Duration::from_millis(after_ms))
             }
-            // Here the daemon is not busy: a file or memory changed while it was read.
+            // Without a time to wait, the error means that a file or memory changed while it was read, not that the daemon is busy.
             (code::BUSY, None) => shown(StatusCode::CONFLICT, "busy"),
             (code::STOPPING, _) => {
                 shown(StatusCode::SERVICE_UNAVAILABLE, "stopping").with_retry(Duration::from_secs(1))
             }
-            // The hints of these two contain no names of files.
+            // The hints for errors of the database and of files may be shown, because they contain no names of files.
             (code::STORE, _) => hidden("store", "the database failed", data.hint.clone()),
             (code::IO, _) => hidden("io", "a file cannot be examined", data.hint.clone()),
             (code::GIT, _) => hidden("git", "a file of git's cannot be read or changed", None),

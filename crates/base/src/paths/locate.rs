@@ -152,7 +152,7 @@ impl RepoLayout {
         let id = path_id(&common_dir);
         let state_dir = match check_owner(&common_dir, None, env) {
             Ok(()) => choose_state_dir(common_dir.join(STATE_DIR), (&id, &common_dir), env),
-            // Its owner could not read or remove what another user writes there.
+            // In the common dir of another user, that user could neither read nor remove our files.
             Err(_) => state_dir_in_home(&id, &common_dir, env),
         };
         let root = root.to_owned();

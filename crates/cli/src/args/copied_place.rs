@@ -18,7 +18,8 @@ pub(crate) fn find_copied_place(text: &str, cwd: &Path, root: &Path) -> Option<S
     if names_file(bare, cwd) {
         return Some(bare.to_owned());
     }
-    // A path that is typed alone means just this path, and may be a glob.
+    // Without blanks, the text is not a line that a program printed but one path. It is not split: its brackets may be those of a
+    // glob.
     let is_printed = bare.contains(char::is_whitespace) || bare.contains("://") && !bare.starts_with("file:");
     let is_between = |c: char| is_printed && (c.is_whitespace() || BETWEEN_WORDS.contains(c));
     let found =
@@ -53,7 +54,7 @@ fn find_place(word: &str, is_printed: bool, cwd: &Path, root: &Path) -> Option<S
     if !is_printed {
         return None;
     }
-    // Either ends with a path of the worktree.
+    // A link and a path on another machine may end with a path of the worktree.
     let ends = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
     let mut ends = ends.filter(|end| end.contains('/') && names_file(end, root));
     ends.next().and_then(in_root)

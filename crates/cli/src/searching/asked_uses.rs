@@ -37,7 +37,7 @@ pub(super) fn find_asked_uses(
         }
         Err(_) => return None,
     };
-    // That there are none is known only when everything is indexed.
+    // An empty list is certain only when everything is indexed.
     let ask = format!("{} {} {}", context.memo_command, question.method_name(), shell_word(name));
     (is_fresh || !uses.is_empty()).then_some(AskedUses { ask, n_found, uses })
 }

@@ -63,7 +63,8 @@ pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &m
             output.count_chars(part, |output| print_hits(part, output))
         });
     }
-    // `memo open N` opens the Nth file after `--files`, and nothing after `--vimgrep`, which prints no numbers.
+    // After a search with `--files`, `memo open N` opens the Nth file. After one with `--vimgrep`, which prints no numbers, there is
+    // nothing to open.
     let listed: Option<Vec<&Hit>> = match (output.is_text(), typed.files, typed.vimgrep) {
         (true, true, _) => Some(best_hit_per_file(&result).collect()),
         (true, _, true) => None,
@@ -347,7 +348,7 @@ pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
         let more = format_count(result.left_out as u64, "more hit does", "more hits do");
         parts.insert(0, format!("{more} not fit into the budget"));
     } else if result.hits.is_empty() {
-        // A few of the files say nothing about the others.
+        // That the first indexed files do not match says nothing about the other files.
         let is_too_early = !result.fresh && reason.starts_with("the index is being built");
         let none = match result.fresh {
             true => "no match",

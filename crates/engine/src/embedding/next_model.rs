@@ -76,8 +76,8 @@ fn try_prepare_next_model(
         }
         match made {
             Ok(1..) => {}
-            // A text that cannot be read now gets its vector after the switch.
             Ok(0) => break,
+            // The switch does not wait for texts that cannot be read at the moment: they get their vectors afterwards.
             Err(error) if error.is::<memod_base::paths::PathError>() => break,
             Err(error) => return Err(error),
         }

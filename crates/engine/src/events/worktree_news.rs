@@ -155,7 +155,7 @@ impl EventBroker {
             let Some(delivered) = registry.worktrees.get_mut(root) else { return };
             delivered.worktree =
                 Some(PublishedIndexState { head: None, seq: 0, fresh: false, at: Instant::now() });
-            // A count that has begun is out of date.
+            // Counts that are wanted or running are of the removed worktree, so their results are dropped.
             (delivered.wants_vectors, delivered.wants_drift) = (None, false);
             delivered.turn += 1;
             if delivered.progress.take().is_some() {

@@ -64,7 +64,8 @@ impl Gates {
     /// # Errors
     /// When a gate has not admitted the request at the time `until`.
     pub async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[GatePass; 2], GateError> {
-        // Both waits start now, because whether any request leaves is judged over the whole wait.
+        // Both waits start now: a gate counts as stuck if no request leaves it during the whole wait, including the wait for the
+        // other gate.
         let waits = [self.dirs.start_wait(dir), self.mounts.start_wait(&self.find_mount_point(dir))];
         let [at_dir, at_mount] = waits;
         // Order is significant: requests for a hanging directory must not fill the gate of its mount.

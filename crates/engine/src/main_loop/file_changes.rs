@@ -49,7 +49,8 @@ impl MainLoop {
         if change.role == Role::Cookies {
             if change.path == worktree.layout.cookie_dir() {
                 worktree.send_task(DiskTask::CheckExistence);
-                // The git dir was moved, and this or another directory has its name now. Watch the directories that exist now.
+                // The git dir may have been moved or replaced, and the watches follow the moved one. Watch the directories that have
+                // these paths now.
                 worktree.send_task(DiskTask::WatchGitDirs { recovery: None });
                 worktree.mark_all_dirty(now);
                 self.check_own_files();

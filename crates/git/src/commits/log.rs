@@ -109,7 +109,8 @@ impl PathFollower<'_> {
         }
         match self.pending.entry(id) {
             hash_map::Entry::Occupied(mut waiting) => waiting.get_mut().versions.push(version),
-            // If clocks differ, a name may be found after the commit was examined; the commit is then queued again.
+            // Commits are examined by their time. If the clock of a committer was wrong, a parent may be examined before its child, and
+            // a former name of the path that the child shows is then unknown; so the parent is queued again for that name.
             hash_map::Entry::Vacant(free) => {
                 free.insert(PendingCommit { node: node.clone(), versions: vec![version] });
                 self.queue.push((node.time, Reverse(self.seen.len()), id));

@@ -165,7 +165,8 @@ impl PostingLists<'_> {
                 }
                 continue;
             }
-            // Words that are added together have ids in their order, so those of a prefix are mostly neighbours.
+            // Words that are added together get ids in alphabetical order, so the words with one prefix mostly have consecutive ids,
+            // and one query reads them.
             for run in terms.chunk_by(|term, next| *next == term + 1) {
                 let (first, last) = (run[0], run[run.len() - 1]);
                 let mut rows =

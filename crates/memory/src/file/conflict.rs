@@ -148,7 +148,7 @@ mod tests {
             (text(["HEAD", "side"]), false, ["a\n", "b\n"]),
             (text(["HEAD", "0123abc (x)"]), true, ["b\n", "a\n"]),
             (text(["Updated upstream", "Stashed changes"]), false, ["b\n", "a\n"]),
-            // Of `memo share sync`, in the middle of a rebase.
+            // `memo share sync` writes markers of this kind, and our side comes first in them even during a rebase.
             (text(["0123abc", "4567def"]), true, ["a\n", "b\n"]),
         ];
         for (text, is_rebasing, expected) in cases {

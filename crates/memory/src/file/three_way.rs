@@ -19,7 +19,7 @@ pub enum MergeOutcome {
 /// not matter. An empty text is an archived memory: editing a memory that another member archived keeps it.
 pub fn merge_versions(base: &str, ours: &str, theirs: &str) -> MergeOutcome {
     match (ours.is_empty(), theirs.is_empty()) {
-        // The text that was archived here is the one that the team has.
+        // We archived the text that they still have, so the memory stays archived.
         (true, false) if are_equal_memories(base, theirs) => return MergeOutcome::Ours,
         (true, _) => return MergeOutcome::Theirs,
         (false, true) => return if base == ours { MergeOutcome::Theirs } else { MergeOutcome::Ours },

@@ -13,7 +13,7 @@ pub(super) const NEWEST_KNOWN_VERSION: i64 = 3;
 pub(super) const TABLES: &[SourceTable] = &[SourceTable {
     name: "memories",
     required_columns: &["id", "content", "metadata", "created_at", "updated_at"],
-    // These columns exist since version 2.
+    // Databases of version 1 do not have these columns.
     optional_columns: &["last_accessed", "access_count"],
     may_be_absent: false,
     read: read_memory,

@@ -258,7 +258,7 @@ impl MemoryDb {
     fn digest_memories(&self) -> Result<MemoryDigests, DatabaseError> {
         let columns = BASE_COLUMNS
             .replace("m.last_access, m.access_count", "NULL, NULL")
-            // Recalls change these three; every other change of them also changes `updated`.
+            // Recalls change these three columns without changing `updated`. Every other change of them changes `updated`, too.
             .replace("m.tier, m.expires_at, m.priority", "NULL, NULL, NULL");
         self.run(|conn| {
             let mut statement = conn.prepare(&format!(

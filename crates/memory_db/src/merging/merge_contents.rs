@@ -98,7 +98,7 @@ impl DatabaseMerge<'_> {
                 _ => false,
             };
             if is_out || is_back {
-                // The memory becomes private; versions in files stay beside it.
+                // The memory becomes private. The versions of it that files have stay, as rows of their own.
                 self.rows.private_memories().make_private(&record.id, derive, &event)?;
             }
             let is_newer = match &known {

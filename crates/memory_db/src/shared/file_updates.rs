@@ -142,7 +142,7 @@ impl FileUpdates<'_> {
         file: &MemoryFileSnapshot,
     ) -> Result<i64, DatabaseError> {
         let FileVersion { side, hash, record, .. } = version;
-        // Times of a clock that was ahead are limited to now.
+        // The clock of the machine that wrote the file may have been ahead, so times in the future become now.
         let (created, updated) =
             (record.created.min(self.access.now_ms()), record.updated.min(self.access.now_ms()));
         let record = &MemoryRecord { created, updated, ..record.clone() };

@@ -138,7 +138,7 @@ impl OutboxRows<'_> {
                      AND id NOT IN (SELECT id FROM outbox WHERE n > ?1)",
             )?
             .execute([up_to])?;
-            // Of memories with further unsent changes, the team now has the text of the last sent change.
+            // If a memory has further unsent changes, the team now has the text of its last sent change.
             conn.prepare_cached(
                 "UPDATE team_memory SET base = (SELECT o.text FROM outbox o WHERE o.id = team_memory.id AND o.n <= ?1
                      ORDER BY o.n DESC LIMIT 1)

@@ -96,7 +96,7 @@ pub(crate) fn rank_memories(
     let neighbours = best_neighbour_scores(&candidates, &fused);
     let mut ranked = RankedCandidate::with_scores(candidates, fused);
     for (hit, neighbour) in ranked.iter_mut().zip(neighbours) {
-        // Only the answer to a question is spread over several memories.
+        // Only for a question, where words are compared: its answer may be spread over several memories.
         if hit.candidate.signals.maxsim.is_some() && hit.fused > 0.0 {
             hit.apply_factor("beside", 1.0 + NEIGHBOUR_SHARE * neighbour / hit.fused);
         }

@@ -25,9 +25,9 @@ pub fn scores_beside_definition(definition: f64, memories: &[(f64, NameRelation)
     let bound = BELOW_DEFINITION * definition;
     let place = |(score, relation): &(f64, NameRelation)| match relation {
         NameRelation::Attached => bound,
-        // Whatever words else the memory has, the name is what was asked for.
+        // A memory with the name is about what was asked for, so it comes right after the definition, however low its own score is.
         NameRelation::Named => BELOW_DEFINITION * bound * (score / best_near.max(f64::MIN_POSITIVE)),
-        // Less than any memory could have right after the definition.
+        // The best of these comes after the best memory with the name.
         NameRelation::Loose if best_loose >= bound => {
             BELOW_DEFINITION * BELOW_DEFINITION * bound * (score / best_loose)
         }

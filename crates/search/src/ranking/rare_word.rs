@@ -88,7 +88,7 @@ mod tests {
             };
         let near = [(0.95, false), (0.3, false)];
         check(&near, &files(3), (times(0.88, 0.95), times(0.88, 0.95)));
-        // Further hits with the word change nothing.
+        // Further files with the word do not change the factors.
         check(&near, &files(11), (times(0.81, 0.95), None));
         check(&near, &files(40), (times(0.81, 0.95), None));
         check(&[(0.3, false)], &files(40), (None, None));

@@ -68,7 +68,7 @@ pub(crate) fn rank_chunks(
         hit.apply_at_strength(factor, target.definition_likelihood(&hit.candidate));
         if hit.candidate.kind != ChunkKind::Commit {
             let ChunkCandidate { content, path, .. } = &hit.candidate;
-            // All chunks of a content have one path.
+            // A query shows each content under one path, so the chunks of a content share this value.
             let shares =
                 *shares_of_paths.entry(*content).or_insert_with(|| PathSimilarity::measure(query, path));
             apply_path_factors(query, asked, shares, compares_words, hit);

@@ -47,7 +47,7 @@ pub(crate) fn set_word_similarity(
         candidate.signals.maxsim = Some(maxsim.weighted_mean(text));
         candidate.signals.maxsim_head = maxsim.weighted_mean(head);
         if candidate.kind != ChunkKind::Commit {
-            // All chunks of a content have one path.
+            // A query shows each content under one path, so the chunks of a content share this value.
             candidate.signals.maxsim_path = *of_paths.entry(candidate.content).or_insert_with(|| {
                 let largest = maxsim.largest_cosines(&rows.cache.pieces_of_path(&model, &candidate.path));
                 maxsim.weighted_mean(&largest)

@@ -56,9 +56,9 @@ fn write_resolution(
         (Ok(Some([ours, _])), Some(SideName::Ours)) => MemoryFile::parse(&ours).map_err(field_error)?,
         (_, Some(SideName::Both)) => return Err(no_private_side_error(&id)),
         (_, None) if params.text.is_none() => return Err(no_outcome_chosen_error()),
-        // Only the text was chosen.
+        // The caller gave a text and chose no side, so the other fields are combined from both sides.
         (Ok(Some([ours, theirs])), None) => MemoryFile::combine_sides(&ours, &theirs).map_err(field_error)?,
-        // With an explicit text, the other fields stay as before the conflict.
+        // The sides cannot be read, so the fields besides the given text stay as they were before the conflict.
         (Err(_), None) => {
             build_shared_file(rows, &find_memory(rows, &id)?, Some(&read_remarks_file(rows, &id)?))?
         }

@@ -50,7 +50,7 @@ pub(super) fn store_outcome(
         (Some(SideName::Both), _) => return Err(no_private_side_error(id)),
         (Some(SideName::Theirs), _) => MemoryFile::parse(theirs).map_err(field_error)?,
         (Some(SideName::Ours), _) => MemoryFile::parse(ours).map_err(field_error)?,
-        // Only the text was chosen.
+        // The caller gave a text and chose no side, so the other fields are combined from both sides.
         (None, Some(_)) => MemoryFile::combine_sides(ours, theirs).map_err(field_error)?,
     };
     if let Some(text) = &params.text {
@@ -60,7 +60,7 @@ pub(super) fn store_outcome(
     let text = if is_theirs {
         theirs.to_owned()
     } else {
-        // Later than both sides, whatever their clocks were.
+        // The outcome must be later than both sides, even if their clocks were ahead.
         let sides = [ours, theirs].map(MemoryFile::parse);
         let latest = sides.into_iter().flatten().map(|side| side.updated).max();
         outcome.updated = stamp.now_ms.max(latest.unwrap_or_default() + 1);

@@ -213,7 +213,8 @@ impl DraftImport<'_> {
         let redacted = content.n_redacted + title.as_ref().map_or(0, |title| title.n_redacted);
         let created = parse_time("created", draft.created.as_deref())?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
-        // A draft without an id or a name in another system expires as if it were added now; other drafts keep their expiry.
+        // A draft that has neither an id nor the name of an original in another system is a new memory. Unless the draft has an expiry,
+        // such a memory expires as if it were added now, and any other memory never expires.
         let is_new = draft.id.is_none() && draft.original.is_none();
         let archived_at = parse_time("archived_at", draft.archived_at.as_deref())?;
         let why = validate_name("archived_why", draft.archived_why.as_deref())?

@@ -84,7 +84,7 @@ impl MemoryThread {
             for id in rows.team().list_hidden_sides()? {
                 take_versions::store_team_side(rows, &id)?;
             }
-            // The reason why a text could not be applied may be gone.
+            // Texts that could not be applied are tried again, because the reason may no longer exist.
             for TeamTrouble { id, .. } in rows.team().list_team_troubles()?.into_iter().filter(|trouble| trouble.why.is_some()) {
                 take_versions::retry_apply_text(rows, &id)?;
             }

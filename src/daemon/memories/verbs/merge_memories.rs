@@ -57,7 +57,7 @@ pub(super) fn merge_into(
 
 /// Validates a combined record, whose fields may exceed a limit although those of each source do not.
 pub(super) fn check_field_limits(record: &MemoryRecord) -> Result<(), RefusedValue> {
-    // A credential that was stored on purpose stays.
+    // This does not search for credentials, because a credential in a source was stored on purpose.
     fields::validate_content(&record.content, true)?;
     fields::validate_tags(&record.tags)?;
     fields::validate_metadata(record.metadata.clone(), true)?;

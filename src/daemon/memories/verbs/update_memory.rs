@@ -117,7 +117,8 @@ fn change_content(before: &MemoryRecord, params: &UpdateParams) -> JobResult<Opt
         (None, Some(added)) => {
             let added = fields::validate_content(added, params.fields.allow_secret).map_err(field_error)?;
             let text = format!("{}\n{}", before.content, added.text);
-            // Two valid texts may together be too long. A credential that was stored on purpose stays.
+            // This checks the length, because two valid texts may together be too long. It does not search for credentials: the added
+            // text was searched above, and a credential in the former text was stored on purpose.
             fields::validate_content(&text, true).map_err(field_error)?;
             Ok(Some(StorableText { text, ..added }))
         }
