@@ -58,7 +58,7 @@ pub enum ClientError {
         hint: Option<String>,
     },
     /// Another client has held the spawn lock for too long.
-    #[error("{}: another client has been starting a daemon for {waited_s} s", lock.display())]
+    #[error("{}: gave up after {waited_s} s, because another client is still starting a daemon", lock.display())]
     SpawnLockTimeout {
         /// Path of the lock.
         lock: PathBuf,

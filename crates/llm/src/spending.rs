@@ -55,7 +55,9 @@ pub struct TokenReservation {
 #[derive(Debug, thiserror::Error)]
 pub enum SpendingError {
     /// The request would exceed the limit of the day.
-    #[error("{spent} of {limit} tokens are spent today; the request may need {needed} (llm.tokens_a_day)")]
+    #[error(
+        "{spent} of {limit} tokens are spent today, and the request may need {needed}; raise llm.tokens_a_day, or wait until tomorrow"
+    )]
     Exhausted {
         /// Tokens that were spent or reserved today.
         spent: u64,
@@ -65,7 +67,7 @@ pub enum SpendingError {
         needed: u64,
     },
     /// The file is damaged.
-    #[error("{}: {why}; without the count of tokens, no request is sent", .file.display())]
+    #[error("{}: {why}; without the count of tokens, no request is sent; remove the file to count from zero", .file.display())]
     Damaged {
         /// Path of the file.
         file: PathBuf,
@@ -206,7 +208,10 @@ mod tests {
         let reserve = |tokens| spending.reserve(DAY, RequestPurpose::Suggest, tokens, 100);
         let first = reserve(60).unwrap();
         let error = reserve(60).unwrap_err().to_string();
-        assert_eq!(error, "60 of 100 tokens are spent today; the request may need 60 (llm.tokens_a_day)");
+        assert!(
+            error.starts_with("60 of 100 tokens are spent today, and the request may need 60; raise"),
+            "{error}"
+        );
         spending.record_cost(&first, 7).unwrap();
         assert_eq!(spent(&spending), (7, 1));
         let second = reserve(60).unwrap();

@@ -54,7 +54,8 @@ pub fn validate_content(raw: &str, allow_secret: bool) -> Result<StorableText, R
         return Err(RefusedValue::new("content", "empty").with_hint("write what to remember"));
     }
     if kept.text.replace(REDACTED, "").trim().is_empty() {
-        return Err(RefusedValue::new("content", "all of the text is private, so nothing is left to store"));
+        return Err(RefusedValue::new("content", "all of the text is private, so nothing is left to store")
+            .with_hint("leave at least one word outside of <private>…</private>"));
     }
     Ok(kept)
 }
@@ -78,7 +79,8 @@ pub fn validate_title(raw: &str, allow_secret: bool) -> Result<Option<StorableTe
         return Err(RefusedValue::new(
             "title",
             format!("{} has more than one line", quote_value(&kept.text)),
-        ));
+        )
+        .with_hint("give one line as the title, and put the others into the text"));
     }
     Ok((!kept.text.is_empty()).then_some(kept))
 }
@@ -126,7 +128,8 @@ pub fn validate_container(raw: &str) -> Result<String, RefusedValue> {
         return Err(RefusedValue::new(
             "container",
             format!("{} has no letter a-z and no digit", quote_value(raw)),
-        ));
+        )
+        .with_hint("give a name such as web-shop"));
     }
     if name == AUTO_CONTAINER {
         return Err(RefusedValue::new(
@@ -147,7 +150,8 @@ pub fn validate_tags(raw: &[String]) -> Result<Vec<String>, RefusedValue> {
     tags.sort();
     tags.dedup();
     if tags.len() > MAX_TAGS {
-        return Err(RefusedValue::new("tags", format!("{} tags, over {MAX_TAGS}", tags.len())));
+        return Err(RefusedValue::new("tags", format!("{} tags, over {MAX_TAGS}", tags.len()))
+            .with_hint("leave out some of the tags"));
     }
     Ok(tags)
 }
@@ -160,7 +164,8 @@ fn validate_tag(raw: &str) -> Result<String, RefusedValue> {
         return Err(RefusedValue::new(
             "tag",
             format!("{} is not a tag: it must not be empty or have a comma", quote_value(raw)),
-        ));
+        )
+        .with_hint("give each tag as a value of its own"));
     }
     check_public_text("tag", raw)?;
     Ok(tag)
@@ -174,7 +179,8 @@ pub fn validate_name(field: &'static str, raw: &str) -> Result<String, RefusedVa
     let name = raw.trim();
     check_length(field, name, MAX_NAME)?;
     if name.is_empty() || name.contains(char::is_control) {
-        return Err(RefusedValue::new(field, format!("{} is not a name", quote_value(raw))));
+        return Err(RefusedValue::new(field, format!("{} is not a name", quote_value(raw)))
+            .with_hint("give one line that is not empty, or leave it out"));
     }
     check_public_text(field, name)?;
     Ok(name.to_owned())
@@ -266,7 +272,9 @@ pub fn validate_key(raw: &str) -> Result<String, RefusedValue> {
     check_no_nul("key", raw)?;
     check_length("key", raw, MAX_KEY)?;
     if raw.is_empty() {
-        return Err(RefusedValue::new("key", "empty"));
+        return Err(
+            RefusedValue::new("key", "empty").with_hint("leave it out, or give a text that names the source")
+        );
     }
     Ok(raw.to_owned())
 }
@@ -382,13 +390,15 @@ fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), Refu
     if text.len() <= most {
         return Ok(());
     }
-    Err(RefusedValue::new(field, format!("{} is {} bytes, over {most}", quote_value(text), text.len())))
+    Err(RefusedValue::new(field, format!("{} is {} bytes, over {most}", quote_value(text), text.len()))
+        .with_hint("shorten it; a long text can become several memories"))
 }
 
 /// Fails if a text has a NUL.
 fn check_no_nul(field: &'static str, text: &str) -> Result<(), RefusedValue> {
     match text.find('\0') {
-        Some(at) => Err(RefusedValue::new(field, format!("has a NUL at byte {at}"))),
+        Some(at) => Err(RefusedValue::new(field, format!("has a NUL at byte {at}"))
+            .with_hint("remove the NUL, which no text has")),
         None => Ok(()),
     }
 }

@@ -287,7 +287,8 @@ pub fn parse_file_name(name: &str) -> Result<String, RefusedValue> {
 /// When the file is not UTF-8, or larger than [`MAX_FILE_BYTES`].
 pub fn decode_file(bytes: &[u8]) -> Result<String, RefusedValue> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(RefusedValue::new("file", format!("over {MAX_FILE_BYTES} bytes")));
+        return Err(RefusedValue::new("file", format!("over {MAX_FILE_BYTES} bytes"))
+            .with_hint("split its text into several memories"));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         RefusedValue::new("file", format!("not UTF-8 from byte {} on", error.valid_up_to()))

@@ -28,7 +28,8 @@ pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<Option<i64>, RefusedValu
     let at = parse_typed_time("ttl", typed, now, TimeDirection::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
     if at <= now_ms {
-        return Err(RefusedValue::new("ttl", format!("{} is in the past", quote_value(typed))));
+        return Err(RefusedValue::new("ttl", format!("{} is in the past", quote_value(typed)))
+            .with_hint("give a time in the future, such as 7d, or never"));
     }
     if at - now_ms > MAX_LIFETIME_MS {
         let why = format!("{} is more than a year ahead", quote_value(typed));

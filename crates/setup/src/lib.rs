@@ -38,13 +38,13 @@ pub use self::scope::FileScope;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The file is not valid JSON.
-    #[error("it is not valid JSON: {0}")]
+    #[error("it is not valid JSON: {0}; correct it and try again")]
     Json(String),
     /// The file is not valid TOML.
-    #[error("it is not valid TOML: {0}")]
+    #[error("it is not valid TOML: {0}; correct it and try again")]
     Toml(String),
     /// A value into which our entry must be inserted has another type.
-    #[error("{path} is not {expected}")]
+    #[error("{path} is not {expected}; correct it and try again")]
     WrongType {
         /// The keys that lead to the value, joined by dots.
         path: String,
@@ -55,28 +55,31 @@ pub enum Refusal {
     #[error("it has an entry `{0}` that `memo setup` did not write; rename or remove that entry")]
     NameTaken(String),
     /// Somebody else wrote the file, or has changed it.
-    #[error("its text is not what `memo setup` writes: somebody has written or changed it")]
+    #[error(
+        "its text is not what `memo setup` writes, so somebody else wrote or changed it; if it may be replaced or removed, move it away \
+         and try again"
+    )]
     WrittenByOthers,
     /// One of the two marks around our section is missing, or is there several times.
     #[error("it must have one `memod: begin` and one `memod: end` mark; remove the marks by hand")]
     Marks,
     /// The file is not text.
-    #[error("it is not UTF-8")]
+    #[error("it is not UTF-8; save it as UTF-8 and try again")]
     NotUtf8,
     /// The file is too large to be a settings file.
-    #[error("it is larger than 8 MiB")]
+    #[error("it is larger than 8 MiB, so it cannot be a settings file; check what it is, and move it away")]
     TooBig,
     /// A directory or device is in the place of the file.
-    #[error("it is not a file")]
+    #[error("it is not a file; move it away and try again")]
     NotAFile,
     /// A symbolic link leads nowhere.
-    #[error("it is a symbolic link to a path that does not exist")]
+    #[error("it is a symbolic link to a path that does not exist; create that file, or remove the link")]
     Dangling,
     /// The file, or a directory around it, is a link that leads out of the project.
-    #[error("it leads out of the project, to {0}")]
+    #[error("it leads out of the project, to {0}; put a file in the place of the link, and try again")]
     OutsideProject(String),
     /// The owner has made the file read-only.
-    #[error("it is read-only")]
+    #[error("it is read-only; make it writable and try again")]
     ReadOnly,
     /// The file cannot be read or written.
     #[error(transparent)]

@@ -399,6 +399,7 @@ where
 /// Returns the error for a server that has not answered in time.
 fn late_error(address: &dyn fmt::Display, limit: Duration) -> TeamError {
     TeamError::new(format!("{address}: no answer within {} s", limit.as_secs()))
+        .with_hint("check the network and the server, and try again")
 }
 
 /// Reads the columns of a mark from the column `first` on: number, client name, number of the change there.

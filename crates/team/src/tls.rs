@@ -35,7 +35,7 @@ pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamErr
         store.add(certificate).map_err(|error| roots_error(roots, &error))?;
     }
     if store.is_empty() {
-        return Err(roots_error(roots, &"has no certificate").with_hint("name a PEM file"));
+        return Err(roots_error(roots, &"has no certificate"));
     }
     Ok(MakeRustlsConnect::new(builder.with_root_certificates(store).with_no_client_auth()))
 }
@@ -43,4 +43,5 @@ pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamErr
 /// Returns the error for a file of root certificates.
 fn roots_error(roots: &Path, why: &dyn fmt::Display) -> TeamError {
     TeamError::new(format!("team.certificate: {}: {why}", roots.display()))
+        .with_hint("name a readable PEM file with the root certificate of the server")
 }

@@ -250,7 +250,9 @@ fn classify_client_error(error: &ClientError) -> CodeExitHint {
         ClientError::SpawnLockTimeout { .. } => (
             "daemon-not-ready",
             EXIT_FAILED,
-            some_hint("end the other client, if it is stuck, and try again"),
+            some_hint(
+                "try again; if the other client is stuck, end it; `memo daemon logs` shows what its daemon does",
+            ),
         ),
         // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
         ClientError::NoAnswer { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see_log_hint(log)),
@@ -286,7 +288,7 @@ fn classify_client_error(error: &ClientError) -> CodeExitHint {
 }
 
 fn see_log_hint(log: &Path) -> Option<String> {
-    Some(format!("see {}", log.display()))
+    Some(format!("see {}, or run `memo daemon logs`; then try again", log.display()))
 }
 
 /// Returns a hint for a program that cannot be started.

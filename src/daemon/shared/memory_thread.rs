@@ -184,7 +184,7 @@ impl MemoryThread {
         self.panics.restart_refusal(Instant::now()).unwrap_or_else(|| {
             RpcError::new(
                 code::INTERNAL,
-                "internal error, see the log; nothing was changed, and the daemon keeps running",
+                "internal error; nothing was changed, and the daemon keeps running; `memo daemon logs` shows details",
             )
         })
     }

@@ -246,7 +246,9 @@ fn a_text_that_has_changed_without_memod_is_named_with_the_backup_that_has_it() 
     let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "memory.db").unwrap();
     let detail = check["detail"].as_str().unwrap();
     assert_eq!(check["ok"], false, "{check}");
-    assert!(detail.contains(&format!("the text of {id} has changed without memod; /")), "{detail}");
+    let named =
+        format!("the text of {id} has changed without memod; a backup with the original text is in /");
+    assert!(detail.contains(&named), "{detail}");
     let (_, restore) = detail.split_once("`memo ").unwrap();
     let restore: Vec<&str> = restore.split_once('`').unwrap().0.split(' ').chain(["--yes"]).collect();
     assert!(live.memo(&restore).output().unwrap().status.success(), "{restore:?}");

@@ -138,7 +138,7 @@ fn a_file_that_cannot_be_written_stops_no_other() {
         assert_eq!(get(&live, &blocked)["content"], "beta is second");
     }
     let why = crate::memories::refusal(&live, "memory.update", json!({ "id": blocked, "content": "no" }));
-    assert!(why.contains("an earlier change is not written to this file yet"), "{why}");
+    assert!(why.contains("an earlier change is still to be written to this file"), "{why}");
     live.call("memory.update", json!({ "id": other, "content": "omega is changed" }));
     assert!(text_of(&live, &other).ends_with("\nomega is changed\n"));
     fs::remove_dir_all(&obstacle).unwrap();

@@ -147,9 +147,14 @@ fn read_password(address: &ServerAddress) -> Result<String, CliError> {
         true => rpassword::prompt_password(format!("password of {address}: ")),
         false => io::stdin().lock().lines().next().unwrap_or_else(|| Ok(String::new())),
     };
-    let typed = typed.map_err(|error| TeamError::new(format!("the password cannot be read: {error}")))?;
+    let typed = typed.map_err(|error| {
+        TeamError::new(format!("the password cannot be read: {error}"))
+            .with_hint("run the command at a terminal, or write the password to its stdin")
+    })?;
     if typed.is_empty() || typed.contains(['\0', '\n']) {
-        return Err(TeamError::new("no password was given; nothing was changed").into());
+        return Err(TeamError::new("no password was given; nothing was changed")
+            .with_hint("type the password, or write it to stdin: `memo share team login < FILE`")
+            .into());
     }
     Ok(typed)
 }

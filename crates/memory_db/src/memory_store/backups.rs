@@ -213,11 +213,14 @@ impl BackupDir {
 fn describe_altered_text(id: &str, backup: Option<&PathBuf>) -> String {
     let changed = format!("the text of {id} has changed without memod");
     let Some(backup) = backup else {
-        return format!("{changed}, and no backup has the original text");
+        return format!(
+            "{changed}, and no backup has the original text; `memo update {id} --content TEXT` corrects it"
+        );
     };
     let path = backup.display();
     format!(
-        "{changed}; {path} has the original text, and `memo backup restore {path}` restores all memories as of that backup"
+        "{changed}; a backup with the original text is in {path}. `memo backup restore {path}` puts all memories back to that state, \
+         not only this one"
     )
 }
 

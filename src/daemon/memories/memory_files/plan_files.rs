@@ -140,8 +140,11 @@ impl FilesBefore {
     ) -> JobResult<Option<String>> {
         let path = stamp.layout.root.join(file::DIR).join(name);
         if self.unwritten.contains(name) {
-            let message = format!("{}: an earlier change is not written to this file yet", path.display());
-            let hint = "`memo doctor` says why; nothing was changed now";
+            let message = format!(
+                "{}: an earlier change is still to be written to this file, so nothing was changed now",
+                path.display()
+            );
+            let hint = "try again in a moment; if that fails too, `memo doctor` says why";
             return Err(JobError::Refused(RpcError::new(code::IO, message).with_hint(hint)));
         }
         let text = text_on_disk(stamp, name)?;

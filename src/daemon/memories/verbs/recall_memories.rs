@@ -52,7 +52,7 @@ async fn find_hits(call: &MethodCall<'_>) -> RpcResult<Vec<RecallHit>> {
         return Err(bad_params_error(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
     }
     if params.query.trim().is_empty() {
-        return Err(bad_params_error("query: empty"));
+        return Err(bad_params_error("query: empty").with_hint("say in some words what to recall"));
     }
     let search = SearchParams {
         query: params.query,

@@ -124,7 +124,10 @@ async fn exchange_until_failure(
             return Err(ended_error(membership));
         }
         if super::find_membership(shared).await.is_ok_and(|now| now.repository != membership.repository) {
-            return Err(TeamError::new(format!("{}: the remote has changed", membership.repository)));
+            return Err(TeamError::new(format!(
+                "{}: the remote of this repository has changed; the exchange begins again with the new one",
+                membership.repository
+            )));
         }
         about = check_may_read(shared, membership, server.read_access().await?).await?; // rights may have changed
     }
