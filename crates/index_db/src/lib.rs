@@ -6,6 +6,7 @@
 mod postings;
 mod reading;
 mod schema;
+mod vector_state;
 mod writing;
 
 use std::path::Path;

@@ -9,6 +9,7 @@ use rusqlite::params;
 
 use super::index_reader::IndexReader;
 use super::index_reader::{IS_FILE, REFUSAL};
+use crate::vector_state::{EMBED_FAILED, VECTOR_PENDING};
 
 impl IndexReader {
     /// Returns the counts of contents, chunks and vectors; that of memories is 0.
@@ -125,14 +126,14 @@ impl IndexReader {
     /// When the database cannot be read.
     pub fn list_embed_failed(&self, view: WorktreeId, at_most: u32) -> Result<Vec<String>, DatabaseError> {
         self.run_query(|conn| {
-            conn.prepare_cached(
+            conn.prepare_cached(&format!(
                 "SELECT e.path || ':' || c.l0 || '-' || c.l1 FROM chunk c INDEXED BY chunk_embed_failed
-                 JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1 WHERE c.vec_state = 3
+                 JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1 WHERE c.vec_state = {EMBED_FAILED}
                  UNION ALL
                  SELECT p.path FROM path p INDEXED BY path_embed_failed
-                 JOIN entry e ON e.path = p.path AND e.view_id = ?1 WHERE p.vec_state = 3
-                 LIMIT ?2",
-            )?
+                 JOIN entry e ON e.path = p.path AND e.view_id = ?1 WHERE p.vec_state = {EMBED_FAILED}
+                 LIMIT ?2"
+            ))?
             .query_map(params![view.0, at_most], |row| row.get(0))?
             .collect()
         })
@@ -144,11 +145,11 @@ impl IndexReader {
     /// When the database cannot be read.
     pub fn count_pending_embeddings(&self, view: WorktreeId, at_most: u32) -> Result<u64, DatabaseError> {
         self.run_query(|conn| {
-            conn.prepare_cached(
+            conn.prepare_cached(&format!(
                 "SELECT count(*) FROM (
-                     SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
-                     AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1) LIMIT ?2)",
-            )?
+                     SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = {VECTOR_PENDING}
+                     AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1) LIMIT ?2)"
+            ))?
             .query_row(params![view.0, at_most], |row| row.get(0))
         })
     }

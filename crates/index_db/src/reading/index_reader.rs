@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::vector_state::VECTOR_PENDING;
 use memod_base::types::{ChunkId, ChunkKind, ReadRefusal, SourceKey, Stat, WorktreeId};
 use memod_database::{DatabaseError, open_connection};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -240,7 +241,7 @@ impl IndexReader {
                  JOIN blob b ON b.id = c.blob_id
                  JOIN entry e ON e.blob_id = c.blob_id
                  JOIN view v ON v.id = e.view_id
-                 WHERE c.vec_state = 0 AND c.id > ?1 GROUP BY c.id ORDER BY c.id LIMIT ?2"
+                 WHERE c.vec_state = {VECTOR_PENDING} AND c.id > ?1 GROUP BY c.id ORDER BY c.id LIMIT ?2"
             ))?;
             statement.query_map(params![after.0, limit as i64], read_pending_chunk)?.collect()
         })
@@ -270,8 +271,9 @@ impl IndexReader {
     /// When the database cannot be read.
     pub fn paths_to_embed(&self, limit: usize) -> Result<Vec<(i64, String)>, DatabaseError> {
         self.run_query(|conn| {
-            let mut statement =
-                conn.prepare_cached("SELECT id, path FROM path WHERE vec_state = 0 LIMIT ?1")?;
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT id, path FROM path WHERE vec_state = {VECTOR_PENDING} LIMIT ?1"
+            ))?;
             statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }

@@ -7,6 +7,7 @@ use memod_database::{DatabaseError, vector_from_bytes};
 use rusqlite::OptionalExtension;
 
 use super::index_reader::IndexReader;
+use crate::vector_state::HAS_VECTOR;
 
 impl IndexReader {
     /// Returns the chunks that define a symbol with this name, ignoring case, and whether the case is the same. Chunks that only have
@@ -37,7 +38,7 @@ impl IndexReader {
     /// When the database cannot be read.
     pub fn ids_with_vector(&self, at_most: usize) -> Result<Vec<ChunkId>, DatabaseError> {
         self.run_query(|conn| {
-            conn.prepare_cached("SELECT id FROM chunk WHERE vec_state = 1 LIMIT ?1")?
+            conn.prepare_cached(&format!("SELECT id FROM chunk WHERE vec_state = {HAS_VECTOR} LIMIT ?1"))?
                 .query_map([at_most], |row| row.get(0).map(ChunkId))?
                 .collect()
         })
@@ -49,12 +50,12 @@ impl IndexReader {
     /// When the database cannot be read.
     pub fn each_vector(&self, mut visit: impl FnMut(ChunkId, &[u8])) -> Result<(), DatabaseError> {
         self.run_query(|conn| {
-            let mut statement = conn.prepare(
+            let mut statement = conn.prepare(&format!(
                 "SELECT c.id, e.vec FROM chunk c
                  JOIN meta m ON m.key = 'model'
                  JOIN embedding e ON e.text_hash = c.text_hash AND e.model_id = m.value
-                 WHERE c.vec_state = 1",
-            )?;
+                 WHERE c.vec_state = {HAS_VECTOR}"
+            ))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());

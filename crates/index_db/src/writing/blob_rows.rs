@@ -9,6 +9,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use super::new_rows::{AddedVectors, NewBlob, NewChunk, WorktreeKey};
 use super::vector_rows;
 use crate::postings::InvertedWords;
+use crate::vector_state::{EMBED_FAILED, HAS_VECTOR, VECTOR_PENDING, WITHOUT_VECTOR};
 
 /// The vectors and words that a transaction adds in addition to the rows of contents.
 pub(super) struct IndexAdditions<'a> {
@@ -190,7 +191,7 @@ fn add_chunk<'a>(
         chunk.title,
         chunk.text,
         chunk.text_hash,
-        if chunk.gets_vector { 0 } else { 2 },
+        if chunk.gets_vector { VECTOR_PENDING } else { WITHOUT_VECTOR },
         chunk.words.iter().map(|words| words.split_ascii_whitespace().count() as i64).sum::<i64>(),
     ])?;
     let id = ChunkId(tx.last_insert_rowid());
@@ -221,14 +222,14 @@ pub(super) fn set_vector(
     added: &mut AddedVectors,
 ) -> rusqlite::Result<()> {
     let state = match vec {
-        Some([]) => 3,
-        Some(_) => 1,
-        None => 2,
+        Some([]) => EMBED_FAILED,
+        Some(_) => HAS_VECTOR,
+        None => WITHOUT_VECTOR,
     };
-    let waiting = tx
-        .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
-        .execute(params![chunk.0, state])?;
-    if let (1, 1, Some(vec)) = (waiting, state, vec) {
+    let n_updated = tx
+        .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = ?3")?
+        .execute(params![chunk.0, state, VECTOR_PENDING])?;
+    if let (1, HAS_VECTOR, Some(vec)) = (n_updated, state, vec) {
         added.push((chunk, vector_from_bytes(vec)));
     }
     Ok(())
@@ -263,8 +264,8 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
 }
 
 pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey) -> rusqlite::Result<()> {
-    tx.prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
-        .execute([key.as_str()])
+    tx.prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute(params![key.as_str(), VECTOR_PENDING])
         .map(drop)
 }
 

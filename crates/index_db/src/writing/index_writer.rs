@@ -16,6 +16,7 @@ use super::purge::{self, Leftovers};
 use super::{model_switch, vector_rows};
 use crate::postings::{self, InvertedWords, MergeState, add_segment};
 use crate::schema;
+use crate::vector_state::{EMBED_FAILED, HAS_VECTOR, VECTOR_PENDING};
 
 /// Total size of unreferenced contents that are kept for a switch back to another branch, in bytes.
 const KEEP_BYTES: i64 = 256 << 20;
@@ -247,8 +248,8 @@ impl IndexWriter {
                 let bytes = vector.vec.as_deref().map(vector_to_bytes);
                 match vector.owner {
                     VectorOwner::Path(id) => {
-                        tx.prepare_cached("UPDATE path SET vec = ?2, vec_state = 1 WHERE id = ?1")?
-                            .execute(params![id, bytes])?;
+                        tx.prepare_cached("UPDATE path SET vec = ?2, vec_state = ?3 WHERE id = ?1")?
+                            .execute(params![id, bytes, HAS_VECTOR])?;
                     }
                     VectorOwner::Chunk(id, text_hash) => {
                         tx.prepare_cached(
@@ -275,7 +276,7 @@ impl IndexWriter {
         self.run_transaction(|tx| {
             let (id, text_hash) = match owner {
                 VectorOwner::Path(id) => {
-                    tx.execute("UPDATE path SET vec_state = 3 WHERE id = ?1", [id])?;
+                    tx.execute("UPDATE path SET vec_state = ?2 WHERE id = ?1", [id, EMBED_FAILED])?;
                     return Ok(());
                 }
                 VectorOwner::Chunk(id, text_hash) => (id, text_hash),
@@ -285,7 +286,8 @@ impl IndexWriter {
                  SELECT ?1, ?2, x'' WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?3) ON CONFLICT DO NOTHING",
                 params![text_hash, model_id, id.0],
             )?;
-            tx.execute("UPDATE chunk SET vec_state = 3 WHERE id = ?1 AND vec_state = 0", [id.0]).map(drop)
+            let sql = "UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = ?3";
+            tx.execute(sql, [id.0, EMBED_FAILED, VECTOR_PENDING]).map(drop)
         })
     }
 

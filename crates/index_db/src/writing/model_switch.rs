@@ -14,6 +14,7 @@ use super::new_rows::{NewVector, VectorOwner};
 use super::vector_rows;
 use crate::reading::index_reader::{IndexReader, PendingChunk};
 use crate::reading::index_reader::{PENDING_CHUNK_COLUMNS, read_pending_chunk};
+use crate::vector_state::{EMBED_FAILED, HAS_VECTOR, VECTOR_PENDING, WITHOUT_VECTOR};
 
 /// Keys of `meta`.
 const MODEL: &str = "model";
@@ -21,9 +22,13 @@ const NEXT_MODEL: &str = "next_model";
 /// Present if a user chose the model: then it stays when another version of memod has another default.
 const IS_CHOSEN: &str = "model_is_chosen";
 
-/// Condition on a chunk `c`: it is to be embedded. A state of 2 may also mean that the present model knows no word of the chunk.
-const IS_EMBEDDED: &str =
-    "(c.vec_state != 2 OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))";
+/// Returns the SQL condition on a chunk `c` that it is to be embedded. A chunk without a vector may be one of which the present model
+/// knows no word; such a chunk has a row in `embedding`.
+fn is_embedded_condition() -> String {
+    format!(
+        "(c.vec_state != {WITHOUT_VECTOR} OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))"
+    )
+}
 
 /// Returns the model that searches use. If it was a former default, all chunks are queued to be embedded again.
 pub(super) fn load_or_reset_model(tx: &Transaction<'_>, default: &str) -> rusqlite::Result<String> {
@@ -32,9 +37,10 @@ pub(super) fn load_or_reset_model(tx: &Transaction<'_>, default: &str) -> rusqli
         Some(known) if known == default || read_meta(tx, IS_CHOSEN)?.is_some() => return Ok(known),
         _ => {}
     }
-    tx.execute_batch(
-        "UPDATE chunk SET vec_state = 0 WHERE vec_state IN (1, 3); UPDATE path SET vec_state = 0, vec = NULL;",
-    )?;
+    tx.execute_batch(&format!(
+        "UPDATE chunk SET vec_state = {VECTOR_PENDING} WHERE vec_state IN ({HAS_VECTOR}, {EMBED_FAILED});
+         UPDATE path SET vec_state = {VECTOR_PENDING}, vec = NULL;"
+    ))?;
     vector_rows::drop_table(tx)?;
     set_meta(tx, MODEL, default)?;
     Ok(default.to_owned())
@@ -108,21 +114,24 @@ impl IndexWriter {
     /// When the database cannot be written; the former model stays in use then.
     pub fn switch_model(&mut self, model: &str, is_default: bool) -> Result<(), DatabaseError> {
         self.run_transaction(|tx| {
+            let is_embedded = is_embedded_condition();
             tx.execute(
                 &format!(
                     "UPDATE chunk AS c SET vec_state = coalesce(
-                         (SELECT CASE WHEN e.vec IS NULL THEN 2 WHEN length(e.vec) = 0 THEN 3 ELSE 1 END
-                          FROM embedding e WHERE e.text_hash = c.text_hash AND e.model_id = ?1), 0)
-                     WHERE {IS_EMBEDDED}"
+                         (SELECT CASE WHEN e.vec IS NULL THEN {WITHOUT_VECTOR} WHEN length(e.vec) = 0 THEN {EMBED_FAILED}
+                                      ELSE {HAS_VECTOR} END
+                          FROM embedding e WHERE e.text_hash = c.text_hash AND e.model_id = ?1), {VECTOR_PENDING})
+                     WHERE {is_embedded}"
                 ),
                 [model],
             )?;
-            tx.execute_batch(
+            tx.execute_batch(&format!(
                 "UPDATE path SET vec = nullif(next.vec, x''),
-                     vec_state = CASE WHEN next.path_id IS NULL THEN 0 WHEN next.vec = x'' THEN 3 ELSE 1 END
+                     vec_state = CASE WHEN next.path_id IS NULL THEN {VECTOR_PENDING} WHEN next.vec = x'' THEN {EMBED_FAILED}
+                                      ELSE {HAS_VECTOR} END
                  FROM path AS own LEFT JOIN next_path AS next ON next.path_id = own.id WHERE own.id = path.id;
-                 DELETE FROM next_path;",
-            )?;
+                 DELETE FROM next_path;"
+            ))?;
             tx.execute("DELETE FROM embedding WHERE model_id != ?1", [model])?;
             set_meta(tx, MODEL, model)?;
             vector_rows::refill_complete_table_or_drop(tx)?;
@@ -161,13 +170,14 @@ impl IndexReader {
         after: ChunkId,
         limit: usize,
     ) -> Result<Vec<PendingChunk>, DatabaseError> {
+        let is_embedded = is_embedded_condition();
         self.run_query(|conn| {
             let mut statement = conn.prepare_cached(&format!(
                 "SELECT {PENDING_CHUNK_COLUMNS} FROM chunk c
                  CROSS JOIN blob b ON b.id = c.blob_id
                  CROSS JOIN entry e ON e.blob_id = c.blob_id
                  CROSS JOIN view v ON v.id = e.view_id
-                 WHERE c.id > ?1 AND {IS_EMBEDDED} AND NOT EXISTS
+                 WHERE c.id > ?1 AND {is_embedded} AND NOT EXISTS
                      (SELECT 1 FROM embedding n WHERE n.text_hash = c.text_hash AND n.model_id = ?3)
                  GROUP BY c.id ORDER BY c.id LIMIT ?2"
             ))?;
@@ -215,10 +225,11 @@ impl IndexReader {
     /// # Errors
     /// When the database cannot be read.
     pub fn count_embedded_chunks(&self, model: &str) -> Result<(u64, u64), DatabaseError> {
+        let is_embedded = is_embedded_condition();
         self.run_query(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT count(n.text_hash), count(*) FROM chunk c
-                 LEFT JOIN embedding n ON n.text_hash = c.text_hash AND n.model_id = ?1 WHERE {IS_EMBEDDED}"
+                 LEFT JOIN embedding n ON n.text_hash = c.text_hash AND n.model_id = ?1 WHERE {is_embedded}"
             ))?
             .query_row([model], |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?)))
         })

@@ -4,6 +4,7 @@ use memod_database::vector_to_bytes;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::new_rows::AddedVectors;
+use crate::vector_state::HAS_VECTOR;
 
 /// The key in `meta` of the highest chunk id up to which the table has all vectors; absent if there is no table.
 const FILLED_TO: &str = "vectors_filled_to";
@@ -59,12 +60,12 @@ pub(super) fn create_table(tx: &Transaction<'_>, dims: usize) -> rusqlite::Resul
 
 /// Adds the vectors of the chunks with ids over `after`, up to `last`.
 pub(super) fn copy_rows(tx: &Transaction<'_>, after: i64, last: i64) -> rusqlite::Result<()> {
-    let mut statement = tx.prepare_cached(
+    let mut statement = tx.prepare_cached(&format!(
         "SELECT c.id, e.vec FROM chunk c
          CROSS JOIN embedding e ON e.text_hash = c.text_hash
               AND e.model_id = (SELECT value FROM meta WHERE key = 'model')
-         WHERE c.id > ?1 AND c.id <= ?2 AND c.vec_state = 1 ORDER BY c.id",
-    )?;
+         WHERE c.id > ?1 AND c.id <= ?2 AND c.vec_state = {HAS_VECTOR} ORDER BY c.id"
+    ))?;
     let mut rows = statement.query([after, last])?;
     while let Some(row) = rows.next()? {
         add_row(tx, row.get(0)?, row.get_ref(1)?.as_blob()?)?;

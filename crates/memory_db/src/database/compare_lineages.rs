@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use memod_database::DatabaseError;
 
 use crate::database::open_database::MemoryDb;
+use crate::records::record_columns::IS_NO_VERSION_ROW;
 use crate::settings::lineage_rows::Lineage;
 
 /// The version of a memory, with the number of its row.
@@ -58,7 +59,7 @@ impl MemoryDb {
     /// When the database cannot be read.
     pub(crate) fn list_versions(&self) -> Result<HashMap<String, RowVersion>, DatabaseError> {
         self.run(|conn| {
-            conn.prepare("SELECT id, row, updated FROM memory WHERE instr(id, '#') = 0")?
+            conn.prepare(&format!("SELECT m.id, m.row, m.updated FROM memory m WHERE {IS_NO_VERSION_ROW}"))?
                 .query_map([], |row| {
                     Ok((row.get(0)?, RowVersion { row: row.get(1)?, updated: row.get(2)? }))
                 })?

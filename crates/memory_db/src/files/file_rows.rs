@@ -7,6 +7,7 @@ use crate::access::row_access::row_handle;
 use crate::memory_tables::version_rows::VersionRows;
 use crate::records::file_version::{FileColumns, FileHash, MemoriesInFile, MemoryFileSnapshot};
 use crate::records::memory_record::FileSide;
+use crate::records::record_columns::ID_OF_MEMORY;
 
 /// Why a file in conflict shows no memory: with a private memory of the same id, a person would have to choose between three texts.
 pub(crate) const OWN_AND_TWO_SIDES: &str = "in conflict in git, and a private memory of yours has the same id: resolve the conflict in git first, with git or an editor";
@@ -51,12 +52,12 @@ impl FileRows<'_> {
     /// When the database cannot be read.
     pub fn list_file_rows(&self) -> Result<Vec<FileRow>, DatabaseError> {
         self.access.run(|conn| {
-            conn.prepare_cached(
-                "SELECT f.name, f.side, substr(m.id, 1, instr(m.id || '#', '#') - 1), f.hash, f.why,
+            conn.prepare_cached(&format!(
+                "SELECT f.name, f.side, {ID_OF_MEMORY}, f.hash, f.why,
                      k.row != m.row AND k.shared IN (0, 2)
                  FROM memory_file f LEFT JOIN memory m ON m.row = f.memory LEFT JOIN memory k ON k.row = coalesce(m.main, m.row)
-                 WHERE f.worktree = memod_worktree() ORDER BY f.name, f.side",
-            )?
+                 WHERE f.worktree = memod_worktree() ORDER BY f.name, f.side"
+            ))?
             .query_map([], |row| {
                 Ok(FileRow {
                     name: row.get(0)?,

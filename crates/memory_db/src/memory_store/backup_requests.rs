@@ -20,7 +20,7 @@ use crate::memory_store::store_notice::StoreNotice;
 use crate::memory_store::unfinished_backup::UnfinishedBackup;
 use crate::memory_store::{JobError, MemoryStore};
 use crate::records::memory_event::{MemoryEvent, RESTORED, restored_at};
-use crate::records::record_columns::BASE_COLUMNS;
+use crate::records::record_columns::{BASE_COLUMNS, IS_NO_VERSION_ROW};
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -266,7 +266,7 @@ impl MemoryDb {
                      EXISTS (SELECT 1 FROM trusted_version t WHERE t.memory = m.row AND t.hash = m.version),
                      (SELECT group_concat(k.kind || ' ' || o.id, ',' ORDER BY k.kind, o.id)
                           FROM link k JOIN memory o ON o.row = k.target WHERE k.source = m.row)
-                 FROM memory m WHERE instr(m.id, '#') = 0"
+                 FROM memory m WHERE {IS_NO_VERSION_ROW}"
             ))?;
             let n_columns = statement.column_count();
             let mut rows = statement.query([])?;

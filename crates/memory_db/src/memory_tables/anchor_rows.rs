@@ -9,7 +9,7 @@ use rusqlite::params_from_iter;
 use crate::access::row_access::row_handle;
 use crate::memory_tables::memory_filter::MemoryFilter;
 use crate::memory_tables::record_rows::rows_to_json;
-use crate::records::record_columns::{order_clause, parse_anchors};
+use crate::records::record_columns::{ID_OF_MEMORY, order_clause, parse_anchors};
 
 row_handle! {
     /// Anchors of memories.
@@ -32,7 +32,8 @@ impl AnchorRows<'_> {
         let (sql_condition, values) = filter.sql_condition(self.access.now_ms());
         let order_clause = order_clause(sort);
         let sql = format!(
-            "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row
+            "SELECT {ID_OF_MEMORY}, json_group_array(json(a.anchor) ORDER BY a.ord)
+             FROM memory m JOIN anchor a ON a.memory = m.row
              WHERE {sql_condition} GROUP BY m.row ORDER BY {order_clause}"
         );
         self.access.run(|conn| {
@@ -74,13 +75,15 @@ impl AnchorRows<'_> {
     /// When the database cannot be read.
     pub fn find_anchors(&self, rows: &[MemoryRow]) -> Result<Vec<AnchoredMemory>, DatabaseError> {
         self.access.run(|conn| {
-            conn.prepare_cached(
-                "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord)
+            conn.prepare_cached(&format!(
+                "SELECT {ID_OF_MEMORY}, json_group_array(json(a.anchor) ORDER BY a.ord)
                  FROM json_each(?1) wanted
                  CROSS JOIN anchor a ON a.memory = wanted.value
-                 CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row",
-            )?
-            .query_map([rows_to_json(rows)], |row| Ok((row.get(0)?, parse_anchors(&row.get::<_, String>(1)?))))?
+                 CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row"
+            ))?
+            .query_map([rows_to_json(rows)], |row| {
+                Ok((row.get(0)?, parse_anchors(&row.get::<_, String>(1)?)))
+            })?
             .collect()
         })
     }

@@ -12,7 +12,7 @@ use crate::merging::saved_sharing::SavedSharing;
 use crate::records::file_version::FileColumns;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
-use crate::records::record_columns::{BASE_COLUMNS, read_record};
+use crate::records::record_columns::{BASE_COLUMNS, IS_NO_VERSION_ROW, read_record};
 use crate::records::sharing::Sharing;
 
 /// A memory with its history and its links.
@@ -95,7 +95,8 @@ impl MemoryDb {
     /// Returns the number of memories, including archived ones.
     pub(crate) fn n_memories(&self) -> Result<u64, DatabaseError> {
         self.run(|conn| {
-            conn.query_row("SELECT count(*) FROM memory WHERE instr(id, '#') = 0", [], |row| row.get(0))
+            let sql = format!("SELECT count(*) FROM memory m WHERE {IS_NO_VERSION_ROW}");
+            conn.query_row(&sql, [], |row| row.get(0))
         })
     }
 
@@ -174,7 +175,7 @@ impl MemoryDb {
         let ended = self.run(|conn| {
             let mut statement = conn.prepare(&format!(
                 // Version rows are left out: they are read again from the files of the worktrees.
-                "SELECT {columns} FROM memory m WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+                "SELECT {columns} FROM memory m WHERE {IS_NO_VERSION_ROW} ORDER BY m.row {order}"
             ))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {

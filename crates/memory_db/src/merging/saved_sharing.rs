@@ -16,6 +16,7 @@ use crate::merging::if_readable::none_if_unreadable;
 use crate::records::file_version::FileHash;
 use crate::records::memory_event::MemoryEvent;
 use crate::records::memory_record::MemoryRecord;
+use crate::records::record_columns::IS_NO_VERSION_ROW;
 use crate::records::record_functions::HashAndWords;
 use crate::records::sharing::Sharing;
 
@@ -88,7 +89,7 @@ impl MemoryDb {
             let read = self.run(|conn| {
                 let mut statement = conn.prepare(&format!(
                     "SELECT m.id, m.shared, m.version, m.file_links, {remarks} FROM memory m
-                     WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+                     WHERE {IS_NO_VERSION_ROW} ORDER BY m.row {order}"
                 ))?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {

@@ -46,6 +46,12 @@ pub(crate) const COLUMNS: &str = columns!(
      m.repository"
 );
 
+/// The SQL condition on a row `m` of `memory` that it is no version row. The id of a version row is that of its memory, `#` and more.
+pub(crate) const IS_NO_VERSION_ROW: &str = "instr(m.id, '#') = 0";
+
+/// The id of the memory of a row `m` of `memory`, also if that is a version row, as SQL.
+pub(crate) const ID_OF_MEMORY: &str = "substr(m.id, 1, instr(m.id || '#', '#') - 1)";
+
 /// Number of [`BASE_COLUMNS`].
 const N_BASE_COLUMNS: usize = 21;
 
