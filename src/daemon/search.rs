@@ -193,14 +193,14 @@ async fn answer_from_snapshot(
         needs_commits: question.scope.index.as_ref().is_some_and(has_commits),
     };
     let asked = Arc::clone(question);
-    let ((mut result, unread), why_not) =
+    let ((mut result, unread), why_not_final) =
         run_on_snapshot(request, ask, move |request, at, _| find(request, &asked, at)).await?;
     if let Some(why) = unread {
         request.caveats.note_caveat(AnswerPart::Memories, why);
     }
-    if why_not.is_some() {
+    if why_not_final.is_some() {
         result.fresh = false;
-        result.reason = result.reason.or(why_not);
+        result.reason = result.reason.or(why_not_final);
     }
     Ok(result)
 }
@@ -232,8 +232,8 @@ fn find_memories_only(
             return Err(error);
         }
     }
-    let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
-    let mut degraded: Vec<String> = why_not.into_iter().chain(list_memory_notes(request)).collect();
+    let why_no_knn = memories.why_no_vector().map(|why| format!("knn: {why}"));
+    let mut degraded: Vec<String> = why_no_knn.into_iter().chain(list_memory_notes(request)).collect();
     let mut hits = memories.build_hits(layout, question.params.explain, question.snippet_extent());
     if question.params.rerank {
         let reranked =

@@ -38,6 +38,7 @@ mod disk_full;
 #[cfg(unix)]
 mod docs;
 mod document_formats;
+mod documentation_questions;
 mod encodings;
 mod equals_fresh;
 mod events;
@@ -54,7 +55,6 @@ mod file_server;
 mod freshness;
 mod git_freshness;
 mod git_matrix;
-mod guide_questions;
 mod hooks;
 #[cfg(unix)]
 mod hostile;

@@ -73,7 +73,7 @@ impl VerbRunner for InProcessRunner {
         }
         let is_import = matches!(typed.verb, MemoVerb::Import(_));
         match (self.run_captured)(typed) {
-            (Ok(_), captured) if is_import && captured.json.as_ref().is_some_and(imported_nothing) => {
+            (Ok(_), captured) if is_import && captured.json.as_ref().is_some_and(has_refused_every_entry) => {
                 let message = "every entry was refused".to_owned();
                 let hint = Some("the reasons are above".to_owned());
                 let failure = Some(VerbFailure { message, hint, may_quote_data: false });
@@ -117,7 +117,7 @@ fn refused_error(message: &str, hint: &'static str) -> CliError {
 }
 
 /// Returns whether an import refused every entry, from its result as JSON.
-fn imported_nothing(import: &Value) -> bool {
+fn has_refused_every_entry(import: &Value) -> bool {
     let counts = ["added", "updated", "same", "older", "archived", "links"].map(|key| &import[key]);
     import["refused"].as_array().is_some_and(|refused| !refused.is_empty())
         && counts.into_iter().all(|count| *count == 0)

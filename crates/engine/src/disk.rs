@@ -41,7 +41,7 @@ pub(super) struct WorktreeDisk {
     refs: Option<Refs>,
     user_rules: UserFilesSnapshot,
     /// Ignore files outside the worktree that git's settings name.
-    excludes: Vec<PathBuf>,
+    exclude_files: Vec<PathBuf>,
 }
 
 /// Opens a worktree, then runs the tasks of the main loop until the loop drops the channel.
@@ -117,37 +117,37 @@ impl WorktreeDisk {
     /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
     /// `changed` is passed on in the result: whether the user's settings or ignore files have changed since the last read.
     fn read_settings(&mut self, changed: bool) -> GitSettings {
-        if let Err(error) = self.update_exclude_paths() {
+        if let Err(error) = self.update_exclude_file_paths() {
             tracing::warn!(%error, "git's settings cannot be read; the next probe tries again");
             self.user_rules.mark_changed();
         }
         let unwatched = watch_git_and_cookie_dirs(&self.engine, self.worktree, &self.git_dirs()).err();
-        GitSettings { changed, excludes: self.excludes.clone(), unwatched }
+        GitSettings { changed, exclude_files: self.exclude_files.clone(), unwatched }
     }
 
-    /// Updates `excludes` from git's settings. Reads the settings twice: the first time to find out which files to record, and
+    /// Updates `exclude_files` from git's settings. Reads the settings twice: the first time to find out which files to record, and
     /// again because their signatures must be recorded before the read whose result is used.
-    fn update_exclude_paths(&mut self) -> Result<(), GitError> {
+    fn update_exclude_file_paths(&mut self) -> Result<(), GitError> {
         let dirs = UserDirs::read();
-        let (_, files) = self.find_excludes(&dirs)?;
+        let (_, files) = self.find_exclude_files(&dirs)?;
         self.user_rules.record(&dirs, files.clone());
-        let (excludes, present) = self.find_excludes(&dirs)?;
+        let (exclude_files, present) = self.find_exclude_files(&dirs)?;
         if present != files {
             self.user_rules.mark_changed();
         }
-        self.excludes = excludes;
+        self.exclude_files = exclude_files;
         Ok(())
     }
 
     /// Returns the ignore files that git's settings name, and the set of these files and of the settings files themselves.
-    fn find_excludes(&self, dirs: &UserDirs) -> Result<(Vec<PathBuf>, BTreeSet<PathBuf>), GitError> {
+    fn find_exclude_files(&self, dirs: &UserDirs) -> Result<(Vec<PathBuf>, BTreeSet<PathBuf>), GitError> {
         let settings = memod_git::Settings::read_or_default(&self.layout, dirs)?;
-        let excludes = memod_git::list_exclude_files(&self.layout, &settings);
-        let files = excludes.iter().cloned().chain(settings.files).collect();
-        Ok((excludes, files))
+        let exclude_files = memod_git::list_exclude_files(&self.layout, &settings);
+        let files = exclude_files.iter().cloned().chain(settings.files).collect();
+        Ok((exclude_files, files))
     }
 
     fn git_dirs(&self) -> GitDirs<'_> {
-        GitDirs { layout: &self.layout, excludes: &self.excludes }
+        GitDirs { layout: &self.layout, exclude_files: &self.exclude_files }
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct WorktreeState {
     /// Which files of the worktree or of git could not be read, and why.
     files_note: Option<String>,
     /// Ignore files outside the worktree: the user's, and `info/exclude`.
-    excludes: Vec<PathBuf>,
+    exclude_files: Vec<PathBuf>,
     dirty: DirtySet,
     reconciles: ReconcileCounter,
     watch: WatchHealth,
@@ -116,7 +116,7 @@ impl WorktreeState {
             n_clears: 0,
             error: None,
             files_note: None,
-            excludes: Vec::new(),
+            exclude_files: Vec::new(),
             dirty: DirtySet::new(debouncer),
             reconciles: ReconcileCounter::default(),
             watch: WatchHealth::new(),

@@ -186,9 +186,9 @@ impl ModelDownload<'_, '_> {
 
     /// Deletes the complete files of an earlier attempt unless they are of the same commit. Incomplete files are described by their
     /// own `.part.json`.
-    fn delete_outdated_files(&self, is_same: bool) -> Result<(), PathError> {
+    fn delete_outdated_files(&self, is_same_commit: bool) -> Result<(), PathError> {
         let complete = SIDE_FILES[1..].iter().chain(&MODEL_FILES).map(|file| self.dir.join(file));
-        for path in complete.filter(|path| !is_same && path.exists()) {
+        for path in complete.filter(|path| !is_same_commit && path.exists()) {
             fs::remove_file(&path).at("remove", &path)?;
         }
         Ok(())

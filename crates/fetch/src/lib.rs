@@ -60,7 +60,7 @@ pub enum FetchError {
     Onnx(#[from] OnnxError),
     /// The package index, or a server that it names, failed.
     #[error("{0}")]
-    Index(String),
+    PackageIndex(String),
     /// The hub, or a server that it names, failed.
     #[error("{message}")]
     Hub {
@@ -90,11 +90,11 @@ pub enum FetchError {
 
 impl FetchError {
     /// Converts the error of a download from the package index or from a server that it names.
-    fn index_error(error: TransferError) -> Self {
+    fn package_index_error(error: TransferError) -> Self {
         match error {
             TransferError::Io(error) => error.into(),
             TransferError::Cancelled => Self::Cancelled,
-            error @ TransferError::Http { .. } => Self::Index(error.to_string()),
+            error @ TransferError::Http { .. } => Self::PackageIndex(error.to_string()),
         }
     }
 
@@ -103,7 +103,7 @@ impl FetchError {
         match self {
             Self::Io(error) => error.hint(),
             Self::Onnx(error) => error.hint(),
-            Self::Index(_) => Some(
+            Self::PackageIndex(_) => Some(
                 "set PIP_INDEX_URL or `model.index` to a mirror; or run `pip install onnxruntime`, and name its library in \
                  `model.runtime`",
             ),

@@ -61,7 +61,7 @@ pub(super) fn fetch_library(
         max_bytes: MAX_WHEEL_BYTES,
         progress: &mut |done, total| listener.report_progress("onnxruntime", done, total),
     };
-    let transferred = transfer.download_file().map_err(FetchError::index_error)?;
+    let transferred = transfer.download_file().map_err(FetchError::package_index_error)?;
     if !transferred.is_verified {
         listener.report_note("the index gives no SHA-256 of the wheel, so the download is not verified")?;
     }
@@ -80,19 +80,23 @@ fn choose_wheel(http: &HttpClient, index: &str, platform: WheelPlatform) -> Resu
     let url = resolve_link(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
     let answer = http
         .get(&url, &[("accept", ACCEPT_HEADER.to_owned())])
-        .map_err(|error| index_page_error(&url, error))?;
+        .map_err(|error| package_index_page_error(&url, error))?;
     let page = io::read_to_string(io::Read::take(answer.body, MAX_PAGE_BYTES));
-    let page = page.map_err(|error| index_page_error(&url, HttpError::permanent(error.to_string())))?;
+    let page =
+        page.map_err(|error| package_index_page_error(&url, HttpError::permanent(error.to_string())))?;
     let wheel = find_newest_wheel(&page, &answer.url, platform)
-        .map_err(|why| index_page_error(&url, HttpError::permanent(why)))?;
+        .map_err(|why| package_index_page_error(&url, HttpError::permanent(why)))?;
     wheel.ok_or_else(|| {
-        index_page_error(&url, HttpError::permanent("has no wheel of 1.24 or later for this platform"))
+        package_index_page_error(
+            &url,
+            HttpError::permanent("has no wheel of 1.24 or later for this platform"),
+        )
     })
 }
 
 /// Returns the error for a page of the index that cannot be used.
-fn index_page_error(url: &str, error: HttpError) -> FetchError {
-    FetchError::index_error(TransferError::for_url(url, error))
+fn package_index_page_error(url: &str, error: HttpError) -> FetchError {
+    FetchError::package_index_error(TransferError::for_url(url, error))
 }
 
 /// Unpacks only the library from a wheel into the directory `to`, and returns its path. The library gets its name once it is

@@ -21,7 +21,7 @@ mod worktree_files;
 pub use commits::blame::{Blame, LineMove};
 pub use commits::changes::{PathChange, TreeChanges};
 pub use commits::line_map::{MIN_SIMILARITY_PERCENT, similarity_percent};
-pub use commits::log::{PathLog, PathTouch};
+pub use commits::log::{PathCommit, PathLog};
 pub use commits::range::CommitRange;
 pub use commits::walk::CommitWalk;
 pub use git_error::GitError;

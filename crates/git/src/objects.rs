@@ -46,7 +46,7 @@ pub struct CommitNode {
     /// Commit time, unix seconds.
     pub time: i64,
     /// Whether the commit has parents that a shallow clone lacks.
-    pub is_cut: bool,
+    pub lacks_parents: bool,
 }
 
 /// A commit for display.
@@ -76,7 +76,7 @@ pub struct TreeEntry {
 impl CommitNode {
     /// Returns why history ends at this commit although it has parents, if it does.
     pub fn why_history_ends(&self, id: ObjectId) -> Option<String> {
-        self.is_cut.then(|| format!("history ends at {id}: this is a shallow clone"))
+        self.lacks_parents.then(|| format!("history ends at {id}: this is a shallow clone"))
     }
 }
 
@@ -138,10 +138,10 @@ impl Objects {
         // Parse field by field, because the rest may be damaged and is not needed.
         let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
         let tree = fields.tree_id().map_err(|error| damaged_error(id, &error))?;
-        let is_cut = self.shallow.contains(&id);
-        let parents = if is_cut { Vec::new() } else { fields.parent_ids().collect() };
+        let lacks_parents = self.shallow.contains(&id);
+        let parents = if lacks_parents { Vec::new() } else { fields.parent_ids().collect() };
         let time = fields.committer().map_or(0, |committer| committer.seconds());
-        Ok(CommitNode { tree, parents, time, is_cut })
+        Ok(CommitNode { tree, parents, time, lacks_parents })
     }
 
     /// Returns a commit for display.

@@ -190,7 +190,7 @@ impl CommitIndexer {
             (Ok(None), _) => {}
             (Ok(Some(head)), Some(objects)) => {
                 // The boundary of a shallow history can move without any new commit.
-                nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
+                nodes.retain(|_, node| !node.lacks_parents && !tip.is_shallow());
                 let mut walk = CommitWalk::new(objects, nodes, *head);
                 let found: Vec<(ObjectId, CommitNode)> = self.take_newest(&mut walk);
                 plan.has_older = found.len() == self.limit && walk.next().is_some();
@@ -384,7 +384,7 @@ fn changed_paths(
     id: ObjectId,
 ) -> Result<Option<(Vec<String>, usize)>, GitError> {
     let commit = find_node(objects, nodes, id)?;
-    if commit.is_cut {
+    if commit.lacks_parents {
         return Ok(None);
     }
     let parent = commit.parents.first().map(|parent| find_node(objects, nodes, *parent)).transpose()?;

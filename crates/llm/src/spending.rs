@@ -39,7 +39,7 @@ pub struct DaySpending {
 /// The content of the file. The keys are days such as `2026-11-25`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct SpendingContent {
+struct SpendingRecord {
     days: BTreeMap<String, DaySpending>,
 }
 
@@ -109,8 +109,8 @@ impl SpendingFile {
         tokens: u64,
         limit: u64,
     ) -> Result<TokenReservation, SpendingError> {
-        self.update_file(|kept| {
-            let today = kept.days.entry(day.to_owned()).or_default();
+        self.update_file(|record| {
+            let today = record.days.entry(day.to_owned()).or_default();
             if today.tokens.saturating_add(tokens) > limit {
                 let spent = today.tokens;
                 return Err(SpendingError::Exhausted { spent, limit, needed: tokens });
@@ -118,8 +118,8 @@ impl SpendingFile {
             today.tokens += tokens;
             today.requests += 1;
             *today.by.entry(purpose.as_str().to_owned()).or_default() += tokens;
-            while kept.days.len() > MOST_DAYS {
-                kept.days.pop_first();
+            while record.days.len() > MOST_DAYS {
+                record.days.pop_first();
             }
             Ok(TokenReservation { day: day.to_owned(), purpose, tokens })
         })
@@ -130,8 +130,8 @@ impl SpendingFile {
     /// # Errors
     /// When the file cannot be written. The reservation stays then.
     pub fn record_cost(&self, reserved: &TokenReservation, cost: u64) -> Result<(), SpendingError> {
-        self.update_file(|kept| {
-            if let Some(day) = kept.days.get_mut(&reserved.day) {
+        self.update_file(|record| {
+            if let Some(day) = record.days.get_mut(&reserved.day) {
                 day.tokens = replace_reserved_tokens(day.tokens, reserved.tokens, cost);
                 let by = day.by.entry(reserved.purpose.as_str().to_owned()).or_default();
                 *by = replace_reserved_tokens(*by, reserved.tokens, cost);
@@ -144,23 +144,23 @@ impl SpendingFile {
     /// Reads the file, changes its content with `change`, and writes the file, all under a lock.
     fn update_file<T>(
         &self,
-        change: impl FnOnce(&mut SpendingContent) -> Result<T, SpendingError>,
+        change: impl FnOnce(&mut SpendingRecord) -> Result<T, SpendingError>,
     ) -> Result<T, SpendingError> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
         paths::create_private_dir(dir)?;
         let lock = paths::open_lock_file(&self.file.with_extension("lock"))?;
         let _locked = paths::lock_with_timeout(lock, MAX_LOCK_WAIT).at("lock", &self.file)?;
-        let mut kept = self.read_file()?;
-        let value = change(&mut kept)?;
-        let json = serde_json::to_vec(&kept).map_err(io::Error::from).at("write", &self.file)?;
+        let mut record = self.read_file()?;
+        let value = change(&mut record)?;
+        let json = serde_json::to_vec(&record).map_err(io::Error::from).at("write", &self.file)?;
         paths::replace_private(&self.file, &json)?;
         Ok(value)
     }
 
     /// Reads the file; returns empty content if the file does not exist.
-    fn read_file(&self) -> Result<SpendingContent, SpendingError> {
+    fn read_file(&self) -> Result<SpendingRecord, SpendingError> {
         let bytes = match paths::read_file(&self.file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SpendingContent::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SpendingRecord::default()),
             read => read.at("read", &self.file)?,
         };
         serde_json::from_slice(&bytes)

@@ -210,14 +210,14 @@ pub fn source_after_agent(source: &str) -> &str {
 /// that were written here. Signs, upper case and digits in place of letters do not hide the likeness.
 pub fn imported_source(raw: &str) -> &str {
     let source = raw.trim();
-    let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_plain_byte);
+    let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_source_name_byte);
     let seems_own = !is_local_source(source)
         && LOCAL_SOURCES.iter().any(|own| fold_lookalikes(own) == fold_lookalikes(source));
     if is_word && !seems_own { source } else { "import" }
 }
 
 /// Returns whether a byte may be in the name of a source.
-fn is_plain_byte(byte: u8) -> bool {
+fn is_source_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.:/+@ ".contains(&byte)
 }
 

@@ -26,9 +26,9 @@ use crate::search_arms::search_rows::SearchRows;
 use crate::search_arms::vector_rows::VectorRows;
 use crate::search_arms::word_rows::WordRows;
 use crate::settings::answer_rows::AnswerRows;
-use crate::settings::clock_rows::ClockRows;
 use crate::settings::lineage_rows::LineageRows;
 use crate::settings::meta_rows::MetaRows;
+use crate::settings::wall_clock_rows::WallClockRows;
 use crate::shared::conflict_rows::ConflictRows;
 use crate::shared::deletion_rows::DeletionRows;
 use crate::shared::file_updates::FileUpdates;
@@ -58,9 +58,9 @@ impl MemoryRows<'_> {
         MetaRows::new(&self.access)
     }
 
-    /// Returns access to the stored state of the clock.
-    pub(crate) fn clock(&self) -> ClockRows<'_> {
-        ClockRows::new(&self.access)
+    /// Returns access to the stored state of the wall clock.
+    pub(crate) fn wall_clock(&self) -> WallClockRows<'_> {
+        WallClockRows::new(&self.access)
     }
 
     /// Returns access to the lineage of the database.

@@ -135,10 +135,10 @@ impl MemoryStore {
     }
 
     /// Starts or stops collecting changes of memories.
-    pub fn watch_changes(&mut self, is_wanted: bool) {
-        self.collects_changes = is_wanted;
+    pub fn watch_changes(&mut self, collects: bool) {
+        self.collects_changes = collects;
         if let Some((db, _)) = &self.open_database {
-            db.added_history.set_collecting(is_wanted);
+            db.added_history.set_collecting(collects);
         }
     }
 
@@ -215,7 +215,7 @@ impl MemoryStore {
     fn purge_expired(&mut self, now_ms: i64) {
         let Some(uptime) = self.uptime.filter(|_| self.purges_expired) else { return };
         let is_over = self.run_with_recovery(now_ms, |db| {
-            db.read(now_ms, |rows| Ok::<_, JobError<()>>(rows.clock().has_expired_memory(&uptime())?))
+            db.read(now_ms, |rows| Ok::<_, JobError<()>>(rows.wall_clock().has_expired_memory(&uptime())?))
         });
         if is_over.unwrap_or(false)
             && let Err(JobError::Database(error)) = self.write(now_ms, |_| Ok::<_, JobError<()>>(()))

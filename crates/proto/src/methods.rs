@@ -62,18 +62,18 @@ impl Method {
     }
 }
 
-const fn reading_method(
+const fn read_only_method(
     name: &'static str,
     params: &'static str,
     result: &'static str,
-    owes: RequiredCaveats,
+    required_caveats: RequiredCaveats,
 ) -> Method {
     Method {
         name,
         params,
         result,
         only_reads: true,
-        required_caveats: owes,
+        required_caveats,
         memories: MemoriesOf::Worktree,
         memories_on_request: false,
         shows_team: false,
@@ -85,9 +85,9 @@ const fn writing_method(
     name: &'static str,
     params: &'static str,
     result: &'static str,
-    owes: RequiredCaveats,
+    required_caveats: RequiredCaveats,
 ) -> Method {
-    Method { only_reads: false, ..reading_method(name, params, result, owes) }
+    Method { only_reads: false, ..read_only_method(name, params, result, required_caveats) }
 }
 
 const NO_CAVEATS: RequiredCaveats = RequiredCaveats::Nothing;
@@ -116,51 +116,51 @@ const CHANGES_WHAT_GIT_RUNS: &str = "it changes what git runs";
 /// The reference of the protocol and the description of the HTTP API are generated from this table and the named
 /// types.
 pub const METHODS: &[Method] = &[
-    reading_method("hello", "HelloParams", "HelloResult", NO_CAVEATS),
-    reading_method("search", "SearchParams", "SearchResult", ALL),
-    reading_method("brief", "BriefParams", "BriefResult", ALL),
+    read_only_method("hello", "HelloParams", "HelloResult", NO_CAVEATS),
+    read_only_method("search", "SearchParams", "SearchResult", ALL),
+    read_only_method("brief", "BriefParams", "BriefResult", ALL),
     writing_method("advise", "AdviseParams", "AdviseResult", ADVICE),
-    reading_method("map", "MapParams", "MapResult", CODE),
-    reading_method("show", "ShowParams", "ShowResult", CODE),
-    reading_method("outline", "OutlineParams", "OutlineResult", CODE),
-    reading_method("refs", "RefsParams", "RefsResult", ALL).with_memories_on_request(),
-    reading_method("callers", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reading_method("callees", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reading_method("impact", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reading_method("tests", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reading_method("implements", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
-    reading_method("why", "WhyParams", "WhyResult", ALL),
-    reading_method("changed", "ChangedParams", "ChangedResult", HISTORY),
-    reading_method("complete", "CompleteParams", "CompleteResult", PATHS),
-    reading_method("status", "StatusParams", "StatusResult", REPORT),
-    reading_method("sync", "SyncParams", "SyncResult", INDEX),
-    reading_method("subscribe", "SubscribeParams", "SubscribeResult", NO_CAVEATS)
+    read_only_method("map", "MapParams", "MapResult", CODE),
+    read_only_method("show", "ShowParams", "ShowResult", CODE),
+    read_only_method("outline", "OutlineParams", "OutlineResult", CODE),
+    read_only_method("refs", "RefsParams", "RefsResult", ALL).with_memories_on_request(),
+    read_only_method("callers", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    read_only_method("callees", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    read_only_method("impact", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    read_only_method("tests", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    read_only_method("implements", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    read_only_method("why", "WhyParams", "WhyResult", ALL),
+    read_only_method("changed", "ChangedParams", "ChangedResult", HISTORY),
+    read_only_method("complete", "CompleteParams", "CompleteResult", PATHS),
+    read_only_method("status", "StatusParams", "StatusResult", REPORT),
+    read_only_method("sync", "SyncParams", "SyncResult", INDEX),
+    read_only_method("subscribe", "SubscribeParams", "SubscribeResult", NO_CAVEATS)
         .only_on_socket("a stream of events is GET /v1/events"),
-    reading_method("unsubscribe", "", "", NO_CAVEATS)
+    read_only_method("unsubscribe", "", "", NO_CAVEATS)
         .only_on_socket("a stream of events ends with its connection"),
     writing_method("reindex", "CwdParams", "", NO_CAVEATS),
-    reading_method("doctor", "CwdParams", "DoctorResult", REPORT),
+    read_only_method("doctor", "CwdParams", "DoctorResult", REPORT),
     writing_method("doctor.acknowledge", "CwdParams", "AcknowledgeResult", NO_CAVEATS),
     writing_method("stop", "", "", NO_CAVEATS).only_on_socket("it ends the daemon for everybody"),
     writing_method("serve.start", "ServeParams", "ServeResult", NO_CAVEATS)
         .only_on_socket(DECIDES_WHO_REACHES_DAEMON),
     writing_method("serve.stop", "CwdParams", "ServeResult", NO_CAVEATS)
         .only_on_socket(DECIDES_WHO_REACHES_DAEMON),
-    reading_method("serve.status", "CwdParams", "ServeResult", NO_CAVEATS)
+    read_only_method("serve.status", "CwdParams", "ServeResult", NO_CAVEATS)
         .only_on_socket("it shows the token"),
     writing_method("hooks.install", "HooksParams", "HooksResult", NO_CAVEATS)
         .only_on_socket(CHANGES_WHAT_GIT_RUNS),
     writing_method("hooks.uninstall", "HooksParams", "HooksResult", NO_CAVEATS)
         .only_on_socket(CHANGES_WHAT_GIT_RUNS),
-    reading_method("hooks.status", "HooksParams", "HooksResult", NO_CAVEATS),
-    reading_method("model.list", "CwdParams", "ModelsResult", NO_CAVEATS),
+    read_only_method("hooks.status", "HooksParams", "HooksResult", NO_CAVEATS),
+    read_only_method("model.list", "CwdParams", "ModelsResult", NO_CAVEATS),
     writing_method("model.import", "ModelParams", "ModelsResult", NO_CAVEATS)
         .only_on_socket("it reads a folder anywhere and installs a program for all repositories"),
     writing_method("model.use", "ModelParams", "ModelsResult", NO_CAVEATS)
         .only_on_socket("it changes the model for everybody, and all vectors are computed again"),
     writing_method("model.remove", "ModelParams", "ModelsResult", NO_CAVEATS)
         .only_on_socket("it deletes a model of all repositories"),
-    reading_method("llm.status", "CwdParams", "LlmStatusResult", NO_CAVEATS),
+    read_only_method("llm.status", "CwdParams", "LlmStatusResult", NO_CAVEATS),
     writing_method("llm.expand", "LlmExpandParams", "LlmExpandResult", NO_CAVEATS)
         .only_on_socket(ASKS_A_MODEL),
     writing_method("llm.summarise", "LlmSummariseParams", "LlmSummariseResult", NO_CAVEATS)
@@ -171,13 +171,13 @@ pub const METHODS: &[Method] = &[
         .only_on_socket(ASKS_A_MODEL),
     writing_method("llm.distil", "LlmDistilParams", "LlmDistilResult", NO_CAVEATS)
         .only_on_socket(ASKS_A_MODEL),
-    reading_method("team.status", "TeamParams", "TeamStatusResult", NO_CAVEATS),
+    read_only_method("team.status", "TeamParams", "TeamStatusResult", NO_CAVEATS),
     writing_method("team.sync", "TeamParams", "TeamStatusResult", NO_CAVEATS),
     writing_method("team.leave", "TeamParams", "TeamLeaveResult", NO_CAVEATS),
-    reading_method("team.members", "TeamParams", "TeamMembersResult", NO_CAVEATS),
+    read_only_method("team.members", "TeamParams", "TeamMembersResult", NO_CAVEATS),
     writing_method("memory.add", "AddParams", "AddResult", STATES),
-    reading_method("memory.get", "IdsParams", "MemoriesResult", STATES).shows_team(),
-    reading_method("memory.list", "ListParams", "MemoriesResult", STATES).shows_team(),
+    read_only_method("memory.get", "IdsParams", "MemoriesResult", STATES).shows_team(),
+    read_only_method("memory.list", "ListParams", "MemoriesResult", STATES).shows_team(),
     writing_method("memory.update", "UpdateParams", "UpdateResult", STATES),
     writing_method("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
     writing_method("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
@@ -185,35 +185,35 @@ pub const METHODS: &[Method] = &[
         .concerning(MemoriesOf::AllWorktrees),
     writing_method("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
     writing_method("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
-    reading_method("memory.tags", "TallyParams", "TallyResult", MEMORIES),
-    reading_method("memory.containers", "TallyParams", "TallyResult", MEMORIES),
-    reading_method("memory.history", "IdsParams", "HistoryResult", MEMORIES)
+    read_only_method("memory.tags", "TallyParams", "TallyResult", MEMORIES),
+    read_only_method("memory.containers", "TallyParams", "TallyResult", MEMORIES),
+    read_only_method("memory.history", "IdsParams", "HistoryResult", MEMORIES)
         .shows_team()
         .concerning(MemoriesOf::AllWorktrees),
-    reading_method("memory.stats", "TallyParams", "StatsResult", MEMORIES),
+    read_only_method("memory.stats", "TallyParams", "StatsResult", MEMORIES),
     writing_method("memory.recall", "RecallParams", "RecallResult", STATES).shows_team(),
     writing_method("memory.promote", "PromoteParams", "UpdateResult", STATES),
     writing_method("memory.share", "ShareParams", "ShareResult", MEMORIES),
     writing_method("memory.unshare", "ShareParams", "ShareResult", MEMORIES),
     writing_method("memory.resolve_file", "ResolveFileParams", "ResolveFileResult", STATES),
-    reading_method("memory.check_files", "CheckFilesParams", "CheckFilesResult", NO_CAVEATS),
+    read_only_method("memory.check_files", "CheckFilesParams", "CheckFilesResult", NO_CAVEATS),
     writing_method("memory.restore_file", "RestoreFileParams", "RestoreFileResult", MEMORIES),
     writing_method("memory.consolidate", "ConsolidateParams", "ConsolidateResult", MEMORIES),
     writing_method("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult", MEMORIES),
     writing_method("memory.link", "LinkParams", "LinkResult", MEMORIES),
     writing_method("memory.unlink", "LinkParams", "LinkResult", MEMORIES),
-    reading_method("memory.links", "LinksParams", "LinksResult", MEMORIES).shows_team(),
+    read_only_method("memory.links", "LinksParams", "LinksResult", MEMORIES).shows_team(),
     writing_method("memory.resolve", "ResolveParams", "ResolveResult", MEMORIES),
-    reading_method("memory.related", "RelatedParams", "RelatedResult", MEMORIES).shows_team(),
+    read_only_method("memory.related", "RelatedParams", "RelatedResult", MEMORIES).shows_team(),
     writing_method("memory.dedupe", "DedupeParams", "DedupeResult", MEMORIES),
     writing_method("memory.merge", "MergeParams", "MergeResult", STATES),
     writing_method("memory.import", "ImportParams", "ImportResult", MEMORIES),
     writing_method("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
-    reading_method("memory.import_keys", "KeysParams", "KeysResult", MEMORIES)
+    read_only_method("memory.import_keys", "KeysParams", "KeysResult", MEMORIES)
         .concerning(MemoriesOf::Repository),
     writing_method("memory.read_database", "DatabaseParams", "DatabaseResult", NO_CAVEATS)
         .only_on_socket("it reads a file anywhere"),
-    reading_method("memory.export", "ExportParams", "ExportResult", MEMORIES)
+    read_only_method("memory.export", "ExportParams", "ExportResult", MEMORIES)
         .concerning(MemoriesOf::Repository),
     writing_method("memory.backup", "BackupParams", "BackupResult", MEMORIES)
         .concerning(MemoriesOf::Repository),

@@ -153,7 +153,9 @@ impl IgnoreRules {
     pub(super) fn should_enter(&mut self, dir: &RelPath) -> bool {
         let level = self.ensure_level(dir);
         let level = &self.levels[level];
-        level.barrier.is_none() && !level.memo_ignored && (!level.ignored || self.tracked.holds_below(dir))
+        level.barrier.is_none()
+            && !level.memo_ignored
+            && (!level.ignored || self.tracked.has_entry_below(dir))
     }
 
     /// Returns why the rules for the directory `dir` are uncertain, if they are.
@@ -217,7 +219,8 @@ impl IgnoreRules {
         }
         // Like git: a directory with tracked files belongs to this worktree, even if it has become a repository.
         let is_foreign = self.tracked.tracked_as(dir) == TrackedAs::Repository
-            || (!self.tracked.holds_below(dir) && memod_git::is_repository(&path).at("look into", &path)?);
+            || (!self.tracked.has_entry_below(dir)
+                && memod_git::is_repository(&path).at("look into", &path)?);
         Ok(is_foreign.then_some(Barrier::Repository))
     }
 

@@ -11,7 +11,7 @@ use super::arms::ArmRunner;
 use super::query::Query;
 use super::worktree_chunks::AdmittedChunks;
 use crate::arms::definition_pieces;
-use crate::arms::guide_section::find_guide_section;
+use crate::arms::documentation_section::find_documentation_section;
 use crate::arms::listing::list_chunks;
 use crate::candidates::arm_signals::ArmSignals;
 use crate::candidates::chunk_candidate::ChunkCandidate;
@@ -134,7 +134,7 @@ impl SearchAnswer {
 
     /// Raises the section that answers the query to the last of the first places, unless a section has one of these places already.
     /// `memories` are the scores of the memories that come into the same list.
-    pub fn raise_section(&mut self, memories: &[f64]) {
+    pub fn raise_answering_section(&mut self, memories: &[f64]) {
         let place_of = |hit: &FoundChunk| Some(hit.ranked.candidate.key) == self.section;
         let Some(place) = self.found.iter().position(place_of) else { return };
         let is_section = |hit: &FoundChunk| hit.ranked.candidate.kind == ChunkKind::Doc;
@@ -198,8 +198,8 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     } else {
         rerank::rank_chunks(query, filter.wanted_classes(), request.disabled_parts, candidates)
     };
-    let section = match query.asks_for_guide() {
-        true => find_guide_section(reader, query, &idf_of_words, &ranked)?,
+    let section = match query.asks_for_documentation() {
+        true => find_documentation_section(reader, query, &idf_of_words, &ranked)?,
         false => None,
     };
     let n_extended = (EXTENDED_PER_HIT * request.limit).max(LEAST_EXTENDED);

@@ -6,8 +6,8 @@
 mod bm25;
 mod candidate_pool;
 pub(crate) mod definition_pieces;
+pub(crate) mod documentation_section;
 mod duplicate_paths;
-pub(crate) mod guide_section;
 pub(crate) mod listing;
 
 use memod_base::types::{ChunkId, ChunkKind, IdSet};

@@ -18,9 +18,9 @@ use memod_text::stems::marked_stem;
 use memod_text::words::{self as tokens, TokenForm};
 
 mod asked_name;
+pub(crate) mod documentation_question;
 mod expression;
 mod filter_term;
-pub(crate) mod guide_question;
 mod history_question;
 mod lexer;
 mod pasted_text;
@@ -55,7 +55,7 @@ pub struct Query {
     /// Whether the query is a single name.
     is_symbol: bool,
     asks_for_history: bool,
-    asks_for_guide: bool,
+    asks_for_documentation: bool,
 }
 
 /// A wanted word of a query, in the form of the index.
@@ -101,8 +101,18 @@ impl Query {
         let is_symbol = raw.len() == 1
             && symbol_names::parse_name(raw[0]).is_some_and(|name| name.shape > NameShape::Plain);
         let asks_for_history = history_question::is_history_question(&raw);
-        let asks_for_guide = guide_question::is_guide_question(&raw);
-        Self { any, filters, notes, text, words, symbols, is_symbol, asks_for_history, asks_for_guide }
+        let asks_for_documentation = documentation_question::is_documentation_question(&raw);
+        Self {
+            any,
+            filters,
+            notes,
+            text,
+            words,
+            symbols,
+            is_symbol,
+            asks_for_history,
+            asks_for_documentation,
+        }
     }
 
     /// Returns the query with its wanted words and phrases replaced by `replace`; `None` if none is replaced.
@@ -213,9 +223,9 @@ impl Query {
         self.asks_for_history
     }
 
-    /// Returns whether the query is a question of a user, which documents answer.
-    pub(crate) fn asks_for_guide(&self) -> bool {
-        self.asks_for_guide
+    /// Returns whether the query is a question that a document answers, such as how to use the product.
+    pub(crate) fn asks_for_documentation(&self) -> bool {
+        self.asks_for_documentation
     }
 
     /// Returns whether one of `tokens` is among the wanted words.
@@ -256,7 +266,7 @@ impl Query {
         writer.write_alternatives(&self.any, false);
         let mut demands = ExpressionWriter::new(expression::swap_plural);
         demands.write_restriction(&self.any);
-        if writer.is_cut || demands.is_cut {
+        if writer.lacks_tokens || demands.lacks_tokens {
             parsed.notes.push(format!("only the first {} words are used", expression::MAX_TOKENS));
         }
         if self.words.is_empty() && !parsed.excluded.is_empty() {

@@ -30,7 +30,7 @@ use memod_base::paths::PathError;
 
 pub use self::detect::{DetectedAgent, detect_agents};
 pub use self::place::SetupDirs;
-pub use self::report::{Action, AgentReport, FileReport};
+pub use self::report::{AgentReport, FileAction, FileReport};
 pub use self::run::{SetupError, SetupRequest, agent_ids, run_setup};
 pub use self::scope::FileScope;
 

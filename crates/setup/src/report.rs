@@ -29,7 +29,7 @@ pub struct FileReport {
     #[serde(skip)]
     pub shown: String,
     /// The action that was taken, or that would be taken.
-    pub action: Action,
+    pub action: FileAction,
     /// Why the file was not changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -41,7 +41,7 @@ pub struct FileReport {
 /// The kind of change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum FileAction {
     /// The file did not exist and was created.
     Created,
     /// Content was inserted, updated or removed.
@@ -56,7 +56,7 @@ pub enum Action {
     LeftAlone,
 }
 
-impl Action {
+impl FileAction {
     /// Returns the word for display.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Action {
 #[derive(Debug)]
 pub(super) struct FileOutcome {
     /// The action that was taken.
-    pub(super) action: Action,
+    pub(super) action: FileAction,
     /// Why the file was not changed.
     pub(super) reason: Option<String>,
     /// The change as a unified diff.
@@ -83,13 +83,13 @@ pub(super) struct FileOutcome {
 
 impl FileOutcome {
     /// Creates the result for a file that was not changed.
-    pub(super) fn without_change(action: Action, reason: Option<String>) -> Self {
+    pub(super) fn without_change(action: FileAction, reason: Option<String>) -> Self {
         Self { action, reason, diff: String::new() }
     }
 }
 
 impl From<Refusal> for FileOutcome {
     fn from(refusal: Refusal) -> Self {
-        Self::without_change(Action::LeftAlone, Some(refusal.to_string()))
+        Self::without_change(FileAction::LeftAlone, Some(refusal.to_string()))
     }
 }

@@ -17,7 +17,7 @@ use super::document::{FileContent, has_only_frame, install_content, uninstall_co
 use super::entries::{AgentCommand, build_contents};
 use super::place::SetupDirs;
 use super::records::{FileRecord, Records};
-use super::report::{Action, AgentReport, FileOutcome, FileReport};
+use super::report::{AgentReport, FileAction, FileOutcome, FileReport};
 use super::scope::FileScope;
 use super::target_file::{TargetFile, remove_empty_dirs};
 use super::unified_diff::format_unified_diff;
@@ -202,7 +202,7 @@ impl SetupRun<'_> {
     ) -> Result<FileOutcome, Refusal> {
         let target = TargetFile::read(path)?;
         if self.request.dry_run && !self.reported.insert(target.path().to_owned()) {
-            return Ok(FileOutcome::without_change(Action::Unchanged, None)); // already reported for another agent
+            return Ok(FileOutcome::without_change(FileAction::Unchanged, None)); // already reported for another agent
         }
         if !self.request.dry_run {
             target.remove_leftover();
@@ -227,10 +227,10 @@ impl SetupRun<'_> {
             if !is_known && record.agents.len() > 1 && !self.request.dry_run {
                 self.records.write_record(record)?;
             }
-            return Ok(FileOutcome::without_change(Action::Unchanged, None));
+            return Ok(FileOutcome::without_change(FileAction::Unchanged, None));
         };
         target.check_writable()?;
-        let action = if before.is_none() { Action::Created } else { Action::Changed };
+        let action = if before.is_none() { FileAction::Created } else { FileAction::Changed };
         let diff = format_unified_diff(&self.dirs.display_path(path), before, Some(&installed.text));
         if !self.request.dry_run {
             record.created |= before.is_none();
@@ -270,11 +270,11 @@ impl SetupRun<'_> {
             if !self.request.dry_run {
                 self.records.write_record(record)?;
             }
-            return Ok(FileOutcome::without_change(Action::Kept, Some(reason)));
+            return Ok(FileOutcome::without_change(FileAction::Kept, Some(reason)));
         }
         let Some(before) = target.text.as_deref() else {
             self.forget_file(target.path(), &record);
-            return Ok(FileOutcome::without_change(Action::Unchanged, None));
+            return Ok(FileOutcome::without_change(FileAction::Unchanged, None));
         };
         let left = match uninstall_content(content, before, &record.pieces) {
             Err(Refusal::WrittenByOthers) if !is_recorded => None,
@@ -282,7 +282,7 @@ impl SetupRun<'_> {
         };
         let Some(left) = left else {
             self.forget_file(target.path(), &record);
-            return Ok(FileOutcome::without_change(Action::Unchanged, None));
+            return Ok(FileOutcome::without_change(FileAction::Unchanged, None));
         };
         target.check_writable()?;
         let is_gone =
@@ -296,7 +296,7 @@ impl SetupRun<'_> {
             }
             self.forget_file(target.path(), &record);
         }
-        let action = if is_gone { Action::Removed } else { Action::Changed };
+        let action = if is_gone { FileAction::Removed } else { FileAction::Changed };
         Ok(FileOutcome { action, reason: None, diff })
     }
 

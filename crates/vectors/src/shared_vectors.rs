@@ -105,16 +105,14 @@ impl SharedVectors {
         }
     }
 
-    /// Removes the copies of all other models. Returns whether there is a copy of this model.
-    pub fn keep_only_model(&self, model: &str) -> bool {
+    /// Removes the copies of all other models. If no copy is left, vectors count as not loaded.
+    pub fn remove_other_models(&self, model: &str) {
         let mut state = self.lock_exclusive();
-        let VectorState::InMemory(copies) = &mut *state else { return false };
+        let VectorState::InMemory(copies) = &mut *state else { return };
         copies.retain(|copy| copy.model == model);
-        let is_any = !copies.is_empty();
-        if !is_any {
+        if copies.is_empty() {
             *state = VectorState::NotLoaded;
         }
-        is_any
     }
 
     /// Removes all copies in memory. Searches use the table then.

@@ -15,14 +15,14 @@ use super::{FsChange, Role, WatchError, WatchEvent};
 
 /// The owners of each watched root. Worktrees may share a root, as they share the common dir.
 type Owners = HashMap<PathBuf, Vec<(WorktreeId, Role)>>;
-type Roots = Arc<Mutex<Owners>>;
+type SharedOwners = Arc<Mutex<Owners>>;
 
 /// All watched roots.
 ///
 /// Invariant: `roots` is not locked during a call of the watcher, which may wait for its thread, which locks `roots`.
 pub struct Watch {
     watcher: Mutex<RecommendedWatcher>,
-    roots: Roots,
+    roots: SharedOwners,
 }
 
 impl Watch {
@@ -31,7 +31,7 @@ impl Watch {
     /// # Errors
     /// When the operating system provides no watcher.
     pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
-        let roots = Roots::default();
+        let roots = SharedOwners::default();
         let for_thread = Arc::clone(&roots);
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let event = translate_event(&lock(&for_thread), event);

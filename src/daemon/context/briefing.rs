@@ -166,7 +166,7 @@ pub(in crate::daemon) async fn build_brief(
         ..MapParams::default()
     };
     let map = build_map_until(request, params, &at, map_until).await?;
-    let mut page = page.refill(&lists, &format!("{MAP}{}", map.text));
+    let mut page = page.rebuild_with_spare_space(&lists, &format!("{MAP}{}", map.text));
     page.add_block("map", MAP, &map.text, (map.files, map.total_files));
     let (text, tokens, sections) = page.into_text_and_sections();
     let took_ms = began.elapsed().as_secs_f64() * 1_000.0;

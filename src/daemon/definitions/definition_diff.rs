@@ -93,18 +93,18 @@ impl<'a> DefinitionComparer<'a> {
         if let Some(named) = known.find_version(path, text) {
             return Ok(named);
         }
-        let symbols = match hash.and_then(|hash| self.find_indexed_chunks(path, hash)) {
-            Some(symbols) => Some(symbols),
-            None => self.extract_chunks(path, text)?,
+        let spans = match hash.and_then(|hash| self.find_indexed_spans(path, hash)) {
+            Some(spans) => Some(spans),
+            None => self.extract_spans(path, text)?,
         };
         // A text that cannot be parsed defines nothing.
-        Ok(symbols
-            .map(|symbols| known.keep_version(path, text, hash_definitions_of(path, symbols, text)))
+        Ok(spans
+            .map(|spans| known.keep_version(path, text, hash_definitions_of(path, spans, text)))
             .unwrap_or_default())
     }
 
-    /// Returns the indexed chunks with definitions of a path; `None` if the index has a different content for the path.
-    fn find_indexed_chunks(&self, path: &str, hash: [u8; 32]) -> Option<Vec<DefinitionChunk>> {
+    /// Returns the indexed spans with definitions of a path; `None` if the index has a different content for the path.
+    fn find_indexed_spans(&self, path: &str, hash: [u8; 32]) -> Option<Vec<DefiningSpan>> {
         let places = self
             .shared
             .engine
@@ -118,7 +118,11 @@ impl<'a> DefinitionComparer<'a> {
         Some(
             places
                 .into_iter()
-                .map(|ChunkLocation { bytes, symbol, title, .. }| (bytes, symbol, title))
+                .map(|ChunkLocation { bytes, symbol, title, .. }| DefiningSpan {
+                    bytes,
+                    names: symbol,
+                    title,
+                })
                 .collect(),
         )
     }
@@ -145,40 +149,47 @@ impl<'a> DefinitionComparer<'a> {
         Ok(places.into_iter().collect())
     }
 
-    /// Returns the chunks with definitions of a text; `None` if the text cannot be parsed.
-    fn extract_chunks(
+    /// Returns the spans of a text that define something; `None` if the text cannot be parsed.
+    fn extract_spans(
         &mut self,
         path: &str,
         text: &str,
-    ) -> Result<Option<Vec<DefinitionChunk>>, TimeLimitReached> {
+    ) -> Result<Option<Vec<DefiningSpan>>, TimeLimitReached> {
         let extracted = self.extractor.extract(path, text).map_err(|_| TimeLimitReached)?;
-        Ok(extracted.ok().map(|Extraction { chunks, .. }| list_definition_chunks(chunks)))
+        Ok(extracted.ok().map(|Extraction { chunks, .. }| list_defining_spans(chunks)))
     }
 }
 
-/// A chunk with definitions: its byte range, the names of the definitions separated by spaces, and the qualified name.
-type DefinitionChunk = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
+/// A span of a text that may define something.
+struct DefiningSpan {
+    /// Start and end in the text, bytes.
+    bytes: (usize, usize),
+    /// The names of the definitions, separated by spaces; `None` if the span defines nothing.
+    names: Option<Arc<str>>,
+    /// The qualified name of the first definition.
+    title: Option<Arc<str>>,
+}
 
 /// Separates the name of a type from the name of its attribute, field or variant.
 const MEMBER_SEPARATOR: char = '\0';
 
 /// Returns the definitions of a file like [`hash_definitions`]. In a notebook, only cells that define something count.
-fn hash_definitions_of(path: &str, mut symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHashes {
+fn hash_definitions_of(path: &str, mut spans: Vec<DefiningSpan>, text: &str) -> DefinitionHashes {
     let readable = memod_extract::readable_text(path, text);
     if memod_extract::is_notebook(path) {
-        symbols.retain(|(_, symbol, _)| symbol.is_some());
+        spans.retain(|span| span.names.is_some());
     }
-    hash_definitions(symbols, &readable)
+    hash_definitions(spans, &readable)
 }
 
 /// Returns each definition with the hash of its text; if a chunk has several short ones, with the hash of the line that names the
 /// definition. Attributes and fields of a type are separate entries.
-fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHashes {
+fn hash_definitions(spans: Vec<DefiningSpan>, text: &str) -> DefinitionHashes {
     let mut named: Vec<(String, String)> = Vec::new();
-    for ((start, end), symbol, title) in symbols.into_iter().filter(|(_, _, title)| title.is_some()) {
+    for DefiningSpan { bytes: (start, end), names, title } in spans {
+        let Some(title) = title.as_deref() else { continue };
         let body = text.get(start..end).unwrap_or_default();
-        let names: Vec<&str> = symbol.iter().flat_map(|names| names.split_whitespace()).collect();
-        let title = title.as_deref().unwrap_or_default();
+        let names: Vec<&str> = names.iter().flat_map(|names| names.split_whitespace()).collect();
         if names.len() > 1 && title.contains(" … ") {
             let scope =
                 title.split(" … ").next().and_then(|first| first.strip_suffix(names[0])).unwrap_or("");
@@ -227,11 +238,13 @@ fn may_contain_definition(kind: ChunkKind) -> bool {
     matches!(kind, ChunkKind::Symbol | ChunkKind::Text)
 }
 
-fn list_definition_chunks(chunks: Vec<Chunk>) -> Vec<DefinitionChunk> {
+fn list_defining_spans(chunks: Vec<Chunk>) -> Vec<DefiningSpan> {
     let symbols = chunks.into_iter().filter(|chunk| may_contain_definition(chunk.kind));
     symbols
-        .map(|Chunk { bytes, symbol, title, .. }| {
-            ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
+        .map(|Chunk { bytes, symbol, title, .. }| DefiningSpan {
+            bytes: (bytes.start, bytes.end),
+            names: symbol.map(Into::into),
+            title: title.map(Into::into),
         })
         .collect()
 }
@@ -272,7 +285,7 @@ mod tests {
 
     fn check_in(path: &str, old: &str, new: &str, expected: [&[&str]; 3]) {
         let of = |text: &str| {
-            hash_definitions(list_definition_chunks(memod_extract::extract(path, text).chunks), text)
+            hash_definitions(list_defining_spans(memod_extract::extract(path, text).chunks), text)
         };
         let ChangedSymbols { added, changed, removed } = diff_definitions(&of(old), &of(new));
         assert_eq!(

@@ -59,11 +59,12 @@ pub(in crate::daemon) async fn answer_changed(
 
 /// Notes which unreadable files the answer needs: none if two commits are compared, else those at or below the requested paths.
 fn note_needed_files(caveats: &NotedCaveats, sides: &ComparedSides) {
-    let (is_past, paths) = (sides.until.is_some(), sides.paths.clone());
-    if is_past || !paths.is_empty() {
+    let (is_newer_side_a_commit, paths) = (sides.until.is_some(), sides.paths.clone());
+    if is_newer_side_a_commit || !paths.is_empty() {
         caveats.note_needed_files(move |file| {
             let mut paths = paths.iter();
-            !is_past && paths.any(|path| file.covers(path.as_str()) || is_below(&file.path, path.as_str()))
+            !is_newer_side_a_commit
+                && paths.any(|path| file.covers(path.as_str()) || is_below(&file.path, path.as_str()))
         });
     }
 }

@@ -107,9 +107,9 @@ pub(in crate::daemon) async fn run_on_snapshot<T: Send + 'static>(
             Ok((value, newer, at.is_outdated()))
         };
         let (value, newer, has_moved) = run_reading_files(request, at, once).await?;
-        let why_not = why_not_final(&newer, has_moved, level);
-        if why_not.is_none() || reruns == RERUNS {
-            return Ok((value, why_not));
+        let why_not_final = explain_not_final(&newer, has_moved, level);
+        if why_not_final.is_none() || reruns == RERUNS {
+            return Ok((value, why_not_final));
         }
         // The disk is newer than the index, even if the watcher has not noticed: index the paths and repeat.
         (stale, reruns) = (newer, reruns + 1);
@@ -118,7 +118,7 @@ pub(in crate::daemon) async fn run_on_snapshot<T: Send + 'static>(
 
 /// Returns why the value of a snapshot is not final, if it is not: paths are `stale`, or files have `moved` since the
 /// freshness check.
-fn why_not_final(stale: &[SourceKey], has_moved: bool, level: FreshnessLevel) -> Option<String> {
+fn explain_not_final(stale: &[SourceKey], has_moved: bool, level: FreshnessLevel) -> Option<String> {
     match stale.first() {
         Some(path) => Some(format!("{path} changed, or could not be read, while the answer was made")),
         None if has_moved && level != FreshnessLevel::None => {

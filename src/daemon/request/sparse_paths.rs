@@ -69,7 +69,7 @@ impl SparsePaths {
     /// Returns the directories without files inside, and other files outside, as far as they have files that `admits` admits.
     pub(in crate::daemon) fn list_tops(&self, admits: impl Fn(&str) -> bool) -> Vec<String> {
         let admitted = self.files.iter().filter(|path| admits(path));
-        let tops: BTreeSet<&str> = admitted.map(|path| self.top_of(path)).collect();
+        let tops: BTreeSet<&str> = admitted.map(|path| self.find_topmost_outside(path)).collect();
         tops.into_iter().map(str::to_owned).collect()
     }
 
@@ -103,7 +103,7 @@ impl SparsePaths {
     }
 
     /// Returns the highest directory around a path without files inside, or else the path.
-    fn top_of<'a>(&self, path: &'a str) -> &'a str {
+    fn find_topmost_outside<'a>(&self, path: &'a str) -> &'a str {
         let mut dirs = path.match_indices('/').map(|(end, _)| &path[..end]);
         dirs.find(|dir| !self.kept_dirs.contains(*dir)).unwrap_or(path)
     }

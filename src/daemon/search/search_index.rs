@@ -153,7 +153,7 @@ pub(super) fn search_index(
     if let Some(near) = near {
         answer.put_definitions_first(near, &of_memories);
     }
-    answer.raise_section(&of_memories);
+    answer.raise_answering_section(&of_memories);
     let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
     let VerifiedHits { hits, texts, mut stale } =
         verify_hits(&answer, at, *limit, text, question.hit_options());

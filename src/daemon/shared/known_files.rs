@@ -189,7 +189,7 @@ struct WorktreeCounters {
     /// Number of times that changed files were applied to the rows.
     n_applied: u64,
     /// Number of times that a request has listed the files.
-    count_listings: u64,
+    n_listings: u64,
 }
 
 impl FileCounters {
@@ -210,7 +210,7 @@ impl FileCounters {
 
     /// Returns how often requests have listed the files of the worktree with a git dir.
     pub(in crate::daemon) fn n_listings(&self, key: &str) -> u64 {
-        self.counters_of(key).count_listings
+        self.counters_of(key).n_listings
     }
 
     fn counters_of(&self, key: &str) -> WorktreeCounters {
@@ -218,24 +218,25 @@ impl FileCounters {
     }
 
     /// Records that changed files of the worktree with a git dir were applied to the rows.
-    pub(in crate::daemon) fn note_applied(&self, key: &str) {
+    pub(in crate::daemon) fn note_files_applied(&self, key: &str) {
         lock(&self.worktrees).entry(key.to_owned()).or_default().n_applied += 1;
     }
 
     /// Records that a request has listed the files of a worktree, and returns their state.
     pub(in crate::daemon) fn note_listing(&self, key: &str) -> FilesState {
-        lock(&self.worktrees).entry(key.to_owned()).or_default().count_listings += 1;
+        lock(&self.worktrees).entry(key.to_owned()).or_default().n_listings += 1;
         self.state_of(key)
     }
 
-    /// Records that changed files are being applied to the rows, unless a request has listed the files since `n_looks` was read: a
-    /// file that the request did not find must not appear in its answer. Returns whether the files may be applied.
-    pub(in crate::daemon) fn begin_applying(&self, key: &str, n_looks: u64) -> bool {
+    /// Records that changed files are being applied to the rows, unless a request has listed the files since their number of
+    /// listings was `n_listings`: a file that the request did not find must not appear in its answer. Returns whether the files may
+    /// be applied.
+    pub(in crate::daemon) fn try_begin_applying_files(&self, key: &str, n_listings: u64) -> bool {
         let mut worktrees = lock(&self.worktrees);
         let counters = worktrees.entry(key.to_owned()).or_default();
-        let is_newest = counters.count_listings == n_looks;
-        counters.n_applied += u64::from(is_newest);
-        is_newest
+        let may_apply = counters.n_listings == n_listings;
+        counters.n_applied += u64::from(may_apply);
+        may_apply
     }
 
     /// Returns whether the memories are linked as the files of a worktree say.
@@ -289,25 +290,25 @@ impl KnownFiles {
     }
 
     /// Keeps the result of the last examination of the worktree with a git dir.
-    pub(in crate::daemon) fn set_worktree_files(&self, key: String, look: KnownWorktreeFiles) {
-        lock(&self.files_by_git_dir).insert(key, Arc::new(look));
+    pub(in crate::daemon) fn set_worktree_files(&self, key: String, files: KnownWorktreeFiles) {
+        lock(&self.files_by_git_dir).insert(key, Arc::new(files));
     }
 
     /// Records that an examination begins; it counts as running until the returned progress is dropped.
     pub(in crate::daemon) fn begin_read(&self, key: &str) -> Arc<FileAccessProgress> {
         let progress = Arc::new(FileAccessProgress::default());
         let mut running = lock(&self.running);
-        let looks = running.entry(key.to_owned()).or_default();
-        looks.retain(|look| look.strong_count() > 0);
-        looks.push(Arc::downgrade(&progress));
+        let reads = running.entry(key.to_owned()).or_default();
+        reads.retain(|read| read.strong_count() > 0);
+        reads.push(Arc::downgrade(&progress));
         progress
     }
 
     /// Returns a path for which the file system of a worktree has not answered for at least `limit`, if there is one.
     pub(in crate::daemon) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
         let running = lock(&self.running);
-        let looks = running.get(key)?.iter().filter_map(Weak::upgrade);
-        looks.into_iter().find_map(|look| look.find_stuck_path(limit))
+        let reads = running.get(key)?.iter().filter_map(Weak::upgrade);
+        reads.into_iter().find_map(|read| read.find_stuck_path(limit))
     }
 
     /// Logs why an examination was incomplete, unless the last one has logged the same reason: every request examines the files.
@@ -324,9 +325,9 @@ impl KnownFiles {
 
     /// Returns the number of files without a memory that the last examination of a worktree did not read one by one.
     pub(in crate::daemon) fn count_unlisted_files(&self, worktree: i64) -> usize {
-        let looks = lock(&self.files_by_git_dir);
-        let look = looks.values().find(|look| look.worktree == worktree);
-        look.map_or(0, |look| look.listing.n_unlisted + look.listing.skipped.len())
+        let known = lock(&self.files_by_git_dir);
+        let files = known.values().find(|files| files.worktree == worktree);
+        files.map_or(0, |files| files.listing.n_unlisted + files.listing.skipped.len())
     }
 
     /// Returns the semaphore that limits concurrent searches for other worktrees.
@@ -346,7 +347,7 @@ impl KnownFiles {
 
     /// Returns whether the last examination found a directory of memories that is not watched.
     pub(in crate::daemon) fn is_unwatched(&self, key: &str, layout: &RepoLayout) -> bool {
-        let dir = self.find_worktree_files(key).and_then(|look| look.listing.dir);
+        let dir = self.find_worktree_files(key).and_then(|files| files.listing.dir);
         dir.is_some_and(|dir| !self.watched_files().is_watched(key, layout, &dir))
     }
 

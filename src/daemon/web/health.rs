@@ -26,15 +26,15 @@ const REPEAT_TIME: Duration = Duration::from_secs(1);
 /// The request does not count as a use: a program that asks every minute does not keep an idle daemon running.
 pub(super) async fn answer_health(site: &HttpSite) -> Response<Body> {
     let mut known = site.health.lock().await;
-    let why_not = match &*known {
-        Some((at, why_not)) if at.elapsed() < REPEAT_TIME => *why_not,
+    let failure = match &*known {
+        Some((at, failure)) if at.elapsed() < REPEAT_TIME => *failure,
         _ => {
-            let why_not = find_failure(site).await;
-            *known = Some((Instant::now(), why_not));
-            why_not
+            let failure = find_failure(site).await;
+            *known = Some((Instant::now(), failure));
+            failure
         }
     };
-    match why_not {
+    match failure {
         None => json_response(StatusCode::OK, &json!({ "status": "ok" })),
         Some(why) => {
             json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "error", "reason": why }))
@@ -45,7 +45,7 @@ pub(super) async fn answer_health(site: &HttpSite) -> Response<Body> {
 /// Returns a word for the reason why the daemon cannot answer requests; `None` if it can.
 async fn find_failure(site: &HttpSite) -> Option<&'static str> {
     let Ok(_place) = site.in_work.try_acquire() else { return Some("busy") };
-    let Ok(read) = timeout(PATIENCE, read_both(site)).await else { return Some("slow") };
+    let Ok(read) = timeout(PATIENCE, read_both_databases(site)).await else { return Some("slow") };
     read.err().map(|error| match error.code {
         code::STORE => "database",
         code::IO => "disk",
@@ -57,7 +57,7 @@ async fn find_failure(site: &HttpSite) -> Option<&'static str> {
 }
 
 /// Reads a little of the memories and of the index, to check that both databases answer.
-async fn read_both(site: &HttpSite) -> RpcResult<()> {
+async fn read_both_databases(site: &HttpSite) -> RpcResult<()> {
     let request = RequestContext::new(&site.shared, RequestOrigin::Other);
     memories::call_method(&request, "memory.containers", json!({ "cwd": site.root })).await?;
     run_blocking(&request, |request| {

@@ -143,7 +143,7 @@ fn a_comparison_that_was_killed_goes_on_as_one() {
     // As it is stored when the comparison begins.
     set_place(
         &ann,
-        r#"UPDATE meta SET value = json_set(value, '$.mark', json('{"seq":0,"client":"","n":0}'), '$.has_forgotten', json('true'))
+        r#"UPDATE meta SET value = json_set(value, '$.mark', json('{"seq":0,"client":"","n":0}'), '$.server_has_forgotten', json('true'))
            WHERE key = 'team'"#,
     );
     ann.sync();

@@ -16,10 +16,10 @@ use windows_sys::Win32::Security::{
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
-/// Memory that Windows allocated for us.
-struct LocalBuffer(*mut c_void);
+/// Memory that Windows allocated with `LocalAlloc`, and that we must free.
+struct LocalAllocBuffer(*mut c_void);
 
-impl Drop for LocalBuffer {
+impl Drop for LocalAllocBuffer {
     fn drop(&mut self) {
         // SAFETY: the memory comes from a call whose documentation requires LocalFree, and nothing else uses the pointer.
         unsafe { LocalFree(self.0) };
@@ -70,7 +70,7 @@ pub fn owner_sid(pipe: &impl AsRawHandle) -> io::Result<String> {
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error.cast_signed()));
         }
-        let _descriptor = LocalBuffer(descriptor);
+        let _descriptor = LocalAllocBuffer(descriptor);
         sid_text(owner)
     }
 }
@@ -83,7 +83,7 @@ unsafe fn sid_text(sid: PSID) -> io::Result<String> {
     let mut text = ptr::null_mut();
     // SAFETY: the SID is valid, and `text` is written if the call succeeds.
     unsafe { check_success(ConvertSidToStringSidW(sid, &raw mut text))? };
-    let _text = LocalBuffer(text.cast());
+    let _text = LocalAllocBuffer(text.cast());
     // SAFETY: Windows wrote `text`, which ends with 0.
     Ok(unsafe { widestring::U16CStr::from_ptr_str(text) }.to_string_lossy())
 }
@@ -119,7 +119,7 @@ pub fn access_list(pipe: &impl AsRawHandle) -> io::Result<String> {
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error.cast_signed()));
         }
-        let descriptor = LocalBuffer(descriptor);
+        let descriptor = LocalAllocBuffer(descriptor);
         check_success(ConvertSecurityDescriptorToStringSecurityDescriptorW(
             descriptor.0,
             REVISION,
@@ -127,7 +127,7 @@ pub fn access_list(pipe: &impl AsRawHandle) -> io::Result<String> {
             &raw mut text,
             ptr::null_mut(),
         ))?;
-        let text = LocalBuffer(text.cast());
+        let text = LocalAllocBuffer(text.cast());
         Ok(widestring::U16CStr::from_ptr_str(text.0.cast()).to_string_lossy())
     }
 }

@@ -33,8 +33,8 @@ pub fn parse_with_exact_metadata(json: &str) -> Result<Value> {
     }
 }
 
-/// Parses a value. If `is_metadata`, its numbers keep their digits.
-fn parse_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<Value> {
+/// Parses a value. If `keeps_digits`, a number that would be written back differently becomes a string.
+fn parse_value(raw: &RawValue, keeps_digits: bool, depth_left: usize) -> Result<Value> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Error::custom("recursion limit exceeded"));
     };
@@ -43,8 +43,8 @@ fn parse_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<V
         Some(b'{') => {
             let entries: IndexMap<String, &RawValue> = from_str(text)?;
             let parsed = entries.into_iter().map(|(key, value)| {
-                let is_metadata = is_metadata || key == METADATA_KEY;
-                Ok((key, parse_value(value, is_metadata, depth_left)?))
+                let keeps_its_digits = keeps_digits || key == METADATA_KEY;
+                Ok((key, parse_value(value, keeps_its_digits, depth_left)?))
             });
             parsed.collect::<Result<_>>().map(Value::Object)
         }
@@ -52,11 +52,11 @@ fn parse_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<V
             let items: Vec<&RawValue> = from_str(text)?;
             items
                 .into_iter()
-                .map(|item| parse_value(item, is_metadata, depth_left))
+                .map(|item| parse_value(item, keeps_digits, depth_left))
                 .collect::<Result<_>>()
                 .map(Value::Array)
         }
-        Some(b'-' | b'0'..=b'9') if is_metadata => {
+        Some(b'-' | b'0'..=b'9') if keeps_digits => {
             // `serde_json` may reject a number that is out of its range; that number becomes a string too.
             let number = from_str(text).ok().filter(|number: &Value| text.eq(&number.to_string()));
             Ok(number.unwrap_or_else(|| Value::from(text)))

@@ -8,7 +8,7 @@ pub struct IdSet {
 
 impl IdSet {
     /// Creates a set with all ids from 0 to `last`, and up to seven more: the last byte is filled.
-    pub fn up_to(last: i64) -> Self {
+    pub fn with_ids_up_to(last: i64) -> Self {
         Self { bits: vec![u8::MAX; usize::try_from(last).map_or(0, |last| last / 8 + 1)] }
     }
 
@@ -63,7 +63,7 @@ mod tests {
         for id in [-1, 0, 1, 7, 8, 9, 63, 64, 65, 999, 1_000, 1_001, i64::MAX] {
             assert_eq!(set.contains(id), ids.contains(&id), "{id}");
         }
-        assert!(IdSet::up_to(9).contains(9_i64) && !IdSet::up_to(9).contains(99_i64));
+        assert!(IdSet::with_ids_up_to(9).contains(9_i64) && !IdSet::with_ids_up_to(9).contains(99_i64));
     }
 
     #[test]

@@ -29,11 +29,11 @@ pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut 
         merge: typed.near.merge,
         ..AddParams::default()
     };
-    let has_about = !params.about.is_empty();
+    let has_about_option = !params.about.is_empty();
     let result: AddResult = context.connect()?.call("memory.add", &params)?;
     output.write_result(&result, |output| {
         print_id_and_redactions(&result.memory.id, result.redacted, output)?;
-        similar_memories::report_added_memory(&result, has_about, output);
+        similar_memories::report_added_memory(&result, has_about_option, output);
         Ok(())
     })?;
     write_notice(result.warning.as_ref(), output);

@@ -14,7 +14,7 @@ use crate::args::{DedupeArgs, RelatedArgs};
 use crate::llm;
 
 /// Reports what happened to an added text, and which memories it may contradict.
-pub(super) fn report_added_memory(result: &AddResult, has_about: bool, output: &Output) {
+pub(super) fn report_added_memory(result: &AddResult, has_about_option: bool, output: &Output) {
     match (result.created, result.merged) {
         (true, _) if result.memory.shared => {
             output.write_note(&format!("shared as {}", memory_file_path(&result.memory.id)));
@@ -22,8 +22,11 @@ pub(super) fn report_added_memory(result: &AddResult, has_about: bool, output: &
         (true, _) => {}
         (false, true) => output.write_note("merged into a memory that says nearly the same"),
         (false, false) => {
-            let hint =
-                if has_about { "; `memo update ID --about …` sets the code that it is about" } else { "" };
+            let hint = if has_about_option {
+                "; `memo update ID --about …` sets the code that it is about"
+            } else {
+                ""
+            };
             output.write_note(&format!("this text exists already; nothing was changed{hint}"));
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use memod_base::paths::{Env, IoContext};
 use memod_setup::{
-    Action, AgentReport, DetectedAgent, FileReport, FileScope, SetupDirs, SetupError, SetupRequest,
+    AgentReport, DetectedAgent, FileAction, FileReport, FileScope, SetupDirs, SetupError, SetupRequest,
 };
 use memod_terminal::text::{escape_for_display, escape_lines, format_count, paint};
 use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output};
@@ -42,7 +42,7 @@ pub(crate) fn set_up_agents(
         write_setup_summary(&reports, typed, output);
     }
     let files = reports.iter().flat_map(|report| &report.files);
-    let is_done = files.clone().all(|file| file.action != Action::LeftAlone);
+    let is_done = files.clone().all(|file| file.action != FileAction::LeftAlone);
     let is_found = typed.undo || !reports.is_empty();
     Ok(if is_done && is_found { 0 } else { EXIT_NOTHING_FOUND })
 }
@@ -55,8 +55,9 @@ pub(crate) fn summarize_setup(env: &Env) -> Option<String> {
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(FileScope::User), undo: false, dry_run: true, memo };
     let reports = memod_setup::run_setup(&request, &dirs).ok()?;
-    let (done, missing): (Vec<_>, Vec<_>) =
-        reports.iter().partition(|report| report.files.iter().all(|file| file.action == Action::Unchanged));
+    let (done, missing): (Vec<_>, Vec<_>) = reports
+        .iter()
+        .partition(|report| report.files.iter().all(|file| file.action == FileAction::Unchanged));
     match (done.is_empty(), missing.is_empty()) {
         (true, true) => None,
         (_, true) => Some(format!("{} know of memod", join_names(&done))),
@@ -85,7 +86,7 @@ pub(crate) fn remove_setup(
         memo: "memo".to_owned(),
     };
     let mut reports = memod_setup::run_setup(&request, &dirs).map_err(to_cli_error)?;
-    reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != Action::Unchanged));
+    reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != FileAction::Unchanged));
     reports.retain(|report| !report.files.is_empty());
     Ok(reports)
 }
@@ -135,7 +136,7 @@ fn print_reports(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output
     let mut shown = BTreeSet::new();
     let mut gap = if typed.agents.is_empty() && !typed.undo { "\n" } else { "" };
     for report in reports {
-        let done = report.files.iter().filter(|file| !(typed.undo && file.action == Action::Unchanged));
+        let done = report.files.iter().filter(|file| !(typed.undo && file.action == FileAction::Unchanged));
         let files: Vec<&FileReport> = done.collect();
         if files.is_empty() {
             continue;
@@ -164,7 +165,7 @@ fn write_setup_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Outp
     for report in reports.iter().filter(|report| !report.note.is_empty()) {
         output.write_note(report.note);
     }
-    let changed: u64 = [Action::Created, Action::Changed, Action::Removed]
+    let changed: u64 = [FileAction::Created, FileAction::Changed, FileAction::Removed]
         .map(|action| count_files(reports, action))
         .iter()
         .sum();
@@ -174,28 +175,28 @@ fn write_setup_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Outp
                 "no agent was found; `memo setup agents-md` writes AGENTS.md, which most agents read",
             );
         }
-        (0, _) if count_files(reports, Action::LeftAlone) == 0 => output.write_note("nothing to do"),
+        (0, _) if count_files(reports, FileAction::LeftAlone) == 0 => output.write_note("nothing to do"),
         (_, true) => {
             output.write_note(&format!("{} would be changed", format_count(changed, "file", "files")));
         }
         (_, false) => output.write_note(&format!("{} changed", format_count(changed, "file", "files"))),
     }
     let files = reports.iter().flat_map(|report| &report.files);
-    for file in files.filter(|file| file.action == Action::LeftAlone) {
+    for file in files.filter(|file| file.action == FileAction::LeftAlone) {
         let reason = file.reason.as_deref().unwrap_or_default();
         output.write_warning(&format!("{}: left alone: {reason}", file.shown));
     }
 }
 
-fn count_files(reports: &[AgentReport], action: Action) -> u64 {
+fn count_files(reports: &[AgentReport], action: FileAction) -> u64 {
     let files = reports.iter().flat_map(|report| &report.files);
     files.filter(|file| file.action == action).count() as u64
 }
 
 /// Returns the words for an action that was done, or with `show` would be done.
-fn describe_action(action: Action, show: bool) -> String {
+fn describe_action(action: FileAction, show: bool) -> String {
     match action {
-        Action::Created | Action::Changed | Action::Removed if show => {
+        FileAction::Created | FileAction::Changed | FileAction::Removed if show => {
             format!("would be {}:", action.as_str())
         }
         _ => format!("{}:", action.as_str()),

@@ -12,7 +12,7 @@ use memod_base::paths::{
 };
 use memod_base::types::format_rfc3339;
 use memod_client::{Client, ClientOptions, lock_out_daemons};
-use memod_setup::{Action, AgentReport, FileReport, FileScope};
+use memod_setup::{AgentReport, FileAction, FileReport, FileScope};
 use memod_terminal::text::{escape_for_display, format_count, not_up_to_date_message, shell_word};
 use memod_terminal::{
     CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Output, remove_stale_part_files,
@@ -103,7 +103,7 @@ pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output:
     }
     let done = if typed.keep_setup { Vec::new() } else { undo_setup(context.as_ref(), false)? };
     let files = done.iter().flat_map(|report| &report.files);
-    removal.left.extend(files.filter(|file| file.action == Action::LeftAlone).map(describe_left_alone));
+    removal.left.extend(files.filter(|file| file.action == FileAction::LeftAlone).map(describe_left_alone));
     output.write_result(&removal, |output| {
         removal.write_uninstall_summary(output);
         Ok(())

@@ -9,17 +9,17 @@ use memod_watch::{Role, WatchError};
 use crate::engine::Engine;
 use crate::errors::line_with_hint;
 
-/// Directories in which git keeps HEAD, index, settings and excludes.
+/// Directories in which git keeps HEAD, index, settings and exclude_files.
 pub(super) struct GitDirs<'a> {
     pub(super) layout: &'a RepoLayout,
-    pub(super) excludes: &'a [PathBuf],
+    pub(super) exclude_files: &'a [PathBuf],
 }
 
 impl GitDirs<'_> {
     fn existing_dirs(&self) -> impl Iterator<Item = PathBuf> {
         let common = self.layout.common_dir.clone();
-        let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
-        let dirs = self.layout.git_dir.clone().into_iter().chain(common).chain(excludes);
+        let exclude_files = self.exclude_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let dirs = self.layout.git_dir.clone().into_iter().chain(common).chain(exclude_files);
         dirs.filter(|dir| may_be_dir(dir))
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn open_worktree(
     // The row may belong to a worktree that has moved and is watched under its old path.
     engine.watch.remove_worktree(row.id);
     let unwatched =
-        watch_git_and_cookie_dirs(engine, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
+        watch_git_and_cookie_dirs(engine, row.id, &GitDirs { layout: &layout, exclude_files: &[] }).err();
     let walker =
         reconcile::start_reconcile_thread(engine, jobs, thread, &layout, row.id).map_err(|error| {
             let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
@@ -57,7 +57,7 @@ pub(super) fn open_worktree(
         worktree: row.id,
         refs: Refs::new(&layout, settings.object_hash),
         user_rules: UserFilesSnapshot::default(),
-        excludes: Vec::new(),
+        exclude_files: Vec::new(),
         layout,
     };
     let mut settings = disk.read_settings(false); // read them again, because changes are reported only from now on

@@ -238,11 +238,11 @@ impl SubscriberRegistry {
         news
     }
 
-    /// Publishes the state of the index; `why_not` is why it is not up to date, `None` if it is.
-    fn publish_state(&self, root: &Path, head: Option<&str>, why_not: Option<String>) {
+    /// Publishes the state of the index; `why_not_fresh` says why it is not up to date, and is `None` if it is.
+    fn publish_state(&self, root: &Path, head: Option<&str>, why_not_fresh: Option<String>) {
         let (time, worktree) = (format_rfc3339(now_ms()), root.display().to_string());
-        let (head, fresh) = (head.map(str::to_owned), why_not.is_none());
-        let event = ViewsEvent { time, worktree, head, fresh, reason: why_not };
+        let (head, fresh) = (head.map(str::to_owned), why_not_fresh.is_none());
+        let event = ViewsEvent { time, worktree, head, fresh, reason: why_not_fresh };
         self.queue_event(Topic::Views, Some(root), &EventParams::Views(event));
     }
 

@@ -114,7 +114,7 @@ impl RunningReads {
             .iter()
             .filter_map(Weak::upgrade)
             .filter_map(|reads| reads.find_stuck_path(FILE_SYSTEM_TIMEOUT));
-        let avoided = stuck.map(|path| hanging_place(&path, root, gates)).collect();
+        let avoided = stuck.map(|path| find_hanging_dir(&path, root, gates)).collect();
         let reads = Arc::new(DiskReads { avoided, ..DiskReads::default() });
         running.push(Arc::downgrade(&reads));
         reads
@@ -128,7 +128,7 @@ pub fn stuck_path_message(place: &Path) -> String {
 
 /// Returns the directory that most likely hangs with a path: its mount point if that is below the root of the worktree, else
 /// the directory of the path.
-fn hanging_place(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
+fn find_hanging_dir(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
     let mount = gates.find_mount_point(path);
     let dir = path.parent().filter(|dir| is_below(dir, root)).unwrap_or(path);
     if is_below(&mount, root) && mount != path { mount } else { dir.to_owned() } // on Windows each path is its own mount

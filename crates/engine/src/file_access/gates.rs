@@ -154,12 +154,12 @@ impl Gate {
 
     /// Returns a wait for a pass to `place`, which counts the requests that leave from now on.
     fn start_wait(&self, place: &Path) -> GateWait {
-        let place = self.gated_place(place);
+        let place = self.find_or_add_gated_path(place);
         let n_left = place.n_departed.load(Ordering::Relaxed);
         GateWait { place, n_departed: n_left }
     }
 
-    fn gated_place(&self, place: &Path) -> Arc<GatedPath> {
+    fn find_or_add_gated_path(&self, place: &Path) -> Arc<GatedPath> {
         let mut places = lock(&self.places);
         if let Some(known) = places.get(place).and_then(Weak::upgrade) {
             return known;

@@ -74,7 +74,7 @@ impl Bench {
         self.tasks.push((thread, tasks));
         self.due.push((WorktreeId(id), due));
         let row = WorktreeRow { id: WorktreeId(id), head: None, epoch: 0, seq: 0, complete: false };
-        let settings = GitSettings { changed: false, excludes: Vec::new(), unwatched: None };
+        let settings = GitSettings { changed: false, exclude_files: Vec::new(), unwatched: None };
         let opened =
             Box::new(OpenedWorktree { layout, row, reconciler: walker, settings, unreliable_events: None });
         self.handle(LoopEvent::Opened { thread, result: Ok(opened) });
@@ -208,7 +208,7 @@ fn settings_that_are_read_for_an_event_tell_what_a_probe_would_have() {
     bench.main_loop.start_due_work(Instant::now() + Duration::from_secs(9));
     bench.end(one, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
     let mut is_dirty_after = |changed| {
-        let settings = GitSettings { changed, excludes: Vec::new(), unwatched: None };
+        let settings = GitSettings { changed, exclude_files: Vec::new(), unwatched: None };
         bench.handle(LoopEvent::Disk { thread: 1, report: DiskReport::Settings(settings) });
         bench.main_loop.worktrees.values().any(WorktreeState::is_dirty)
     };

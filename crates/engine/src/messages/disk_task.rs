@@ -105,7 +105,7 @@ pub(crate) struct GitSettings {
     /// Whether the user's settings or ignore files have changed since they were read before.
     pub(crate) changed: bool,
     /// The ignore files outside the worktree.
-    pub(crate) excludes: Vec<PathBuf>,
+    pub(crate) exclude_files: Vec<PathBuf>,
     /// Why the directory of some ignore file or of git is not watched, if so.
     pub(crate) unwatched: Option<String>,
 }

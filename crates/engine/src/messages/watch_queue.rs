@@ -19,15 +19,15 @@ impl WatchQueue {
     /// Returns what to send to the loop for an event of the watcher: the event, a loss if too many changes wait, or `None` if a
     /// loss is queued already.
     pub(crate) fn admit_event(&self, event: WatchEvent) -> Option<WatchEvent> {
-        let WatchEvent::Changed(changes) = &event else { return self.admit_loss() };
+        let WatchEvent::Changed(changes) = &event else { return self.admit_first_loss() };
         if self.n_queued.load(Ordering::SeqCst) + changes.len() > MOST_QUEUED {
-            return self.admit_loss();
+            return self.admit_first_loss();
         }
         self.n_queued.fetch_add(changes.len(), Ordering::SeqCst);
         Some(event)
     }
 
-    fn admit_loss(&self) -> Option<WatchEvent> {
+    fn admit_first_loss(&self) -> Option<WatchEvent> {
         (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
     }
 

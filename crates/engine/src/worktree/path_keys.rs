@@ -28,13 +28,13 @@ impl WorktreeState {
 
     /// Returns whether a path is an ignore file outside the worktree.
     pub(crate) fn is_exclude(&self, path: &Path) -> bool {
-        self.excludes.iter().any(|exclude| exclude == path)
+        self.exclude_files.iter().any(|exclude| exclude == path)
     }
 
     /// Applies new settings of git: the set of files and the watched directories may change.
     pub(crate) fn apply_settings(&mut self, settings: GitSettings, now: Instant) {
-        if settings.changed || self.excludes != settings.excludes {
-            self.excludes = settings.excludes;
+        if settings.changed || self.exclude_files != settings.exclude_files {
+            self.exclude_files = settings.exclude_files;
             self.mark_git_changed(now);
         }
         if settings.unwatched.is_some() {

@@ -32,7 +32,7 @@ pub(super) struct Probe {
     /// Number of cookies that came back.
     n_back: u32,
     /// Whether the event of the last cookie came back, or a walk replaces the cookie.
-    pub(super) is_back: bool,
+    pub(super) is_cookie_back: bool,
     /// When the worktree's thread had completed the probe, or its present cookie; `None` until the file system answers.
     pub(super) answered_at: Option<Instant>,
     /// Number of the last reconcile that had ended when the probe was sent.
@@ -48,7 +48,7 @@ impl Probe {
 
     /// Returns whether a path is the present cookie, whose event has not come back.
     fn awaits_cookie(&self, path: &Path) -> bool {
-        !self.is_back && path.file_name().is_some_and(|name| name == self.cookie_name().as_str())
+        !self.is_cookie_back && path.file_name().is_some_and(|name| name == self.cookie_name().as_str())
     }
 
     /// Returns whether the file system has not answered for too long.
@@ -58,7 +58,7 @@ impl Probe {
 
     /// Returns the time from which on the present cookie is late; `None` if no cookie is awaited.
     fn cookie_late_at(&self) -> Option<Instant> {
-        self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
+        self.answered_at.filter(|_| self.has_cookie && !self.is_cookie_back).map(|at| at + COOKIE_TIMEOUT)
     }
 }
 
@@ -77,8 +77,9 @@ impl ProbeQueue {
         self.n_sent += 1;
         let (number, requests) = (self.n_sent, std::mem::take(&mut self.queued));
         let sent_at = Instant::now();
-        let (n_back, is_back, answered_at) = (0, false, None);
-        let probe = Probe { number, sent_at, has_cookie, n_back, is_back, answered_at, ended, requests };
+        let (n_back, is_cookie_back, answered_at) = (0, false, None);
+        let probe =
+            Probe { number, sent_at, has_cookie, n_back, is_cookie_back, answered_at, ended, requests };
         Some(self.current.insert(probe))
     }
 
@@ -91,17 +92,17 @@ impl ProbeQueue {
     pub(super) fn record_cookie_event(&mut self, path: &Path) -> Option<&Probe> {
         let probe = self.current.as_mut().filter(|probe| probe.awaits_cookie(path))?;
         probe.n_back += 1;
-        probe.is_back = probe.n_back == self.n_cookies;
-        if !probe.is_back {
+        probe.is_cookie_back = probe.n_back == self.n_cookies;
+        if !probe.is_cookie_back {
             probe.answered_at = None;
         }
-        Some(&*probe).filter(|probe| !probe.is_back)
+        Some(&*probe).filter(|probe| !probe.is_cookie_back)
     }
 
     /// Records that a walk replaces the pending cookie.
     pub(super) fn mark_served_by_walk(&mut self) {
         if let Some(probe) = &mut self.current {
-            probe.is_back = true;
+            probe.is_cookie_back = true;
         }
     }
 
@@ -204,9 +205,9 @@ mod tests {
         assert_eq!(probes.late_cookie(later), None, "it is not made yet");
         probes.current.as_mut().unwrap().answered_at = Some(now);
         assert_eq!(probes.late_cookie(later).as_ref(), Some(&second));
-        assert!(!probes.current.as_ref().unwrap().is_back);
+        assert!(!probes.current.as_ref().unwrap().is_cookie_back);
         assert!(probes.record_cookie_event(Path::new(&second)).is_none());
-        assert!(probes.current.as_ref().unwrap().is_back);
+        assert!(probes.current.as_ref().unwrap().is_cookie_back);
     }
 
     #[test]

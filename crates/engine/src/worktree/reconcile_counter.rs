@@ -39,7 +39,7 @@ impl ReconcileCounter {
     }
 
     /// Returns the number of the reconcile that must end before the index holds all changes that are known now.
-    pub(super) fn covering_number(&self, is_dirty: bool) -> u64 {
+    pub(super) fn covering_reconcile_number(&self, is_dirty: bool) -> u64 {
         if is_dirty { self.next_number() } else { self.started }
     }
 
@@ -74,9 +74,15 @@ mod tests {
     fn a_request_waits_for_the_next_one_where_something_is_dirty() {
         let mut reconciles = ReconcileCounter::default();
         assert!(reconciles.has_never_started());
-        assert_eq!((reconciles.covering_number(false), reconciles.covering_number(true)), (0, 1));
+        assert_eq!(
+            (reconciles.covering_reconcile_number(false), reconciles.covering_reconcile_number(true)),
+            (0, 1)
+        );
         reconciles.record_start(7);
-        assert_eq!((reconciles.covering_number(false), reconciles.covering_number(true)), (1, 2));
+        assert_eq!(
+            (reconciles.covering_reconcile_number(false), reconciles.covering_reconcile_number(true)),
+            (1, 2)
+        );
         assert!(reconciles.is_running() && reconciles.included_removals(9) == 7);
         reconciles.record_end();
         assert!(!reconciles.is_running() && reconciles.included_removals(9) == 9);

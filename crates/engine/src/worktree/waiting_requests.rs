@@ -109,7 +109,7 @@ impl WorktreeState {
             !is_believed || request.level == FreshnessLevel::Strict && !request.was_walked
         });
         let walking: Vec<PendingRequest> = walking.collect();
-        if is_believed && !probe.is_back {
+        if is_believed && !probe.is_cookie_back {
             self.probes.current = Some(probe);
         } else if self.reconciles.is_covered_by_probe(probe.ended) {
             self.await_reconcile(probe.requests);
@@ -125,7 +125,7 @@ impl WorktreeState {
 
     /// Makes requests wait for the reconcile after which the index holds all changes that are known now.
     fn await_reconcile(&mut self, requests: Vec<PendingRequest>) {
-        let reconcile = self.reconciles.covering_number(self.is_dirty());
+        let reconcile = self.reconciles.covering_reconcile_number(self.is_dirty());
         self.waiters.extend(requests.into_iter().map(|request| Waiter::new(request, reconcile)));
     }
 

@@ -122,7 +122,7 @@ fn switch_database_and_copy(
         nearest.add_next_copy(model, vectors);
     }
     let switched = writer.switch_model(model, model == BUILTIN_ID);
-    nearest.keep_only_model(writer.model_id());
+    nearest.remove_other_models(writer.model_id());
     switched
 }
 

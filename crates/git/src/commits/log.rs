@@ -11,7 +11,7 @@ use crate::objects::{CommitNode, Objects, TreeEntry};
 
 /// A commit that touched a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathTouch {
+pub struct PathCommit {
     /// The commit.
     pub id: ObjectId,
     /// The name that the path has in the commit.
@@ -22,7 +22,7 @@ pub struct PathTouch {
 #[derive(Debug, Default)]
 pub struct PathLog {
     /// The newest commits, at most as many as requested.
-    pub touches: Vec<PathTouch>,
+    pub touches: Vec<PathCommit>,
     /// Whether more commits than requested touched the path.
     pub has_more: bool,
     /// Whether the time limit was reached before the end of history.
@@ -119,7 +119,7 @@ impl PathFollower<'_> {
     }
 
     /// Queues the parents of a commit; returns the commit if it touched the path, unless it was returned before.
-    fn examine_commit(&mut self, id: ObjectId) -> Option<PathTouch> {
+    fn examine_commit(&mut self, id: ObjectId) -> Option<PathCommit> {
         let PendingCommit { node, versions } = self.pending.remove(&id)?;
         let mut parents = Vec::new();
         for id in &node.parents {
@@ -135,7 +135,7 @@ impl PathFollower<'_> {
         // If the path has two names, the one that exists in the commit is shown, and not the one that the commit removed.
         let (name, _) = touches.into_iter().max_by_key(|(_, entry)| entry.is_some())?;
         let path = self.names[name].clone();
-        self.touched.insert(id).then_some(PathTouch { id, path })
+        self.touched.insert(id).then_some(PathCommit { id, path })
     }
 
     /// Queues the parents with their versions of the path, following renames; returns whether the commit touched the path.

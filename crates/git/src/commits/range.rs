@@ -17,7 +17,7 @@ pub struct CommitRange {
     /// Newest first.
     pub commits: Vec<(ObjectId, CommitNode)>,
     /// Whether the limit was reached. Then there may be more commits, and the other commit may reach some of these too.
-    pub is_cut: bool,
+    pub has_reached_limit: bool,
 }
 
 /// A walk from both commits at once, by commit time.
@@ -82,7 +82,7 @@ impl RangeWalk<'_> {
         }
         found.retain(|id| !self.is_excluded[id]);
         let commits = found.into_iter().filter_map(|id| Some((id, self.nodes.remove(&id)?)));
-        CommitRange { commits: commits.collect(), is_cut: n_read > most }
+        CommitRange { commits: commits.collect(), has_reached_limit: n_read > most }
     }
 
     /// Queues a commit once, and again if it turns out to be excluded, because then its ancestors are excluded too.

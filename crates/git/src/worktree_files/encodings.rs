@@ -28,13 +28,13 @@ pub(super) fn decode_text(bytes: &[u8], label: &str) -> Option<String> {
     };
     let (units, []) = (rest.chunks_exact(width), rest.chunks_exact(width).remainder()) else { return None };
     if width == 4 {
-        return units.map(|unit| char::from_u32(unit_value(unit, is_big))).collect();
+        return units.map(|unit| char::from_u32(decode_code_unit(unit, is_big))).collect();
     }
-    char::decode_utf16(units.map(|unit| unit_value(unit, is_big) as u16)).collect::<Result<_, _>>().ok()
+    char::decode_utf16(units.map(|unit| decode_code_unit(unit, is_big) as u16)).collect::<Result<_, _>>().ok()
 }
 
 /// Returns the number that the bytes of a code unit encode.
-fn unit_value(unit: &[u8], is_big: bool) -> u32 {
+fn decode_code_unit(unit: &[u8], is_big: bool) -> u32 {
     if is_big {
         unit.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
     } else {

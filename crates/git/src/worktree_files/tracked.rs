@@ -90,14 +90,14 @@ impl GitIndex {
         };
         let written = FileTime::from_last_modification_time(&meta);
         let (state, _) = State::from_bytes(&bytes, written, object_hash, decode::Options::default())
-            .map_err(|error| index_error(&error, path))?;
+            .map_err(|error| git_index_error(&error, path))?;
         let index = match state.link() {
             None => File::from_state(state, path),
             Some(_) => {
                 refuse_special_index(path)?;
                 // The checksum is not verified; git does that only in `git fsck`.
                 File::at(path, object_hash, true, decode::Options::default())
-                    .map_err(|error| index_error(&error, path))?
+                    .map_err(|error| git_index_error(&error, path))?
             }
         };
         let folded = ignore_case.then(|| FoldedPaths::from_index(&index));
@@ -114,7 +114,7 @@ impl GitIndex {
     }
 
     /// Returns whether the index has an entry below the directory `dir`.
-    pub fn holds_below(&self, dir: &BStr) -> bool {
+    pub fn has_entry_below(&self, dir: &BStr) -> bool {
         let Some(index) = &self.index else {
             return false;
         };
@@ -234,7 +234,7 @@ fn damaged_error(path: &Path, reason: String) -> GitError {
 }
 
 /// Returns the error for an index that gix could not read.
-fn index_error(error: &gix::Error, path: &Path) -> GitError {
+fn git_index_error(error: &gix::Error, path: &Path) -> GitError {
     find_system_error(error, path).unwrap_or_else(|| damaged_error(path, error.to_string()))
 }
 

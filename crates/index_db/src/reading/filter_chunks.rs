@@ -13,7 +13,7 @@ impl IndexReader {
     pub fn all_chunk_ids(&self) -> Result<IdSet, DatabaseError> {
         self.run_query(|conn| {
             let last: Option<i64> = conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
-            Ok(IdSet::up_to(last.unwrap_or(0)))
+            Ok(IdSet::with_ids_up_to(last.unwrap_or(0)))
         })
     }
 

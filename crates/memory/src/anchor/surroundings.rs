@@ -39,12 +39,12 @@ struct Candidate {
     /// Whether as many lines are in common if the anchored lines were removed: the run may then be one of the lines around them.
     is_ambiguous: bool,
     /// Whether at least half of the unique lines around the anchored ones are still there.
-    has_most: bool,
+    has_most_surroundings: bool,
     /// Whether the nearest line above or below is the stored one.
     is_adjacent: bool,
     is_inside: bool,
     /// Whether the run is outside of the definition that had the anchored lines, although the text still has it.
-    has_left: bool,
+    has_left_definition: bool,
 }
 
 impl LineHashes {
@@ -128,7 +128,7 @@ impl LineHashes {
         let nearest = best.iter().min_by_key(|found| found.lines.0.abs_diff(lines.0));
         let likely = nearest.filter(|found| {
             let is_telling = is_unique && self.count_letters(found.lines) >= TELLING_LETTERS;
-            is_telling || found.has_most && !found.is_ambiguous
+            is_telling || found.has_most_surroundings && !found.is_ambiguous
         });
         let likely = likely
             .map(|found| found.lines)
@@ -147,7 +147,7 @@ impl LineHashes {
     /// Returns whether the best run is certainly the anchored one. Its surroundings must be there, except for text that is unlike
     /// any other.
     fn is_anchored_run(&self, found: &Candidate, around: &Surroundings, is_unique: bool) -> bool {
-        let is_at_place = found.has_most && found.is_adjacent && !found.has_left;
+        let is_at_place = found.has_most_surroundings && found.is_adjacent && !found.has_left_definition;
         if is_at_place && !found.is_ambiguous {
             return true;
         }
@@ -193,10 +193,10 @@ impl LineHashes {
             lines,
             n_aligned,
             is_ambiguous: n_without >= n_aligned,
-            has_most: n_there > 0 && n_there * 2 >= n_unique,
+            has_most_surroundings: n_there > 0 && n_there * 2 >= n_unique,
             is_adjacent: self.has_stored_neighbour(lines, around),
             is_inside,
-            has_left: !is_inside
+            has_left_definition: !is_inside
                 && definitions.iter().any(|found| Some(&found.title) == around.inside.as_ref()),
         }
     }

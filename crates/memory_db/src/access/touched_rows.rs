@@ -46,10 +46,10 @@ pub(crate) struct AddedHistory(Arc<Mutex<Option<Vec<i64>>>>);
 
 impl AddedHistory {
     /// Starts or stops collecting the rows.
-    pub(crate) fn set_collecting(&self, is_wanted: bool) {
+    pub(crate) fn set_collecting(&self, collects: bool) {
         let mut rows = lock(&self.0);
-        if rows.is_some() != is_wanted {
-            *rows = is_wanted.then(Vec::new);
+        if rows.is_some() != collects {
+            *rows = collects.then(Vec::new);
         }
     }
 

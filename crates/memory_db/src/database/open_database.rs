@@ -216,7 +216,7 @@ impl MemoryDb {
         let access = RowAccess::new(&tx, path, now_ms, self.functions, self.scope.clone());
         let rows = MemoryRows::new(access.with_touched(&self.touched));
         if let Some(uptime) = self.uptime {
-            let passed = rows.clock().advance_clock_state(&uptime())?;
+            let passed = rows.wall_clock().advance_clock_state(&uptime())?;
             match self.purges_expired {
                 true => rows.deletions().purge_expired(passed)?,
                 false => rows.archive().archive_expired(passed)?,
@@ -224,7 +224,7 @@ impl MemoryDb {
         }
         let value = write(&rows)?;
         rows.version_visibility().update_shown_versions()?;
-        rows.lineage().increment_writes()?;
+        rows.lineage().increment_write_count()?;
         let (has_deleted, reads_files_again) = (rows.has_deleted(), rows.access.must_reread_files());
         let added = self.added_history.take_rows().filter(|_| stays);
         let changes = added.map(|added| rows.history().list_transaction_changes(&added)).transpose()?;

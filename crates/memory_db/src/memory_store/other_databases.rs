@@ -201,7 +201,7 @@ impl MemoryStore {
         let all_seen: SeenStamps = db.merged_stamps().into_iter().chain(seen).collect();
         let notice = db.write(now_ms, |rows| {
             if is_new {
-                source.db.read(now_ms, |other| rows.clock().copy_clock_state(&other.clock()))?;
+                source.db.read(now_ms, |other| rows.wall_clock().copy_clock_state(&other.wall_clock()))?;
             }
             let merged = DatabaseMerge::new(rows).merge_contents(
                 &contents,

@@ -95,7 +95,7 @@ impl MemoryStore {
                 )?;
             }
             let mut lineage = new.lineage.clone();
-            last.iter().for_each(|last| lineage.raise_writes_to(last));
+            last.iter().for_each(|last| lineage.raise_write_count_to(last));
             rows.lineage().begin_lineage(&lineage)?;
             Ok::<_, DatabaseError>(merged.n_put)
         })?;

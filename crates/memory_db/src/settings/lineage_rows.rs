@@ -58,11 +58,11 @@ impl Lineage {
             let known = self.included.entry(id.clone()).or_default();
             *known = (*known).max(*writes);
         }
-        self.raise_writes_to(other);
+        self.raise_write_count_to(other);
     }
 
     /// Raises the number of writes to at least that of the other database, which may not be included completely.
-    pub(crate) fn raise_writes_to(&mut self, other: &Self) {
+    pub(crate) fn raise_write_count_to(&mut self, other: &Self) {
         self.writes = self.writes.max(other.writes);
     }
 }
@@ -90,7 +90,7 @@ impl LineageRows<'_> {
     }
 
     /// Increments the number of writes, within the transaction that writes.
-    pub(crate) fn increment_writes(&self) -> Result<(), DatabaseError> {
+    pub(crate) fn increment_write_count(&self) -> Result<(), DatabaseError> {
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'writes'")?
                 .execute([])

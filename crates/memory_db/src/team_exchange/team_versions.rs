@@ -113,7 +113,7 @@ impl TeamVersionTables<'_> {
             (_, _) if text.is_empty() => None,
             (_, Err(why)) => Some(why),
             (Some(main), Ok(version)) if main.is_private() && !self.is_same_and_living(version)? => {
-                self.put_their_row(id, version)?;
+                self.put_team_side_row(id, version)?;
                 Some(OWN_HAS_ID)
             }
             (Some(main), Ok(_)) if main.is_unshared => Some(TAKEN_BACK),
@@ -200,7 +200,7 @@ impl TeamVersionTables<'_> {
         self.remove_team_side(id)?;
         self.outbox().delete_outgoing(id)?;
         if let Ok(version) = version {
-            self.put_their_row(id, version)?;
+            self.put_team_side_row(id, version)?;
         }
         self.access.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET theirs = ?2, why = ?3 WHERE id = ?1")?
@@ -210,7 +210,7 @@ impl TeamVersionTables<'_> {
     }
 
     /// Stores the row that shows the team's version beside this user's memory.
-    fn put_their_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
+    fn put_team_side_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
         let row_id = team_side_row_id(id);
         let record = &version.record;
         let record =

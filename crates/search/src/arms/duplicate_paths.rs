@@ -46,9 +46,9 @@ fn choose_path<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Optio
         return Some(first);
     }
     let asked = class_rules::asked_classes(query);
-    let mut best = (sum_word_likeness(query, first), class_worth(first, asked), first);
+    let mut best = (sum_word_likeness(query, first), class_factor_product(first, asked), first);
     for path in paths {
-        let (share, worth) = (sum_word_likeness(query, path), class_worth(path, asked));
+        let (share, worth) = (sum_word_likeness(query, path), class_factor_product(path, asked));
         if (share, worth) > (best.0, best.1) {
             best = (share, worth, path);
         }
@@ -58,7 +58,7 @@ fn choose_path<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Optio
 
 /// Returns the product of the factors by which the classes of a path lower it, so that an original is chosen before its copies in
 /// `vendor/` or in fixtures.
-fn class_worth(path: &str, asked: ClassSet) -> f64 {
+fn class_factor_product(path: &str, asked: ClassSet) -> f64 {
     let classes = class_rules::classes_by_path(path);
     class_rules::lowering_factors(classes, asked).map(|(_, factor)| factor).product()
 }

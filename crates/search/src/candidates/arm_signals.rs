@@ -38,7 +38,7 @@ pub struct ArmSignals {
 
 impl ArmSignals {
     /// Returns whether the candidate has a word of the query in its text, its path or its symbol.
-    pub(crate) fn has_word(&self) -> bool {
+    pub(crate) fn was_found_by_word(&self) -> bool {
         self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
     }
 }

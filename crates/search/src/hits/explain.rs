@@ -23,7 +23,8 @@ pub fn explain_score(signals: &ArmSignals, fused: f64, factors: &[(&'static str,
     let is_near = signals.knn.is_some() || signals.cosine.is_some();
     let value = signals.cosine.map(f64::from);
     let knn = is_near.then(|| Signal { arm: "knn".to_owned(), rank: signals.knn, value });
-    let text_arms = [text_signal("bm25", signals.bm25), text_signal("path", signals.path), symbol, knn];
+    let text_arms =
+        [build_bm25_signal("bm25", signals.bm25), build_bm25_signal("path", signals.path), symbol, knn];
     let shares = [
         share_signal("maxsim", signals.maxsim.unwrap_or(0.0)),
         share_signal("maxsim_head", signals.maxsim_head),
@@ -37,7 +38,7 @@ pub fn explain_score(signals: &ArmSignals, fused: f64, factors: &[(&'static str,
 }
 
 /// Returns the signal of an arm with ranks by BM25; `None` without a rank.
-fn text_signal(arm: &str, place: Option<TextRank>) -> Option<Signal> {
+fn build_bm25_signal(arm: &str, place: Option<TextRank>) -> Option<Signal> {
     place.map(|place| Signal { arm: arm.to_owned(), rank: Some(place.rank), value: Some(place.bm25) })
 }
 

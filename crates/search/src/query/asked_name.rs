@@ -31,7 +31,7 @@ impl Query {
     /// Returns the name whose definition the query asks for; `None` for any other query. Beside other words, a name must be spelled
     /// like code, because `make config` is no name.
     pub fn asked_name(&self) -> Option<SymbolName<'_>> {
-        if self.asks_for_guide {
+        if self.asks_for_documentation {
             return None; // `what is a container` asks for an explanation
         }
         if let Some(name) = self.single_name() {

@@ -21,7 +21,7 @@ pub(super) struct ExpressionWriter {
     unwanted_tokens_left: usize,
     other_form: FindOtherForm,
     /// Whether tokens were left out because of a limit.
-    pub(super) is_cut: bool,
+    pub(super) lacks_tokens: bool,
 }
 
 /// A function that returns another form of a token, which may match in its place.
@@ -42,7 +42,7 @@ impl ExpressionWriter {
             wanted_tokens_left: MAX_TOKENS,
             unwanted_tokens_left: MAX_UNWANTED_TOKENS,
             other_form,
-            is_cut: false,
+            lacks_tokens: false,
         }
     }
 
@@ -153,7 +153,7 @@ impl ExpressionWriter {
                     self.wanted_tokens_left -= n_tokens;
                     parts.push(phrase);
                 } else {
-                    self.is_cut = true;
+                    self.lacks_tokens = true;
                 }
             }
         }

@@ -11,7 +11,7 @@ pub(crate) const MOST_WITH_RARE_WORD: usize = 10;
 
 /// If the only word of the query is rare, lowers the hits that lack the word below all hits that contain it.
 pub(crate) fn lower_hits_without_word<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&C) -> &ArmSignals) {
-    let has_words: Vec<bool> = ranked.iter().map(|hit| signals(&hit.candidate).has_word()).collect();
+    let has_words: Vec<bool> = ranked.iter().map(|hit| signals(&hit.candidate).was_found_by_word()).collect();
     let scores = ranked.iter().map(|hit| hit.score).zip(has_words.iter().copied());
     let Some(times) = factor_for_hits_without_word(scores) else { return };
     for (hit, has_word) in ranked.iter_mut().zip(has_words) {

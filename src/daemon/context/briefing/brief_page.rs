@@ -56,7 +56,7 @@ impl BriefPage {
 
     /// Returns a page that is filled again, where sections may also use the space that the last section with the text `last`
     /// leaves.
-    pub(super) fn refill(&self, lists: &[BriefList], last: &str) -> Self {
+    pub(super) fn rebuild_with_spare_space(&self, lists: &[BriefList], last: &str) -> Self {
         let kept = if last.is_empty() { 0 } else { last.chars().count() + 1 };
         let spare = self.budget_chars.saturating_sub(self.n_chars + kept);
         let (text, sections) = Default::default();
@@ -146,7 +146,7 @@ mod tests {
                 let mut page = BriefPage::new(budget);
                 page.add_sections(&lists);
                 let last = "x".repeat(n_last.min(page.tokens_left("## Map\n") * CHARS_PER_TOKEN));
-                let mut page = page.refill(&lists, &format!("## Map\n{last}"));
+                let mut page = page.rebuild_with_spare_space(&lists, &format!("## Map\n{last}"));
                 page.add_block("map", "## Map\n", &last, (1, 1));
                 let (text, tokens, sections) = page.into_text_and_sections();
                 assert_eq!(tokens, text.chars().count().div_ceil(CHARS_PER_TOKEN));
@@ -164,7 +164,7 @@ mod tests {
             |first: &[String]| [list("memories", 40, first, first.len()), list("changes", 70, &long, 100)];
         let mut page = BriefPage::new(200);
         page.add_sections(&lists(&long));
-        let again = page.refill(&lists(&long), "");
+        let again = page.rebuild_with_spare_space(&lists(&long), "");
         assert_eq!((sections(page), sections(again)), (vec![29, 22], vec![53, 22]));
         let mut page = BriefPage::new(200);
         page.add_sections(&lists(&[]));

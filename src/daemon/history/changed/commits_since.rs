@@ -42,7 +42,10 @@ pub(super) fn list_commits_since(history: &CommitHistory, sides: &ComparedSides)
     Ok(ListedCommits {
         newest: newest.collect::<RpcResult<_>>()?,
         n_left_out: asked.len().saturating_sub(MOST_LISTED),
-        cut: range.is_cut.then(|| format!("only the newest {MOST_READ} commits were read")).or(shallow),
+        cut: range
+            .has_reached_limit
+            .then(|| format!("only the newest {MOST_READ} commits were read"))
+            .or(shallow),
     })
 }
 

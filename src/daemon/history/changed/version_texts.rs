@@ -33,13 +33,13 @@ impl<'a> VersionTextReader<'a> {
         at: &'a Freshness,
         history: &'a CommitHistory,
         max_file_bytes: u64,
-        is_past: bool,
+        compares_commits: bool,
     ) -> Self {
         Self {
             at,
             history,
             max_file_bytes,
-            compares_commits: is_past,
+            compares_commits,
             sparse_paths: OnceCell::new(),
             first_error: OnceCell::new(),
         }

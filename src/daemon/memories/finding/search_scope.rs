@@ -48,7 +48,7 @@ pub(in crate::daemon) struct SearchScope {
 /// A glob that paths must match.
 #[derive(Clone)]
 pub(in crate::daemon) struct ScopeGlob {
-    typed: GlobInput,
+    typed: GivenGlob,
     compiled: PathGlobs,
 }
 
@@ -66,13 +66,13 @@ impl SearchScope {
                 return Err("memories have no path, language, class or symbol".to_owned());
             }
             let (value, is_negated) = (value.to_owned(), false);
-            FilterInputs::default().add_term(&FilterTerm { key, value, is_negated }, &now, dir)
+            QueryFilterValues::default().add_term(&FilterTerm { key, value, is_negated }, &now, dir)
         });
-        let mut typed = FilterInputs::default();
+        let mut typed = QueryFilterValues::default();
         for term in query.filters() {
             typed.add_term(term, &now, dir).map_err(bad_params_error)?;
         }
-        let paths = GlobInputs::from_params(params, dir)
+        let paths = ParamGlobs::from_params(params, dir)
             .map_err(|why| bad_params_error(why).with_hint(OUTSIDE_REMEDY))?;
         let (kinds, notes) = find_kinds(params, &paths, &typed)?;
         let mut filters = ScopeFilters::from_params(params, paths, typed, &now)?;
@@ -138,8 +138,8 @@ impl SearchScope {
 /// Returns the kinds of hits that can satisfy all filters, and notes on the excluded kinds.
 fn find_kinds(
     params: &SearchParams,
-    paths: &GlobInputs,
-    typed: &FilterInputs,
+    paths: &ParamGlobs,
+    typed: &QueryFilterValues,
 ) -> RpcResult<(Vec<ChunkKind>, Vec<String>)> {
     let mut kinds = ChunkKind::ALL.to_vec();
     let mut notes = Vec::new();
@@ -177,33 +177,33 @@ fn find_kinds(
     Ok((kinds, notes))
 }
 
-/// Removes the kinds that are not in `demanded`, if `is_limited`.
-fn keep_only(kinds: &mut Vec<ChunkKind>, demanded: &[ChunkKind], is_limited: bool) {
-    kinds.retain(|kind| !is_limited || demanded.contains(kind));
+/// Removes the kinds that are not in `demanded`, if the params have a condition that only these kinds can satisfy.
+fn keep_only(kinds: &mut Vec<ChunkKind>, demanded: &[ChunkKind], has_condition: bool) {
+    kinds.retain(|kind| !has_condition || demanded.contains(kind));
 }
 
 /// A glob as the user gave it, and relative to the root of the worktree.
 #[derive(Clone)]
-struct GlobInput {
+struct GivenGlob {
     as_given: String,
     from_root: String,
 }
 
-impl GlobInput {
+impl GivenGlob {
     fn new(as_given: &str, dir: &CallerDir) -> Result<Self, String> {
         let from_root = dir.resolve_glob(as_given).map_err(|error| error.to_string())?;
         Ok(Self { as_given: as_given.to_owned(), from_root })
     }
 }
 
-/// The globs of the params.
-struct GlobInputs {
-    wanted: Vec<GlobInput>,
+/// The globs of the param `path`.
+struct ParamGlobs {
+    wanted: Vec<GivenGlob>,
     /// Globs with a `!` prefix.
-    unwanted: Vec<GlobInput>,
+    unwanted: Vec<GivenGlob>,
 }
 
-impl GlobInputs {
+impl ParamGlobs {
     fn from_params(params: &SearchParams, dir: &CallerDir) -> Result<Self, String> {
         let mut paths = Self { wanted: Vec::new(), unwanted: Vec::new() };
         for typed in &params.path {
@@ -211,7 +211,7 @@ impl GlobInputs {
                 Some(glob) => (glob, &mut paths.unwanted),
                 None => (typed.as_str(), &mut paths.wanted),
             };
-            list.push(GlobInput::new(glob, dir).map_err(|error| format!("path: {error}"))?);
+            list.push(GivenGlob::new(glob, dir).map_err(|error| format!("path: {error}"))?);
         }
         Ok(paths)
     }
@@ -219,15 +219,15 @@ impl GlobInputs {
 
 /// The parsed values of all filters in a query.
 #[derive(Default)]
-struct FilterInputs {
+struct QueryFilterValues {
     kinds: Vec<ChunkKind>,
     not_kinds: Vec<ChunkKind>,
     only: ClassSet,
     not_only: ClassSet,
     langs: Vec<String>,
     not_langs: Vec<String>,
-    paths: Vec<GlobInput>,
-    not_paths: Vec<GlobInput>,
+    paths: Vec<GivenGlob>,
+    not_paths: Vec<GivenGlob>,
     symbols: Vec<String>,
     not_symbols: Vec<String>,
     tags: Vec<String>,
@@ -240,14 +240,14 @@ struct FilterInputs {
     before: Option<i64>,
 }
 
-impl FilterInputs {
+impl QueryFilterValues {
     /// Parses the value of a filter and adds it. The error is the reason why the value is invalid.
     fn add_term(&mut self, term: &FilterTerm, now: &Zoned, dir: &CallerDir) -> Result<(), String> {
         let value = term.value.as_str();
         let not = term.is_negated;
         match term.key {
             FilterKey::Path => {
-                let glob = GlobInput::new(value, dir)?;
+                let glob = GivenGlob::new(value, dir)?;
                 compile_given_globs([&glob])?;
                 pick_list(not, &mut self.paths, &mut self.not_paths).push(glob);
             }
@@ -333,8 +333,8 @@ fn param_error(refused: memod_memory::RefusedValue) -> RpcError {
 impl ScopeFilters {
     fn from_params(
         params: &SearchParams,
-        paths: GlobInputs,
-        typed: FilterInputs,
+        paths: ParamGlobs,
+        typed: QueryFilterValues,
         now: &Zoned,
     ) -> RpcResult<Self> {
         let (since, until) =
@@ -420,8 +420,8 @@ fn restrict_langs(index: &mut SearchFilter, langs: Vec<String>) {
     }
 }
 
-fn compile_given_globs<'a>(globs: impl IntoIterator<Item = &'a GlobInput>) -> Result<PathGlobs, String> {
-    let given: Vec<&GlobInput> = globs.into_iter().collect();
+fn compile_given_globs<'a>(globs: impl IntoIterator<Item = &'a GivenGlob>) -> Result<PathGlobs, String> {
+    let given: Vec<&GivenGlob> = globs.into_iter().collect();
     let globs: Vec<String> = given.iter().map(|glob| glob.from_root.clone()).collect();
     let glob_bytes: usize = globs.iter().map(String::len).sum();
     if glob_bytes > MOST_GLOB_BYTES {

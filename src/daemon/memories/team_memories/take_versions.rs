@@ -40,12 +40,12 @@ pub(super) fn apply_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVers
 
 /// Applies one version during a comparison of all memories, where the later change wins. Each change of a memory has a later time
 /// than the change before, whatever the clocks were. An archived version has no time: if either version is archived, that of the
-/// server counts as later. But if the server `has_forgotten` changes, the time of an archived version is when the server stored
+/// server counts as later. But if the server `server_has_forgotten` changes, the time of an archived version is when the server stored
 /// the version, or when the memory was archived here.
 pub(super) fn apply_compared_version(
     rows: &MemoryRows<'_>,
     version: &MemoryVersion,
-    has_forgotten: bool,
+    server_has_forgotten: bool,
 ) -> JobResult<()> {
     let MemoryVersion { id, text, at: stored_at, .. } = version;
     match rows.team_versions().find_team_row(id)? {
@@ -59,8 +59,8 @@ pub(super) fn apply_compared_version(
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
             let is_ours = match (known.text.is_empty(), text.is_empty()) {
                 (false, false) => parse_updated(&known.text) > parse_updated(text),
-                (true, _) => has_forgotten && was_removed_after(rows, id, parse_updated(text))?,
-                (false, true) => has_forgotten && parse_updated(&known.text) > *stored_at,
+                (true, _) => server_has_forgotten && was_removed_after(rows, id, parse_updated(text))?,
+                (false, true) => server_has_forgotten && parse_updated(&known.text) > *stored_at,
             };
             match is_ours {
                 true => Ok(rows.outbox().requeue_change(id, Some(text), &known.text)?),

@@ -39,7 +39,7 @@ pub(in crate::daemon) struct ExchangeCursor {
     /// When an exchange was last complete, unix ms.
     pub(in crate::daemon) synced_ms: Option<i64>,
     /// Whether the server has forgotten changes that are known here, and the comparison with the server is not complete.
-    pub(in crate::daemon) has_forgotten: bool,
+    pub(in crate::daemon) server_has_forgotten: bool,
 }
 
 /// A move from one position in the exchange to a later one.
@@ -131,7 +131,9 @@ impl MemoryThread {
         self.team_write(move |rows| {
             for version in &versions {
                 match is_compared {
-                    true => take_versions::apply_compared_version(rows, version, step.from.has_forgotten)?,
+                    true => {
+                        take_versions::apply_compared_version(rows, version, step.from.server_has_forgotten)?;
+                    }
                     false => take_versions::apply_version(rows, version)?,
                 }
             }

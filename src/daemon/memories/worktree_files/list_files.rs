@@ -58,7 +58,7 @@ pub(super) fn list_files(
     progress.begin_access(&root.join(file::DIR));
     let Some((dir, stat)) = find_dir(root)? else { return Ok(FileListing::default()) };
     let (names, n_unlisted, has_temporary): (Vec<String>, usize, bool) =
-        match last.and_then(|look| look.known_names(&stat)) {
+        match last.and_then(|files| files.known_names(&stat)) {
             Some((names, n_unlisted)) => (names, n_unlisted, false),
             None => {
                 let DirNames { ids, others, n_unlisted, has_temporary } = read_names(&dir, progress)?;
@@ -66,7 +66,7 @@ pub(super) fn list_files(
             }
         };
     progress.end_access(); // the sets below take time without an access to the file system
-    let [without_memory, skipped] = last.map(|look| look.split_without_memory(&names)).unwrap_or_default();
+    let [without_memory, skipped] = last.map(|files| files.split_without_memory(&names)).unwrap_or_default();
     // Files that were skipped last time are examined now, up to the limit.
     let skipped: BTreeSet<String> =
         skipped.into_iter().skip(MOST_WITHOUT_MEMORY.saturating_sub(without_memory.len())).cloned().collect();

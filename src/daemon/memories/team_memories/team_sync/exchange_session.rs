@@ -148,8 +148,8 @@ async fn find_start_cursor(
     if !has_any || has_mark && has_sent {
         return Ok(place);
     }
-    let has_forgotten = !has_sent || place.mark.seq > 0;
-    compare_with_server(shared, server, place, has_forgotten).await
+    let server_has_forgotten = !has_sent || place.mark.seq > 0;
+    compare_with_server(shared, server, place, server_has_forgotten).await
 }
 
 fn ended_error(membership: &TeamMembership) -> TeamError {
@@ -264,18 +264,18 @@ async fn send_some(
 }
 
 /// Compares all memories of the team with the server, and queues those that the server lacks. Needed if the server is new or has
-/// forgotten changes (`has_forgotten`), or if this database lost its position. Until the comparison is complete, the stored
+/// forgotten changes (`server_has_forgotten`), or if this database lost its position. Until the comparison is complete, the stored
 /// position is the beginning, so that a killed comparison starts over. Returns the new position.
 async fn compare_with_server(
     shared: &Arc<Shared>,
     server: &TeamServer,
     mut place: ExchangeCursor,
-    has_forgotten: bool,
+    server_has_forgotten: bool,
 ) -> Result<ExchangeCursor, TeamError> {
     tracing::info!("all memories of the team are compared with the server");
-    if has_forgotten {
+    if server_has_forgotten {
         place = shared.memories.rename_client(place).await.map_err(local_error)?;
-        let to = ExchangeCursor { mark: VersionMark::default(), has_forgotten: true, ..place.clone() };
+        let to = ExchangeCursor { mark: VersionMark::default(), server_has_forgotten: true, ..place.clone() };
         place = shared
             .memories
             .store_cursor_step(ExchangeCursorStep { from: place, to })
@@ -296,6 +296,6 @@ async fn compare_with_server(
         }
     }
     shared.memories.queue_missing_memories(known).await.map_err(local_error)?;
-    let to = ExchangeCursor { mark, has_forgotten: false, ..place.clone() };
+    let to = ExchangeCursor { mark, server_has_forgotten: false, ..place.clone() };
     shared.memories.store_cursor_step(ExchangeCursorStep { from: place, to }).await.map_err(local_error)
 }

@@ -61,7 +61,7 @@ pub(crate) fn asks_for_any_document(word: &str) -> bool {
 
 /// Returns whether the words of a query, as typed, are a question that a document answers: how a user does something, what a thing
 /// is, or where something is documented.
-pub(super) fn is_guide_question(raw: &[&str]) -> bool {
+pub(super) fn is_documentation_question(raw: &[&str]) -> bool {
     let words: Vec<String> = raw
         .iter()
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
@@ -129,7 +129,7 @@ mod tests {
     fn questions_of_users() {
         let check = |question: &str, expected: bool| {
             let words: Vec<&str> = question.split_whitespace().collect();
-            assert_eq!(is_guide_question(&words), expected, "{question}");
+            assert_eq!(is_documentation_question(&words), expected, "{question}");
         };
         for question in [
             "how do I install it",

@@ -1,4 +1,4 @@
-//! Determines how much time has certainly passed, independent of the wall clock.
+//! Determines how much time has certainly passed, although the wall clock may be wrong.
 //!
 //! A clock that is set forward, or wrong when the machine starts, must not delete memories. Memories that have expired by the
 //! clock are hidden, but archived or deleted only once the time has certainly passed. The uptime since the last reading has
@@ -17,17 +17,17 @@ const SLACK_MS: i64 = 60_000;
 /// Uptime after which a clock that was not set back counts as correct, ms.
 const TRUST_MS: i64 = 86_400_000;
 
-/// The key in `meta` of the state of the clock.
+/// The key in `meta` of the state of the wall clock.
 const CLOCK_KEY: &str = "time";
 
 row_handle! {
-    /// The time that has certainly passed.
-    pub(crate) struct ClockRows { meta: MetaRows }
+    /// The stored readings of the wall clock, and the time that has certainly passed.
+    pub(crate) struct WallClockRows { meta: MetaRows }
 }
 
-/// The state of the clock at the last reading; times are unix ms.
+/// The state of the wall clock at the last reading; times are unix ms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ClockState {
+pub(crate) struct WallClockState {
     /// The time that has certainly come.
     passed: i64,
     /// The time of the clock.
@@ -42,7 +42,7 @@ pub(crate) struct ClockState {
     claimed_for: i64,
 }
 
-impl ClockState {
+impl WallClockState {
     /// Returns the state at the first reading; `passed` is a time that has certainly come.
     fn new(passed: i64, clock: i64, uptime: &MachineUptime) -> Self {
         let (boot, uptime) = (uptime.boot.clone(), uptime.ms);
@@ -72,7 +72,7 @@ impl ClockState {
     }
 }
 
-impl ClockRows<'_> {
+impl WallClockRows<'_> {
     /// Reads the clock, stores its state, and returns the time that has certainly come, unix ms.
     ///
     /// # Errors
@@ -112,13 +112,15 @@ impl ClockRows<'_> {
     }
 
     /// Returns the state of the clock now, which is not stored.
-    fn compute_clock_state(&self, uptime: &MachineUptime) -> Result<ClockState, DatabaseError> {
-        let known =
-            self.meta().read_meta(CLOCK_KEY)?.and_then(|json| serde_json::from_str::<ClockState>(&json).ok());
+    fn compute_clock_state(&self, uptime: &MachineUptime) -> Result<WallClockState, DatabaseError> {
+        let known = self
+            .meta()
+            .read_meta(CLOCK_KEY)?
+            .and_then(|json| serde_json::from_str::<WallClockState>(&json).ok());
         Ok(match known {
             Some(known) => known.advance_to(self.access.now_ms(), uptime),
             // An older schema has no state; only its latest write is known.
-            None => ClockState::new(
+            None => WallClockState::new(
                 self.last_written()?.unwrap_or(self.access.now_ms()),
                 self.access.now_ms(),
                 uptime,
@@ -142,13 +144,13 @@ mod tests {
     /// Processes readings `(boot, hours of uptime, hours on the clock)`; returns the hours that have passed.
     fn check(looks: &[(&str, i64, i64)], expected: &[i64]) {
         let uptime = |boot: &str, hours| MachineUptime { boot: boot.to_owned(), ms: hours * HOUR };
-        let mut time: Option<ClockState> = None;
+        let mut time: Option<WallClockState> = None;
         let passed: Vec<i64> = looks
             .iter()
             .map(|&(boot, up, clock)| {
                 let next = match time.take() {
                     Some(time) => time.advance_to(clock * HOUR, &uptime(boot, up)),
-                    None => ClockState::new(clock * HOUR, clock * HOUR, &uptime(boot, up)),
+                    None => WallClockState::new(clock * HOUR, clock * HOUR, &uptime(boot, up)),
                 };
                 time.insert(next).passed / HOUR
             })

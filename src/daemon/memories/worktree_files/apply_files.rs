@@ -37,7 +37,7 @@ const ATTEMPTS: usize = 8;
 impl MemoryThread {
     /// Returns the number of a worktree as of the last time that its files were read.
     pub(super) fn last_worktree(&self, layout: &RepoLayout) -> i64 {
-        self.files.find_worktree_files(&worktree_key(layout)).map_or(UNKNOWN_WORKTREE, |look| look.worktree)
+        self.files.find_worktree_files(&worktree_key(layout)).map_or(UNKNOWN_WORKTREE, |files| files.worktree)
     }
 
     /// Makes the rows of shared memories equal to the files of a worktree, and returns the number of the worktree. Archives
@@ -59,18 +59,18 @@ impl MemoryThread {
             let read_when = counters.state_of(&key);
             let generation = self.generation.load(Ordering::Acquire);
             let read_at_ns = now_ms().saturating_mul(1_000_000);
-            let known = self.files.find_worktree_files(&key).filter(|look| look.generation == generation);
+            let known = self.files.find_worktree_files(&key).filter(|files| files.generation == generation);
             let mut failure = None;
             let seen = list_and_read_changed_files(layout, known.as_deref(), progress);
             progress.end_access();
             let state = counters.note_listing(&key);
             let is_current = gone.is_empty()
-                && known.as_ref().is_some_and(|look| look.is_current(state, links, &counters));
+                && known.as_ref().is_some_and(|files| files.is_current(state, links, &counters));
             let seen = match seen {
                 Ok((listed, None)) if is_current => {
                     let failure = listed.explain_failure();
                     self.files.log_failure(&key, failure.as_ref());
-                    return Ok((known.map_or(UNKNOWN_WORKTREE, |look| look.worktree), failure));
+                    return Ok((known.map_or(UNKNOWN_WORKTREE, |files| files.worktree), failure));
                 }
                 Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
                 Err(error) => {
@@ -83,7 +83,7 @@ impl MemoryThread {
                 names: listed.as_ref().map(|listed: &FileListing| listed.all_names().cloned().collect()),
                 has_same_sides: listed
                     .as_ref()
-                    .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
+                    .is_none_or(|listed| known.as_ref().is_some_and(|files| files.has_same_sides(listed))),
                 completes_changes: listed
                     .as_ref()
                     .is_some_and(|listed| known.is_none() || listed.has_temporary),
@@ -129,9 +129,9 @@ impl MemoryThread {
         let (key, counters) = (worktree_key(layout), self.files.counters());
         let mut edits = LastEdits::new();
         for _ in 0..ATTEMPTS {
-            let (read_when, n_looks) = (counters.state_of(&key), counters.n_listings(&key));
+            let (read_when, n_listings) = (counters.state_of(&key), counters.n_listings(&key));
             let generation = self.generation.load(Ordering::Acquire);
-            let known = self.files.find_worktree_files(&key).filter(|look| look.generation == generation);
+            let known = self.files.find_worktree_files(&key).filter(|files| files.generation == generation);
             let (listed, read) =
                 list_and_read_changed_files(layout, known.as_deref(), &FileAccessProgress::default())
                     .map_err(|error| RpcError::new(code::IO, error.to_string()))?;
@@ -143,7 +143,7 @@ impl MemoryThread {
             }
             let saved_files =
                 WorktreeFiles { completes_changes: recovers, ..WorktreeFiles::new(layout, saved, &edits) };
-            match self.apply_to_rows(saved_files, read_when, Some(n_looks))? {
+            match self.apply_to_rows(saved_files, read_when, Some(n_listings))? {
                 ApplyOutcome::Applied(taken) => return Ok(taken.worktree != UNKNOWN_WORKTREE),
                 ApplyOutcome::ReadAgain => {}
                 ApplyOutcome::LacksEdits(files) => {
@@ -155,18 +155,20 @@ impl MemoryThread {
     }
 
     /// Applies files to the rows, unless files were written or stored since the read, or a request has listed the files since: the
-    /// number of listings is no longer `n_looks`.
+    /// number of listings is no longer `n_listings`.
     fn apply_to_rows(
         &self,
         read_files: WorktreeFiles,
         read_when: FilesState,
-        n_looks: Option<u64>,
+        n_listings: Option<u64>,
     ) -> RpcResult<ApplyOutcome> {
         let counters = self.files.counters();
         let answer = self
             .send_job(move |store| -> JobResult<ApplyOutcome> {
                 if counters.state_of(&read_files.key) != read_when
-                    || n_looks.is_some_and(|n_looks| !counters.begin_applying(&read_files.key, n_looks))
+                    || n_listings.is_some_and(|n_listings| {
+                        !counters.try_begin_applying_files(&read_files.key, n_listings)
+                    })
                 {
                     return Ok(ApplyOutcome::ReadAgain); // the files may have been read before the change
                 }
@@ -201,13 +203,13 @@ fn list_and_read_changed_files(
         .map_err(io::Error::other)
         .at("find the memories outside the sparse checkout in", root)?;
     outside.add_to(&mut listed);
-    if last.is_some_and(|look| look.is_unchanged_in(&listed)) {
+    if last.is_some_and(|files| files.is_unchanged_in(&listed)) {
         return Ok((listed, None));
     }
-    let same_sides = last.filter(|look| look.has_same_sides(&listed));
+    let same_sides = last.filter(|files| files.has_same_sides(&listed));
     let changed = listed.files.iter();
     let changed =
-        changed.filter(|(name, stat)| same_sides.is_none_or(|look| !look.is_unchanged_file(name, stat)));
+        changed.filter(|(name, stat)| same_sides.is_none_or(|files| !files.is_unchanged_file(name, stat)));
     let changed: Vec<(String, Stat)> = changed.map(|(name, stat)| (name.clone(), *stat)).collect();
     let mut states = Vec::new();
     for (name, stat) in changed {
@@ -221,7 +223,8 @@ fn list_and_read_changed_files(
         };
         if let Ok(MemoryFileSnapshot { memories: MemoriesInFile::Versions(_), .. }) = &state {
             listed.without_memory.remove(&name);
-        } else if listed.is_over_limit_with(&name) && last.is_none_or(|look| !look.contained_memory(&name)) {
+        } else if listed.is_over_limit_with(&name) && last.is_none_or(|files| !files.contained_memory(&name))
+        {
             listed.files.remove(&name);
             listed.skipped.insert(name);
             continue;
@@ -426,7 +429,7 @@ impl WorktreeFiles {
                 true => Ok(rows.file_updates().apply_files(&changed, &gone)?),
                 false => Ok(rows.file_updates().apply_files_without_links(&changed, &gone)?),
             })?;
-            counters.note_applied(&self.key);
+            counters.note_files_applied(&self.key);
         } else if links
             && !counters.is_linked(worktree)
             && !store.read(now_ms, |rows| Ok(rows.file_links().are_links_current()?))?

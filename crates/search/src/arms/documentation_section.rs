@@ -9,13 +9,13 @@ use memod_index_db::IndexReader;
 use crate::candidates::chunk_candidate::ChunkCandidate;
 use crate::candidates::ranked::RankedCandidate;
 use crate::query::Query;
-use crate::query::guide_question::asks_for_any_document;
+use crate::query::documentation_question::asks_for_any_document;
 
 /// Returns the best section that has more of the question than it lacks, by the rarity of the words; `None` if there is none.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub(crate) fn find_guide_section(
+pub(crate) fn find_documentation_section(
     reader: &IndexReader,
     query: &Query,
     idf_of_words: &[f64],
