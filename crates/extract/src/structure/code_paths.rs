@@ -1,4 +1,6 @@
-//! Reads types and expressions of languages without type rules of their own from their text: `List<Order>`, `repo.find(1)?.total`.
+//! Reads types and expressions from the text of languages that have no type rules of their own here.
+//!
+//! Types are such as `List<Order>`, expressions such as `repo.find(1)?.total`.
 
 use memod_base::types::last_part;
 

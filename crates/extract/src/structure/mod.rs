@@ -76,6 +76,15 @@ pub(super) struct FoundUse<'a> {
 
 impl FoundUse<'_> {
     /// Returns whether the name is that of a definition, and no use. `cart.onPaid = () => {}` defines a member and uses the field of that
+    /// Returns whether the use means a local variable.
+    fn is_local(&self, locals: &LocalNames<'_, '_>) -> bool {
+        let is_bound = || {
+            locals.is_bound(&self.name, self.at, self.is_value)
+                || self.role != UseRole::Call && locals.is_bound_value(&self.name, self.at)
+        };
+        matches!(self.receiver, FoundReceiver::None) && is_bound()
+    }
+
     /// name.
     fn is_defined_at(&self, names: &HashSet<usize>) -> bool {
         let sets_member = self.is_value && matches!(self.receiver, FoundReceiver::Named(_));
@@ -280,13 +289,7 @@ impl<'a> FoundNames<'a> {
         let mut names = NumberedNames::default();
         for found in self.uses {
             let within = around.innermost_definition(found.at);
-            let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
-            let is_bound = || {
-                locals.is_bound(&found.name, found.at, found.is_value)
-                    || found.role != UseRole::Call && locals.is_bound_value(&found.name, found.at)
-            };
-            let is_local = has_no_receiver && is_bound();
-            if is_local || found.is_defined_at(&own_names) || scripts.hides_name_of(&found) {
+            if found.is_local(&locals) || found.is_defined_at(&own_names) || scripts.hides_name_of(&found) {
                 continue;
             }
             if structure.uses.len() >= MAX_USES {

@@ -122,21 +122,6 @@ impl Resolver<'_> {
         (is_certain, found)
     }
 
-    /// Returns the declarations of a type that its path means in its place, or that are known before; `None` if they are not known,
-    /// or names alone are compared in its language.
-    pub(super) fn known_types(&self, type_name: &TypeName) -> Option<Vec<DefinitionCandidate>> {
-        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
-        if family.is_by_name() {
-            return None;
-        }
-        if let Some(declared) = type_name.declared {
-            return (self.types_named(family, &type_name.name).len() > 1).then(|| vec![declared]);
-        }
-        let structure = self.structures.structure_of(type_name.file);
-        let place = self.place_within(type_name.file, &structure, type_name.within);
-        self.meant_types(&place, &type_name.path())
-    }
-
     /// Returns those of `members` that belong to the meant type, and those whose type is not known; members of another type
     /// with the same name are dropped. An `impl` block may be in any file, so the declarations that the name means in that
     /// file are compared.

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use memod_base::types::{DeclaredRole, FileStructure, ImportedName, LOCAL_MARK, last_part};
 
+use super::infer_types::TypeName;
 use super::split_path::{join_path, split_path};
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver};
@@ -138,6 +139,21 @@ impl Resolver<'_> {
             let structure = self.structures.structure_of(member.file);
             is_end_of(path, &split_title(member.declared_in(&structure).owner_title()).join("."))
         })
+    }
+
+    /// Returns the declarations of a type that its path means in its place, or that are known before; `None` if they are not known,
+    /// or names alone are compared in its language.
+    pub(super) fn known_types(&self, type_name: &TypeName) -> Option<Vec<DefinitionCandidate>> {
+        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
+        if family.is_by_name() {
+            return None;
+        }
+        if let Some(declared) = type_name.declared {
+            return (self.types_named(family, &type_name.name).len() > 1).then(|| vec![declared]);
+        }
+        let structure = self.structures.structure_of(type_name.file);
+        let place = self.place_within(type_name.file, &structure, type_name.within);
+        self.meant_types(&place, &type_name.path())
     }
 
     /// Returns the declared types with a name in files of a language family.
