@@ -2,7 +2,7 @@
 
 /// The text waits for a vector.
 pub(crate) const VECTOR_PENDING: i64 = 0;
-/// The text has a vector of the present model. A path of which the model knows no word has this value, too, and no vector.
+/// The text has a vector of the present model. A path without a word that the model knows has this value as well, but no vector.
 pub(crate) const HAS_VECTOR: i64 = 1;
 /// The text has no vector: it is not to be embedded, or the model knows no word of it.
 pub(crate) const WITHOUT_VECTOR: i64 = 2;

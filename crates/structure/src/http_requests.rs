@@ -31,7 +31,7 @@ const CALLS: [&str; 12] = [
     "perform",
     "path",
 ];
-/// Those among them that get a path if nothing else is said.
+/// The functions among them that send a GET unless the call names another method.
 const DEFAULT_GET: [&str; 7] = ["fetch", "request", "inject", "open", "goto", "visit", "stream"];
 /// Number of lines before and after a path on which the method of the request is looked for.
 const NEAR_LINES: usize = 2;

@@ -71,7 +71,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
     /// Records where names are known that a node binds: in a block, a clause or a function. Names at the top of a file or in a type are
     /// known to others, and are left out.
     pub(super) fn add_bindings(&mut self, node: Node<'t>, names: &[(&'a str, usize)]) {
-        // What a loop or a clause of Python binds is a variable of the function, and that of the clause up to its end.
+        // A loop or clause of Python binds a variable of the whole function; up to the end of the clause, it is the clause's own.
         let is_python = self.nodes.import_syntax == ImportSyntax::Python;
         let is_leaked = is_python && node.kind() != "for_in_clause";
         let of_function = if is_leaked { self.function_of_variable() } else { None };

@@ -115,7 +115,7 @@ impl<'a> Bindings<'a> {
     /// Returns `path` with a number behind its first name, if that is a variable at byte `at` which may be taken for another.
     pub(super) fn rename_path(&self, path: &str, at: usize) -> Option<String> {
         let first = first_name(path);
-        let variable = self.innermost(first, at)?;
+        let variable = self.find_innermost(first, at)?;
         self.mark_path(path, first, variable)
     }
 
@@ -127,7 +127,7 @@ impl<'a> Bindings<'a> {
                 .and_then(|variable| self.mark_path(name, name, variable))
                 .unwrap_or_else(|| name.to_owned())
         };
-        let around = self.innermost(name, at);
+        let around = self.find_innermost(name, at);
         let declared = self.declared_at.get(&(name, at)).copied();
         let is_leaked = declared.is_some_and(|declared| self.variables[name][declared].is_inner);
         let of_function = (is_leaked && declared != around).then(|| mark(around));
@@ -139,14 +139,14 @@ impl<'a> Bindings<'a> {
     /// Returns the expression of a value that is set at byte `at`, likewise. A parameter is not known in its own expression.
     pub(super) fn rename_expression(&self, path: &str, name: &str, at: usize) -> Option<String> {
         let first = first_name(path);
-        let mut variable = self.innermost(first, at)?;
+        let mut variable = self.find_innermost(first, at)?;
         if first == name && self.variables[first][variable].at == at {
             variable = self.variables[first][variable].outer?;
         }
         self.mark_path(path, first, variable)
     }
 
-    fn innermost(&self, name: &str, at: usize) -> Option<usize> {
+    fn find_innermost(&self, name: &str, at: usize) -> Option<usize> {
         let variables = self.variables.get(name)?;
         let last = variables.partition_point(|variable| variable.scope.start <= at).checked_sub(1);
         std::iter::successors(last, |last| variables[*last].outer)
@@ -169,8 +169,8 @@ fn remove_unbound(found: &mut Vec<FoundBinding<'_>>, unbound: &[usize]) {
     }
 }
 
-/// Marks the variables that another one of the name may be taken for: one around it or inside of it, one of the same definition, or what
-/// is outside of all functions.
+/// Marks the variables that could be confused with another of their name: one around them or inside of them, one of the same definition,
+/// or one outside of all functions.
 fn mark_hiding(variables: &mut [Variable], hides_outer: bool, around: &DefinitionIndex<'_, '_>) {
     if hides_outer {
         variables.iter_mut().for_each(|variable| variable.is_marked = true);

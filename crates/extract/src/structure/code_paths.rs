@@ -49,7 +49,7 @@ const MAX_BYTES: usize = 400;
 /// Deepest nesting of type arguments.
 const MAX_DEPTH: usize = 4;
 
-/// What the text shows of the type of a value.
+/// The type of a value, as far as the text shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ShownType {
     /// The name of the type, followed by `<` and the type of its elements if it has any.

@@ -172,8 +172,8 @@ fn c_imports(statement: &str) -> Vec<ImportedName> {
     if quote == "<" && is_standard_header(path) { Vec::new() } else { vec![create_import("", path, "")] }
 }
 
-/// Returns the name that a statement of C++ brings in, with its path as the module: `using a::Order;`, `namespace x = a::b;`; an empty name stands for
-/// all names of a namespace.
+/// Returns the import that a statement of C++ makes, `using a::Order;` or `namespace x = a::b;`. Its module is the path, and its name is
+/// empty if the statement brings in all names of a namespace.
 pub(super) fn used_namespace(statement: &str) -> Option<ImportedName> {
     let statement = statement.trim_end_matches(';');
     let (name, path) = match statement.strip_prefix("namespace") {

@@ -60,7 +60,7 @@ const MAX_USES: usize = 50_000;
 /// Longest name or receiver, in bytes.
 const MAX_NAME_BYTES: usize = 120;
 
-/// Begins a path whose first name stands before `::`, and so is the name of a module or a type, and no variable.
+/// First character of a path that the text writes with `::`. Its first name is that of a module or a type, and never a variable.
 const SCOPED_PATH: char = '\u{1}';
 
 /// A use as the walk finds it, before local names are dropped.

@@ -1,4 +1,4 @@
-//! Reads what declarations bind and of which type it is, in languages whose names are read one by one: Kotlin, C#, Swift, Scala, PHP, Ruby.
+//! Reads the names that declarations bind, and their types, in Kotlin, C#, Swift, Scala, PHP and Ruby.
 
 use tree_sitter::Node;
 
@@ -81,8 +81,8 @@ impl DeclarationReader<'_> {
         let of_type = || self.type_in(children.iter().rev().find(is_type).copied());
         let name = children.iter().find(|child| child.kind() == "identifier").copied();
         match node.kind() {
-            "class_parameter" => Some(vec![bind(name?, of_type(), Hides::Nothing)]),
-            "parameter" | "catch_block" => Some(vec![bind(name?, of_type(), Hides::All)]),
+            "class_parameter" => Some(vec![bind_name(name?, of_type(), Hides::Nothing)]),
+            "parameter" | "catch_block" => Some(vec![bind_name(name?, of_type(), Hides::All)]),
             "variable_declaration" => {
                 let around = parent?;
                 let value = || named_children(around).into_iter().next_back().filter(|last| *last != node);
@@ -95,7 +95,7 @@ impl DeclarationReader<'_> {
                     "when_subject" => (self.value_in(value()), Hides::All),
                     _ => (None, Hides::All),
                 };
-                Some(vec![bind(name?, of_type().or(of_value), hides)])
+                Some(vec![bind_name(name?, of_type().or(of_value), hides)])
             }
             "function_declaration" => {
                 let parameters =
@@ -104,7 +104,7 @@ impl DeclarationReader<'_> {
                 let body = after.iter().find(|child| child.kind() == "function_body");
                 let body = body.and_then(|body| body.named_child(0)).filter(|body| body.kind() != "block");
                 let of = self.type_in(after.iter().find(is_type).copied()).or_else(|| self.value_in(body));
-                Some(vec![result(*after.first()?, of)])
+                Some(vec![bind_result(*after.first()?, of)])
             }
             _ => None,
         }
@@ -118,13 +118,13 @@ impl DeclarationReader<'_> {
             | "declaration_pattern"
             | "declaration_expression"
             | "catch_declaration"
-            | "recursive_pattern" => Some(vec![bind(name?, self.type_in(written), Hides::All)]),
-            "implicit_parameter" => Some(vec![bind(node, None, Hides::All)]),
-            "property_declaration" => Some(vec![bind(name?, self.type_in(written), Hides::Nothing)]),
+            | "recursive_pattern" => Some(vec![bind_name(name?, self.type_in(written), Hides::All)]),
+            "implicit_parameter" => Some(vec![bind_name(node, None, Hides::All)]),
+            "property_declaration" => Some(vec![bind_name(name?, self.type_in(written), Hides::Nothing)]),
             "tuple_pattern" => {
                 let mut cursor = node.walk();
                 let names = node.children_by_field_name("name", &mut cursor);
-                Some(names.map(|name| bind(name, None, Hides::All)).collect())
+                Some(names.map(|name| bind_name(name, None, Hides::All)).collect())
             }
             "variable_declaration" => {
                 let declarators =
@@ -133,20 +133,20 @@ impl DeclarationReader<'_> {
                     let name = part.child_by_field_name("name")?;
                     let value = named_children(part).into_iter().next_back().filter(|last| *last != name);
                     let of = self.type_in(written).or_else(|| self.value_in(value));
-                    Some(bind(name, of, Hides::Mentions))
+                    Some(bind_name(name, of, Hides::Mentions))
                 });
                 Some(bound.collect())
             }
             "foreach_statement" => {
                 let of = self.type_in(written).or_else(|| self.element_in(node.child_by_field_name("right")));
                 let name = node.child_by_field_name("left").filter(|left| left.kind() == "identifier")?;
-                Some(vec![bind(name, of, Hides::All)])
+                Some(vec![bind_name(name, of, Hides::All)])
             }
             "method_declaration" => {
                 let returns = node.child_by_field_name("returns")?;
-                Some(vec![result(returns, self.type_in(Some(returns)))])
+                Some(vec![bind_result(returns, self.type_in(Some(returns)))])
             }
-            "local_function_statement" => Some(vec![result(written?, self.type_in(written))]),
+            "local_function_statement" => Some(vec![bind_result(written?, self.type_in(written))]),
             _ => None,
         }
     }
@@ -157,7 +157,7 @@ impl DeclarationReader<'_> {
             "parameter" | "lambda_parameter" => {
                 let mut names = children.iter().filter(|child| child.kind() == "simple_identifier");
                 let of_type = children.iter().rev().find(|child| child.kind().ends_with("_type"));
-                Some(vec![bind(*names.next_back()?, self.type_in(of_type.copied()), Hides::All)])
+                Some(vec![bind_name(*names.next_back()?, self.type_in(of_type.copied()), Hides::All)])
             }
             "property_declaration" => {
                 let pattern = node.child_by_field_name("name")?;
@@ -165,12 +165,12 @@ impl DeclarationReader<'_> {
                 let annotation = children.iter().find(|child| child.kind() == "type_annotation").copied();
                 let value = node.child_by_field_name("value");
                 let of = self.type_in(annotation).or_else(|| self.value_in(value));
-                Some(vec![bind(name, of, Hides::Mentions)])
+                Some(vec![bind_name(name, of, Hides::Mentions)])
             }
             "for_statement" => {
                 let name = node.child_by_field_name("item")?.child_by_field_name("bound_identifier")?;
                 let of = self.element_in(node.child_by_field_name("collection"));
-                Some(vec![bind(name, of, Hides::All)])
+                Some(vec![bind_name(name, of, Hides::All)])
             }
             "if_statement" | "guard_statement" | "while_statement" => {
                 let mut cursor = node.walk();
@@ -179,7 +179,7 @@ impl DeclarationReader<'_> {
                 while is_open && !matches!(cursor.node().kind(), "statements" | "else") {
                     let child = cursor.node();
                     match cursor.field_name() {
-                        Some("bound_identifier") => found.push(bind(child, None, Hides::Mentions)),
+                        Some("bound_identifier") => found.push(bind_name(child, None, Hides::Mentions)),
                         _ if child.kind() == "type_annotation" => {
                             found.iter_mut().next_back()?.of = self.type_in(Some(child));
                         }
@@ -202,12 +202,12 @@ impl DeclarationReader<'_> {
                     inner.filter(|_| of_type.is_some())?.child_by_field_name("bound_identifier")
                 })?;
                 let is_loop = parent.is_some_and(|around| around.kind() == "for_statement");
-                (!is_loop).then(|| vec![bind(name, self.type_in(of_type), Hides::Mentions)])
+                (!is_loop).then(|| vec![bind_name(name, self.type_in(of_type), Hides::Mentions)])
             }
             "function_declaration" | "protocol_function_declaration" => {
                 let is_type = |child: &&Node<'_>| child.kind().ends_with("_type");
                 let of_type = children.iter().find(is_type).copied();
-                Some(vec![result(of_type?, self.type_in(of_type))])
+                Some(vec![bind_result(of_type?, self.type_in(of_type))])
             }
             _ => None,
         }
@@ -217,16 +217,16 @@ impl DeclarationReader<'_> {
         let written = node.child_by_field_name("type");
         let name = node.child_by_field_name("name").filter(|name| name.kind() == "identifier");
         match node.kind() {
-            "class_parameter" => Some(vec![bind(name?, self.type_in(written), Hides::Nothing)]),
-            "parameter" | "binding" => Some(vec![bind(name?, self.type_in(written), Hides::All)]),
+            "class_parameter" => Some(vec![bind_name(name?, self.type_in(written), Hides::Nothing)]),
+            "parameter" | "binding" => Some(vec![bind_name(name?, self.type_in(written), Hides::All)]),
             "val_declaration" | "var_declaration" => {
-                Some(vec![bind(name?, self.type_in(written), Hides::Mentions)])
+                Some(vec![bind_name(name?, self.type_in(written), Hides::Mentions)])
             }
             "val_definition" | "var_definition" => {
                 let pattern = node.child_by_field_name("pattern")?;
                 let of = self.type_in(written).or_else(|| self.value_in(node.child_by_field_name("value")));
                 Some(match pattern.kind() {
-                    "identifier" => vec![bind(pattern, of, Hides::Mentions)],
+                    "identifier" => vec![bind_name(pattern, of, Hides::Mentions)],
                     _ => self.read_pattern(pattern),
                 })
             }
@@ -235,23 +235,23 @@ impl DeclarationReader<'_> {
                 let is_set = text_of(node, self.text).contains(" = ");
                 let of = if is_set { self.value_in(value) } else { self.element_in(value) };
                 Some(match pattern.kind() {
-                    "identifier" => vec![bind(pattern, of, Hides::All)],
+                    "identifier" => vec![bind_name(pattern, of, Hides::All)],
                     _ => self.read_pattern(pattern),
                 })
             }
             "lambda_expression" => {
                 let name = node.child_by_field_name("parameters").filter(|name| name.kind() == "identifier");
-                Some(vec![bind(name?, None, Hides::All)])
+                Some(vec![bind_name(name?, None, Hides::All)])
             }
             "typed_pattern" => {
-                Some(vec![bind(node.child_by_field_name("pattern")?, self.type_in(written), Hides::All)])
+                Some(vec![bind_name(node.child_by_field_name("pattern")?, self.type_in(written), Hides::All)])
             }
             "case_clause" => Some(self.read_pattern(node.child_by_field_name("pattern")?)),
             "function_definition" | "function_declaration" => {
                 let returned = node.child_by_field_name("return_type");
                 let body = node.child_by_field_name("body");
                 let of = self.type_in(returned).or_else(|| self.value_in(body));
-                Some(vec![result(returned.or(body)?, of)])
+                Some(vec![bind_result(returned.or(body)?, of)])
             }
             _ => None,
         }
@@ -264,7 +264,7 @@ impl DeclarationReader<'_> {
             let Some(node) = open.pop() else { break };
             match node.kind() {
                 "identifier" if text_of(node, self.text).starts_with(char::is_lowercase) => {
-                    found.push(bind(node, None, Hides::All));
+                    found.push(bind_name(node, None, Hides::All));
                 }
                 // A typed variable is read as a node of its own.
                 "typed_pattern" | "field_expression" | "stable_identifier" => {}
@@ -278,19 +278,21 @@ impl DeclarationReader<'_> {
         let written = node.child_by_field_name("type");
         let name = node.child_by_field_name("name").and_then(variable_name);
         match node.kind() {
-            "simple_parameter" => Some(vec![bind(name?, self.type_in(written), Hides::Nothing)]),
+            "simple_parameter" => Some(vec![bind_name(name?, self.type_in(written), Hides::Nothing)]),
             "property_promotion_parameter" => {
-                let own = bind(name?, self.type_in(written), Hides::Nothing);
-                let field =
-                    BoundName { is_own_field: true, ..bind(name?, self.type_in(written), Hides::Nothing) };
+                let own = bind_name(name?, self.type_in(written), Hides::Nothing);
+                let field = BoundName {
+                    is_own_field: true,
+                    ..bind_name(name?, self.type_in(written), Hides::Nothing)
+                };
                 Some(vec![own, field])
             }
-            "catch_clause" => Some(vec![bind(name?, self.type_in(written), Hides::Nothing)]),
+            "catch_clause" => Some(vec![bind_name(name?, self.type_in(written), Hides::Nothing)]),
             "property_declaration" => {
                 let elements =
                     named_children(node).into_iter().filter(|part| part.kind() == "property_element");
                 let names = elements.filter_map(|part| variable_name(part.child_by_field_name("name")?));
-                Some(names.map(|name| bind(name, self.type_in(written), Hides::Nothing)).collect())
+                Some(names.map(|name| bind_name(name, self.type_in(written), Hides::Nothing)).collect())
             }
             "assignment_expression" => {
                 let left = node.child_by_field_name("left")?;
@@ -299,21 +301,22 @@ impl DeclarationReader<'_> {
                     let object = left.child_by_field_name("object")?;
                     let name = left.child_by_field_name("name")?;
                     let is_own = text_of(object, self.text) == "$this";
-                    return is_own
-                        .then(|| vec![BoundName { is_own_field: true, ..bind(name, of, Hides::Nothing) }]);
+                    return is_own.then(|| {
+                        vec![BoundName { is_own_field: true, ..bind_name(name, of, Hides::Nothing) }]
+                    });
                 }
-                Some(vec![bind(variable_name(left)?, of, Hides::Nothing)])
+                Some(vec![bind_name(variable_name(left)?, of, Hides::Nothing)])
             }
             "foreach_statement" => {
                 let children = named_children(node);
                 let element = children.get(1)?;
                 let element = if element.kind() == "pair" { element.named_child(1)? } else { *element };
                 let of = self.element_in(children.first().copied());
-                Some(vec![bind(variable_name(element)?, of, Hides::Nothing)])
+                Some(vec![bind_name(variable_name(element)?, of, Hides::Nothing)])
             }
             "method_declaration" | "function_definition" => {
                 let returned = node.child_by_field_name("return_type")?;
-                Some(vec![result(returned, self.type_in(Some(returned)))])
+                Some(vec![bind_result(returned, self.type_in(Some(returned)))])
             }
             _ => None,
         }
@@ -329,31 +332,31 @@ impl DeclarationReader<'_> {
             | "left_assignment_list"
             | "exception_variable" => {
                 let names = named_children(node).into_iter().filter(|part| part.kind() == "identifier");
-                Some(names.map(|name| bind(name, None, Hides::All)).collect())
+                Some(names.map(|name| bind_name(name, None, Hides::All)).collect())
             }
             "optional_parameter"
             | "splat_parameter"
             | "hash_splat_parameter"
             | "keyword_parameter"
-            | "block_parameter" => Some(vec![bind(name?, None, Hides::All)]),
+            | "block_parameter" => Some(vec![bind_name(name?, None, Hides::All)]),
             "keyword_pattern" => {
                 let name = node.child_by_field_name("value").filter(|value| value.kind() == "identifier");
-                Some(vec![bind(name?, None, Hides::All)])
+                Some(vec![bind_name(name?, None, Hides::All)])
             }
             "for" => {
                 let name = node.child_by_field_name("pattern").filter(|name| name.kind() == "identifier")?;
                 let of =
                     node.child_by_field_name("value").and_then(|value| self.element_in(value.named_child(0)));
-                Some(vec![bind(name, of, Hides::All)])
+                Some(vec![bind_name(name, of, Hides::All)])
             }
             "assignment" | "operator_assignment" => {
                 let left = node.child_by_field_name("left")?;
                 let of = self.value_in(node.child_by_field_name("right"));
                 match left.kind() {
-                    "identifier" => Some(vec![bind(left, of, Hides::Mentions)]),
-                    "constant" => Some(vec![bind(left, of, Hides::Nothing)]),
+                    "identifier" => Some(vec![bind_name(left, of, Hides::Mentions)]),
+                    "constant" => Some(vec![bind_name(left, of, Hides::Nothing)]),
                     "instance_variable" => {
-                        Some(vec![BoundName { is_own_field: true, ..bind(left, of, Hides::Nothing) }])
+                        Some(vec![BoundName { is_own_field: true, ..bind_name(left, of, Hides::Nothing) }])
                     }
                     _ => None,
                 }
@@ -363,11 +366,11 @@ impl DeclarationReader<'_> {
     }
 }
 
-fn bind(name: Node<'_>, of: Option<ShownType>, hides: Hides) -> BoundName<'_> {
+fn bind_name(name: Node<'_>, of: Option<ShownType>, hides: Hides) -> BoundName<'_> {
     BoundName { name, is_result: false, is_own_field: false, of, hides }
 }
 
-fn result(at: Node<'_>, of: Option<ShownType>) -> BoundName<'_> {
+fn bind_result(at: Node<'_>, of: Option<ShownType>) -> BoundName<'_> {
     BoundName { name: at, is_result: true, is_own_field: false, of, hides: Hides::Nothing }
 }
 

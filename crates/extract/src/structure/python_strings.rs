@@ -171,7 +171,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         is_with && value.is_none_or(|value| self.expression_path(value, MAX_RECEIVER_PARTS).is_none())
     }
 
-    /// Records that an assignment to a variable has no known type, unless it sets `None` or a literal, which only stands for a later value.
+    /// Records that a variable is set to a value of no known type. An assignment of `None` or of a literal is left out, because a later one
+    /// usually sets the real value.
     pub(super) fn add_open_value(&mut self, node: Node<'t>) {
         let set = |field| node.child_by_field_name(field);
         let name = ["left", "name"].into_iter().find_map(set).filter(|name| name.kind() == "identifier");

@@ -10,7 +10,7 @@ use super::locals::{DefinitionIndex, LocalNames};
 use super::{FoundValue, MAX_USES, NumberedNames, SCOPED_PATH};
 use crate::chunks::cut_text::LineIndex;
 
-/// What is known of the places of values.
+/// Lists values by means of what the file says about their places.
 pub(super) struct ValueWriter<'w, 'a, 'o> {
     pub(super) locals: &'w LocalNames<'a, 'o>,
     pub(super) bindings: &'w Bindings<'a>,

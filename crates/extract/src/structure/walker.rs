@@ -332,7 +332,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
         }
     }
 
-    /// Returns the receiver for a path whose first name stands before `::`.
+    /// Returns the receiver for a path that the text writes with `::`.
     pub(super) fn receiver_of_scoped(&self, path: String) -> FoundReceiver {
         match self.receiver_of_path(path) {
             FoundReceiver::Named(path) if !path.starts_with(SCOPED_PATH) => {

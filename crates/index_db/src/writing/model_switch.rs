@@ -22,8 +22,8 @@ const NEXT_MODEL: &str = "next_model";
 /// Present if a user chose the model: then it stays when another version of memod has another default.
 const IS_CHOSEN: &str = "model_is_chosen";
 
-/// Returns the SQL condition on a chunk `c` that it is to be embedded. A chunk without a vector may be one of which the present model
-/// knows no word; such a chunk has a row in `embedding`.
+/// Returns the SQL condition for a chunk `c` that needs a vector. A chunk without one that has a row in `embedding` needs it, too: only
+/// the present model knew none of its words.
 fn is_embedded_condition() -> String {
     format!(
         "(c.vec_state != {WITHOUT_VECTOR} OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))"

@@ -1,4 +1,4 @@
-//! Tells which files an import may bring names from, by the parts of their paths and by their packages.
+//! Finds the files from which an import may bring names, by the parts of their paths and by their packages.
 
 use std::collections::HashSet;
 

@@ -12,7 +12,7 @@ use super::path_index::{FileNumber, PathIndex};
 use super::structure_store::{DefinitionCandidate, StructureStore};
 use super::use_place::LanguageFamily;
 
-/// Maximum number of definitions in the sets that a cache holds; then it starts anew.
+/// Maximum number of definitions in all sets of a cache. A cache with more is emptied.
 const MOST_HELD: usize = 100_000;
 
 /// A definition with the structure of its file.
@@ -109,7 +109,7 @@ impl CandidateSet {
     }
 
     /// Returns the set of only the definitions of a kind; `None` if all are of it.
-    pub(super) fn restrict(&self, kind: CandidateKind) -> Option<Rc<Self>> {
+    pub(super) fn restrict_to_kind(&self, kind: CandidateKind) -> Option<Rc<Self>> {
         let known = self.restricted.borrow().get(&kind).cloned();
         known.unwrap_or_else(|| {
             let both = self.all.iter().zip(&self.families);

@@ -45,7 +45,7 @@ impl Resolver<'_> {
             }
         }
         used.sort_by_key(|(width, ..)| *width);
-        // What a function brings in goes before what is around it.
+        // The `using` statements of a function hide those around it.
         let (inner, outer): (Vec<_>, Vec<_>) = used.iter().partition(|(width, ..)| *width < u32::MAX);
         let of = |used: &[&(u32, String, bool)], is_opened: bool| -> Vec<String> {
             used.iter().filter(|(.., opened)| *opened == is_opened).map(|(_, key, _)| key.clone()).collect()

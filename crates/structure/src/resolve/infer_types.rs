@@ -41,7 +41,7 @@ pub(super) struct TypeName {
     pub(super) file: FileNumber,
     /// Index of the definition around the name in that file; `None` at the top.
     pub(super) within: Option<u32>,
-    /// The declaration of the type, if the name stands for the type around it.
+    /// The declaration of the type, if the name means the type around the place.
     pub(super) declared: Option<DefinitionCandidate>,
 }
 
@@ -200,7 +200,7 @@ impl Resolver<'_> {
                 values.retain(|value| !value.is_narrowed);
                 self.common_type(place, &values)
             }
-            // What is outside of the function is hidden.
+            // The variable hides a constant of this name.
             None if name.contains(LOCAL_MARK) => None,
             None => self.type_of_constant(place, None, name),
         }

@@ -88,7 +88,7 @@ impl Resolver<'_> {
     /// Returns a resolver with only the candidates of a kind; `None` if all candidates are of it. It lacks the aliases, because they
     /// only select the uses.
     fn restrict_candidates(&self, kind: CandidateKind) -> Option<Self> {
-        let candidates = self.candidates.restrict(kind)?;
+        let candidates = self.candidates.restrict_to_kind(kind)?;
         Some(Self { candidates, aliases: KnownAliases::default(), ..*self })
     }
 }

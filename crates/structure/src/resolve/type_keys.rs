@@ -12,7 +12,7 @@ use super::split_path::{join_path, split_path};
 use super::use_place::{LanguageFamily, UsePlace};
 use super::{DefinitionCandidate, FileNumber, Resolver};
 
-/// Maximum number of types of one name that are told apart.
+/// Maximum number of types of one name that are compared by their keys.
 const MOST_TYPES: usize = 200;
 
 /// The types of one name by their keys.

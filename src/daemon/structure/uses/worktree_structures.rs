@@ -74,7 +74,7 @@ pub(super) struct WorktreeStructures<'a> {
     cut_contents: Vec<u32>,
     /// Why an answer lacks something.
     cut: Cell<Option<&'static str>>,
-    /// What was not looked at when the deadline passed, and whether that is counted.
+    /// The part that was not finished when the deadline passed, and whether its size is given.
     stopped: RefCell<Option<(String, bool)>>,
     resolution_cache: ResolutionCache,
     /// The definitions of each large file by their own names.
