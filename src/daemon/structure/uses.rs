@@ -41,7 +41,7 @@ use self::changed_definitions::{ChangedDefinitions, explain_removed_name, find_c
 use self::companions::find_memories_and_commits;
 use self::find_uses::ResolvedUse;
 use self::question_targets::{WholeFiles, find_targets};
-use self::unsearched_files::find_unsearched_files;
+use self::unsearched_files::{find_files_read_as_text, find_unsearched_files};
 use self::worktree_structures::{BUDGET, WorktreeStructures};
 use crate::daemon::request::fresh_snapshot::{
     SnapshotRequest, question_deadline, request_deadline, run_on_snapshot,
@@ -221,12 +221,14 @@ fn find_refs_at(
                 true => find_unsearched_files(reader, (at, &dir), &structures, &targets.declared)?,
                 false => Default::default(),
             };
+            let as_text = find_files_read_as_text(&structures, &targets.declared)?;
             let too_many = targets.why_left_out().filter(|_| !structures.has_stopped());
             let cut = too_many.or_else(|| structures.why_cut());
-            Ok((targets, counts, found, entries, cut, unsearched))
+            Ok((targets, counts, found, entries, cut, (unsearched, as_text)))
         })
     });
-    let (targets, counts, found, entries, cut, (unsearched, n_more_unsearched)) = read?;
+    let (targets, counts, found, entries, cut, (unsearched, as_text)) = read?;
+    let ((unsearched, n_more_unsearched), (read_as_text, n_more_read_as_text)) = (unsearched, as_text);
     let (uses, stale) =
         add_lines_to_uses(&found, AnswerTexts::new((&request.shared, at), &dir, entries), &dir)?;
     let result = RefsResult {
@@ -236,6 +238,8 @@ fn find_refs_at(
         cut: cut.or_else(|| targets.why_uses_unknown()),
         unsearched,
         n_more_unsearched,
+        read_as_text,
+        n_more_read_as_text,
         memories: Vec::new(),
         commits: Vec::new(),
         fresh: at.fresh,

@@ -595,6 +595,10 @@ class RefsResult(Record):
     """If there are no uses: files in which there may be some, at most five."""
     n_more_unsearched: Optional[int]
     """Number of files that `unsearched` does not name."""
+    read_as_text: list[UnsearchedFile]
+    """Files that have the name but were read as text only, so that their uses are not known; at most three."""
+    n_more_read_as_text: Optional[int]
+    """Number of files that `read_as_text` does not name."""
     memories: list[WhyMemory]
     """With `memories`: memories about the definitions and the uses."""
     commits: list[WhyCommit]
@@ -701,6 +705,10 @@ class ReachResult(Record):
     """If nothing was reached: files in which there may be uses, at most five."""
     n_more_unsearched: Optional[int]
     """Number of files that `unsearched` does not name."""
+    read_as_text: list[UnsearchedFile]
+    """Files that have the name but were read as text only, so that their uses are not known; at most three."""
+    n_more_read_as_text: Optional[int]
+    """Number of files that `read_as_text` does not name."""
     memories: list[WhyMemory]
     """With `memories`: memories about the requested and the reached definitions."""
     commits: list[WhyCommit]

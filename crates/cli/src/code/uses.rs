@@ -7,9 +7,10 @@ mod transitive_uses;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use memod_base::paths::CallerDir;
 use memod_base::types::last_part;
 use memod_proto::{RefDefinition, UnsearchedFile, WhyCommit, WhyMemory, describe_unsearched};
-use memod_terminal::text::{escape_for_display, format_commit_line, paint, shell_word};
+use memod_terminal::text::{escape_for_display, format_commit_line, format_count, paint, shell_word};
 use memod_terminal::{CliError, CommandContext, Output};
 
 use super::why::print_memory;
@@ -120,6 +121,19 @@ fn report_cut_file_list<'a>(paths: impl Iterator<Item = &'a str>, most: usize, o
 fn report_unsearched_files(unsearched: &[UnsearchedFile], n_more: usize, output: &Output) {
     if let Some(named) = describe_unsearched(unsearched, n_more) {
         output.write_note(&format!("not searched: {named}"));
+    }
+}
+
+/// Writes to stderr the files that have the name but were read as text only.
+fn report_files_read_as_text(files: &[UnsearchedFile], n_more: usize, dir: &CallerDir, output: &Output) {
+    let n_files = (files.len() + n_more) as u64;
+    let of_caller = files.iter().map(|file| UnsearchedFile {
+        path: dir.relative_path(&file.path).unwrap_or_else(|| file.path.clone()),
+        why: file.why.clone(),
+    });
+    if let Some(named) = describe_unsearched(&of_caller.collect::<Vec<_>>(), n_more) {
+        let files = format_count(n_files, "file with this name was", "files with this name were");
+        output.write_note(&format!("{files} read as text only: {named}"));
     }
 }
 

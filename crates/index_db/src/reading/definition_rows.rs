@@ -206,6 +206,26 @@ impl IndexReader {
         Ok(data.and_then(|data| FileStructure::from_bytes(&data)))
     }
 
+    /// Returns why the definitions and uses of a content are unknown although its text is indexed; `None` if the content was read by
+    /// structure, or has nothing to read. `first` is the first chunk of the content.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn why_read_as_text(&self, first: ChunkId) -> Result<Option<String>, DatabaseError> {
+        self.run_query(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT b.kind, b.problems FROM chunk c JOIN blob b ON b.id = c.blob_id
+                 WHERE c.id = ?1 AND NOT EXISTS (SELECT 1 FROM structure s WHERE s.blob_id = b.id)",
+            )?;
+            let found: Option<(String, Option<String>)> =
+                statement.query_row([first.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            Ok(found.and_then(|(kind, problems)| match kind.as_str() {
+                "minified" => Some("a line has over 10,000 bytes".to_owned()),
+                _ => problems.and_then(|problems| problems.lines().next().map(str::to_owned)),
+            }))
+        })
+    }
+
     /// Returns the HTTP routes that files of a worktree declare, ordered by path and line.
     ///
     /// # Errors

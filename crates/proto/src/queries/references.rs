@@ -51,6 +51,12 @@ pub struct RefsResult {
     /// Number of files that `unsearched` does not name.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_more_unsearched: usize,
+    /// Files that have the name but were read as text only, so that their uses are not known; at most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_as_text: Vec<UnsearchedFile>,
+    /// Number of files that `read_as_text` does not name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_more_read_as_text: usize,
     /// With `memories`: memories about the definitions and the uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,

@@ -1,21 +1,26 @@
-//! Names the files in which there may be uses though none was found, because an empty answer is a claim.
+//! Names the files in which there may be uses that an answer lacks, because it claims to have looked everywhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{DeclaredRole, file_name, parent_dir};
+use memod_base::types::{ClassSet, DeclaredRole, FileClass, file_name, parent_dir};
 use memod_database::DatabaseError;
 use memod_engine::freshness::Freshness;
 use memod_extract::format_name;
 use memod_index_db::IndexReader;
 use memod_proto::UnsearchedFile;
-use memod_structure::resolve::{DefinitionCandidate, StructureStore as _, reads_uses};
+use memod_search::paths::class_rules::classes_by_path;
+use memod_structure::resolve::{
+    DefinitionCandidate, FileNumber, StructureStore as _, reads_uses, shares_language,
+};
 
 use super::worktree_structures::WorktreeStructures;
 use crate::daemon::definitions::unindexed_files::{is_code, keep_named, list_unindexed_files};
 
 /// Maximum number of names that are looked up.
 const MOST_NAMES: usize = 16;
+/// Maximum number of files that were read as text only and that an answer names.
+const MOST_TEXT_FILES: usize = 3;
 
 /// Returns the files that were not searched for uses of definitions, and the number of those that are not named. First come the files
 /// that have the name of a definition and whose uses are not read, then other repositories, and code that is not indexed.
@@ -31,8 +36,7 @@ pub(super) fn find_unsearched_files(
     let mut formats: BTreeSet<&str> = BTreeSet::new();
     for own in wanted {
         formats.insert(format_name(structures.paths.path_of(own.file), ""));
-        let structure = structures.structure_of(own.file);
-        names.extend(own.declared_in(&structure).own_names().map(str::to_owned));
+        names.extend(list_names(structures, own));
     }
     let mut with_name = BTreeSet::new();
     for name in names.iter().take(MOST_NAMES) {
@@ -63,4 +67,35 @@ pub(super) fn find_unsearched_files(
     found.extend(list_unindexed_files(reader, (at, dir), is_code)?);
     let n_more = keep_named(&mut found);
     Ok((found, n_more))
+}
+
+/// Returns the files that have the name of a definition in a language that can use it, but that were read as text only, and the number
+/// of those that are not named. Vendored and generated files are left out: they do not use what is written here.
+pub(super) fn find_files_read_as_text(
+    structures: &WorktreeStructures<'_>,
+    wanted: &[DefinitionCandidate],
+) -> Result<(Vec<UnsearchedFile>, usize), DatabaseError> {
+    // Nearly every file has the word `default`.
+    let names: BTreeSet<String> =
+        wanted.iter().flat_map(|own| list_names(structures, own)).filter(|name| name != "default").collect();
+    let owners: BTreeSet<FileNumber> = wanted.iter().map(|own| own.file).collect();
+    let foreign = ClassSet::from_classes(&[FileClass::Vendored, FileClass::Generated]);
+    let mut found = BTreeMap::new();
+    for name in names.iter().take(MOST_NAMES) {
+        for (file, why) in structures.find_text_files_with_name(name)? {
+            let path = structures.paths.path_of(file);
+            let may_use = owners.iter().any(|own| shares_language(structures.paths.path_of(*own), path));
+            if may_use && !classes_by_path(path).intersects(foreign) {
+                found.insert(file, UnsearchedFile { path: path.to_owned(), why });
+            }
+        }
+    }
+    let n_more = found.len().saturating_sub(MOST_TEXT_FILES);
+    Ok((found.into_values().take(MOST_TEXT_FILES).collect(), n_more))
+}
+
+/// Returns the names under which a definition is used.
+fn list_names(structures: &WorktreeStructures<'_>, own: &DefinitionCandidate) -> Vec<String> {
+    let structure = structures.structure_of(own.file);
+    own.declared_in(&structure).own_names().map(str::to_owned).collect()
 }

@@ -23,7 +23,7 @@ use super::follow_uses::{
 use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets, find_targets};
 use super::test_order::is_test;
 use super::tests_question::answer_tests;
-use super::unsearched_files::find_unsearched_files;
+use super::unsearched_files::{find_files_read_as_text, find_unsearched_files};
 use super::worktree_structures::{BUDGET, WorktreeStructures};
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
@@ -141,9 +141,8 @@ pub(super) fn answer_question(
                 )
             };
             structures.note_unread_index(&request.caveats);
-            if result.n_found == 0 && question != UseQuestion::Callees {
-                (result.unsearched, result.n_more_unsearched) =
-                    find_unsearched_files(reader, (at, &dir), &structures, &start)?;
+            if question != UseQuestion::Callees {
+                add_unknown_files(reader, (at, &dir), (&structures, &start), &mut result)?;
             }
             let too_many = targets.why_left_out().filter(|_| !structures.has_stopped());
             result.cut = too_many.or_else(|| structures.why_cut()).or(result.cut);
@@ -166,6 +165,21 @@ pub(super) fn answer_question(
     result.reason.clone_from(&at.reason);
     "repo".clone_into(&mut result.trust);
     Ok(((result, targets.n_gone), stale))
+}
+
+/// Adds to an answer the files in which there may be further uses of the definitions `start`.
+fn add_unknown_files(
+    reader: &IndexReader,
+    (at, dir): (&Freshness, &CallerDir),
+    (structures, start): (&WorktreeStructures<'_>, &[DefinitionCandidate]),
+    result: &mut ReachResult,
+) -> Result<(), DatabaseError> {
+    if result.n_found == 0 {
+        (result.unsearched, result.n_more_unsearched) =
+            find_unsearched_files(reader, (at, dir), structures, start)?;
+    }
+    (result.read_as_text, result.n_more_read_as_text) = find_files_read_as_text(structures, start)?;
+    Ok(())
 }
 
 /// Returns the number of steps to follow.

@@ -18,7 +18,7 @@ use memod_proto::AnswerPart;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
     Certainty, DefinitionCandidate, FileNumber, PathIndex, ResolutionCache, Resolver, StructureStore,
-    has_overloads,
+    has_overloads, reads_uses,
 };
 use memod_text::words::{TokenForm, write_words};
 
@@ -310,17 +310,47 @@ impl<'a> WorktreeStructures<'a> {
 
     /// Returns the files whose text contains a name, and those that are not indexed to their end, ordered by path.
     pub(super) fn find_files_with_name(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
+        let mut contents = self.find_contents_with_word(name)?;
+        contents.extend(self.cut_contents.iter().copied());
+        Ok(self.list_files_of(&contents))
+    }
+
+    /// Returns the files whose indexed text contains a name but whose uses are not known, because they were read as text only, ordered
+    /// by path; each with the reason.
+    pub(super) fn find_text_files_with_name(
+        &self,
+        name: &str,
+    ) -> Result<Vec<(FileNumber, String)>, DatabaseError> {
+        let mut found = Vec::new();
+        for file in self.list_files_of(&self.find_contents_with_word(name)?) {
+            let path = self.paths.path_of(file);
+            if !reads_uses(path) || !self.structure_of(file).is_empty() {
+                continue;
+            }
+            let first = self.chunks.first_chunk_of(path);
+            let why = first.map(|first| self.reader.why_read_as_text(first)).transpose()?.flatten();
+            found.extend(why.map(|why| (file, why)));
+        }
+        Ok(found)
+    }
+
+    /// Returns the numbers of the contents whose indexed text contains a name.
+    fn find_contents_with_word(&self, name: &str) -> Result<BTreeSet<u32>, DatabaseError> {
         let mut tokens = String::new();
         write_words(name, TokenForm::Whole, &mut tokens);
         let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
-        let mut contents: BTreeSet<u32> = self.cut_contents.iter().copied().collect();
+        let mut contents = BTreeSet::new();
         if !phrase.tokens.is_empty() {
             self.reader.read_postings()?.each_match(&phrase, |id, _| {
                 contents.extend(self.chunks.get(id).map(|chunk| chunk.content));
             })?;
         }
+        Ok(contents)
+    }
+
+    fn list_files_of(&self, contents: &BTreeSet<u32>) -> BTreeSet<FileNumber> {
         let files = contents.iter().flat_map(|content| self.chunks.paths_of(*content));
-        Ok(files.filter_map(|path| self.paths.number_of(path)).collect())
+        files.filter_map(|path| self.paths.number_of(path)).collect()
     }
 
     /// Returns the path of a file.

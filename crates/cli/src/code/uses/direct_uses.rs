@@ -8,7 +8,8 @@ use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NOTHING_FOUND, Ou
 
 use super::{
     ANSWER_TIMEOUT, count_entries_to_fetch, most_paths, print_memories_and_commits, print_paths,
-    print_target_definitions, report_ambiguous_name, report_cut_file_list, report_unsearched_files,
+    print_target_definitions, report_ambiguous_name, report_cut_file_list, report_files_read_as_text,
+    report_unsearched_files,
 };
 use crate::args::RefsArgs;
 use crate::searching::fit_to_budget::count_fitting_rows;
@@ -44,7 +45,7 @@ pub(crate) fn print_uses(typed: RefsArgs, context: &CommandContext, output: &mut
             report_cut_file_list(result.uses.iter().map(|found| found.path.as_str()), most, output);
         }
         report_ambiguous_name("refs", &result.definitions, result.definitions.len(), output);
-        report_incomplete_uses(&result, output);
+        report_incomplete_uses(&result, context, output);
     }
     Ok(if count_uses(&result) == 0 { EXIT_NOTHING_FOUND } else { 0 })
 }
@@ -107,7 +108,7 @@ fn count_uses(result: &RefsResult) -> usize {
 }
 
 /// Notes on stderr whether the result is incomplete or out of date.
-fn report_incomplete_uses(result: &RefsResult, output: &Output) {
+fn report_incomplete_uses(result: &RefsResult, context: &CommandContext, output: &Output) {
     if let Some(cut) = &result.cut {
         output.write_note(&format!("not complete: {cut}"));
     }
@@ -119,6 +120,12 @@ fn report_incomplete_uses(result: &RefsResult, output: &Output) {
         output.write_note(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
     }
     report_unsearched_files(&result.unsearched, result.n_more_unsearched, output);
+    report_files_read_as_text(
+        &result.read_as_text,
+        result.n_more_read_as_text,
+        &context.caller_dir(),
+        output,
+    );
     if !result.fresh {
         output.write_note(&not_up_to_date_message(result.reason.as_deref()));
     }

@@ -11,7 +11,7 @@ use super::listed_tests::{print_neighbours, print_tests_by_file};
 use super::{
     ANSWER_TIMEOUT, MOST_NAMED_DEFINITIONS, count_entries_to_fetch, have_one_name, most_paths,
     print_memories_and_commits, print_paths, print_target_definitions, report_ambiguous_name,
-    report_cut_file_list, report_unsearched_files,
+    report_cut_file_list, report_files_read_as_text, report_unsearched_files,
 };
 use crate::args::{ImpactArgs, TestsArgs, UsesArgs, UsesListArgs};
 use crate::code::typed_revision::is_revision_or_time;
@@ -119,7 +119,7 @@ fn fetch_and_print_definitions(
             report_cut_file_list(paths, most_paths(list.limit), output);
         }
         report_ambiguous_name(method, &result.definitions, result.n_definitions, output);
-        report_incomplete_definitions(method, &result, output);
+        report_incomplete_definitions(method, &result, context, output);
     }
     Ok(if result.n_found == 0 { EXIT_NOTHING_FOUND } else { 0 })
 }
@@ -278,7 +278,12 @@ pub(super) fn describe_certainty(found: &ReachedDefinition) -> String {
 }
 
 /// Notes on stderr whether the result is incomplete or out of date.
-fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Output) {
+fn report_incomplete_definitions(
+    method: &str,
+    result: &ReachResult,
+    context: &CommandContext,
+    output: &Output,
+) {
     if let Some(cut) = &result.cut {
         output.write_note(&format!("not complete: {cut}"));
     }
@@ -294,6 +299,12 @@ fn report_incomplete_definitions(method: &str, result: &ReachResult, output: &Ou
         _ => {}
     }
     report_unsearched_files(&result.unsearched, result.n_more_unsearched, output);
+    report_files_read_as_text(
+        &result.read_as_text,
+        result.n_more_read_as_text,
+        &context.caller_dir(),
+        output,
+    );
     if result.n_by_name > 0 {
         let more = format_count(result.n_by_name as u64, "more has", "more have");
         output.write_note(&format!("{more} only a name in common: --all lists them"));
