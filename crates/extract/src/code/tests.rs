@@ -204,3 +204,43 @@ fn every_fixture_is_covered() {
         }
     }
 }
+
+/// Returns the names of the definitions of a text.
+fn definition_titles(path: &str, text: &str) -> Vec<String> {
+    extract_as(path, text).structure.declared.into_iter().map(|own| own.title).collect()
+}
+
+#[test]
+fn a_line_of_kotlin_with_several_blocks_hides_nothing_after_it() {
+    for (line, titles) in [
+        ("class A { companion object { const val X = 1 } }", "A A.X"),
+        ("class A { companion object { fun of() = A() } }", "A A.of"),
+        ("class A { class B { fun go() = 1 } }", "A A.B A.B.go"),
+        ("class A { var x = 1 }; class B { val y = 2 }", "A A.x B B.y"),
+        ("class A { val s = \"a ${ b } c\"; object Y { val t = 1 } }", "A A.s A.Y A.Y.t"),
+        ("class A { init { x() }; object Y { val z get() = 1 } }", "A A.Y A.Y.z"),
+        (
+            "sealed interface S { class L(val a: Int) : S; object N : S { val b = 1 } }",
+            "S S.L S.L.a S.N S.N.b",
+        ),
+        (
+            "class A(val id: Int) { var total = 3; fun go() = 1; val l: List<X> = listOf() }",
+            "A A.id A.total A.go A.l",
+        ),
+    ] {
+        let found = definition_titles("a.kt", &format!("{line}\n\nfun last() = 2\n"));
+        assert_eq!(found.join(" "), format!("{titles} last"), "{line}");
+    }
+}
+
+#[test]
+fn a_block_that_two_branches_of_c_sharp_open_hides_nothing_around_it() {
+    let two = "class A {\n#if X\n  void M() {\n#else\n  void M(int a) {\n#endif\n  }\n  int N() => 1;\n}\nclass Last {}\n";
+    assert_eq!(definition_titles("a.cs", two), ["A", "A.M", "A.N", "Last"]);
+    let base = "#if X\nclass A : B {\n#elif Y\nclass A : C {\n#else\nclass A {\n#endif\n  int N() => 1;\n}\nclass Last {}\n";
+    assert_eq!(definition_titles("a.cs", base), ["A", "A.N", "Last"]);
+    let apart = "class A {\n  void M() {\n#if X\n    if (a) {\n#endif\n    b();\n#if X\n    }\n#endif\n  }\n}\nclass Last {}\n";
+    assert_eq!(definition_titles("a.cs", apart), ["A", "A.M", "Last"]);
+    let whole = "class A {\n#if X\n  void M() { }\n#else\n  void N() { }\n#endif\n}\n";
+    assert_eq!(definition_titles("a.cs", whole), ["A", "A.M", "A.N"]);
+}

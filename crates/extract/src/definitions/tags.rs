@@ -14,6 +14,7 @@ use tree_sitter::{
 };
 use tree_sitter_language::LanguageFn;
 
+use super::mended_copy::{measure_errors, mend_text};
 use super::parse_budget::{self, ParseBudget};
 
 /// Most matches in progress inside the query cursor; beyond this number, the oldest are dropped.
@@ -202,6 +203,8 @@ impl CaptureRole {
 
 /// A compiled tag query and its grammar.
 pub(crate) struct TagQuery {
+    /// Name of the language.
+    language: String,
     grammar: Language,
     query: Query,
     /// Roles by capture index.
@@ -223,7 +226,7 @@ impl TagQuery {
             })
             .collect::<Result<_, _>>()?;
         let body_field = grammar.field_id_for_name("body");
-        Ok(Self { grammar, query, roles, body_field })
+        Ok(Self { language: name.to_owned(), grammar, query, roles, body_field })
     }
 
     /// Parses `readable`, a copy of `text` in which the grammar's obstacles are blank, and collects the tags of `text`. Calls
@@ -244,6 +247,7 @@ impl TagQuery {
         let budget = ParseBudget::start();
         PARSER.with_borrow_mut(|(parser, cursor)| {
             let tree = self.parse_tree(parser, readable, &budget)?;
+            let tree = self.parse_mended(parser, readable, &tree).unwrap_or(tree);
             let tags = self.collect_matches(cursor, &tree, text, &budget)?;
             see(tree.root_node());
             Ok(tags)
@@ -259,6 +263,16 @@ impl TagQuery {
         // A parser that was stopped would go on with the old text next time.
         parser.reset();
         tree.ok_or(TagError::TooSlow)
+    }
+
+    /// Parses a mended copy of a text whose tree has errors; `None` unless the tree of the copy has fewer of them.
+    fn parse_mended(&self, parser: &mut Parser, text: &str, tree: &Tree) -> Option<Tree> {
+        if !tree.root_node().has_error() {
+            return None;
+        }
+        let copy = mend_text(&self.language, text)?;
+        let mended = self.parse_tree(parser, &copy, &ParseBudget::start_second_try()).ok()?;
+        (measure_errors(&mended) < measure_errors(tree)).then_some(mended)
     }
 
     fn collect_matches(
