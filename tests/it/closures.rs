@@ -4,7 +4,7 @@ use crate::live::{Live, memo};
 use crate::reached::{check, found};
 
 /// Returns the names of the listed tests.
-fn list_tests(live: &Live, words: &[&str]) -> Vec<String> {
+pub(crate) fn list_tests(live: &Live, words: &[&str]) -> Vec<String> {
     let (_, answer) = memo(live, &[&["tests"], words, &["--wait-ms=60000"]].concat());
     let found = answer["found"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
     found.map(|of| of["test"].as_str().or(of["title"].as_str()).unwrap_or("the file").to_owned()).collect()

@@ -114,6 +114,7 @@ mod renamed;
 #[cfg(unix)]
 mod restart;
 mod restless;
+mod route_prefixes;
 mod rpc;
 #[cfg(unix)]
 mod safe_directory;

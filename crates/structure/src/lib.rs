@@ -5,4 +5,5 @@
 pub mod http_requests;
 pub mod map;
 pub mod resolve;
+pub mod route_prefixes;
 pub mod test_blocks;

@@ -13,6 +13,7 @@ mod match_tests_by_name;
 mod method_sets;
 mod overridden_members;
 mod question_targets;
+mod route_mounts;
 mod similar_tests;
 mod test_neighbours;
 mod test_order;

@@ -11,6 +11,7 @@ use memod_structure::map::NumberedLines;
 use memod_structure::resolve::{Certainty, DefinitionCandidate, FileNumber, StructureStore as _};
 
 use super::follow_uses::{FollowedSteps, UseStep};
+use super::route_mounts::{MountState, RouteMounts, RoutePrefix, join_prefixes};
 use super::test_order::is_test;
 use super::test_texts::TestTexts;
 use super::worktree_structures::{CodeNode, WorktreeStructures};
@@ -53,14 +54,22 @@ pub(super) fn add_http_tests(
     if meant.is_empty() {
         return Ok(None);
     }
-    let mut has_tests = false;
-    for file in list_test_files(structures, &routes, &meant)? {
+    let mut prefixes = RoutePrefixes { mounts: RouteMounts::new(structures), known: HashMap::new() };
+    for number in meant.keys() {
+        prefixes.find(texts, &routes, *number)?;
+    }
+    let (mut has_tests, mut by_end) = (false, BTreeSet::new());
+    for file in list_test_files(structures, &routes, &meant, &prefixes)? {
         let Some(lines) = texts.read_lines(structures, file)? else { continue };
         let requests = list_requests(lines.raw_lines());
         let structure = structures.structure_of(file);
         for request in requests {
-            let Some((via, of_route)) = find_meant_route(&routes, &meant, (file, &request)) else { continue };
+            let own_texts = &mut *texts;
+            let fits = find_meant_route((own_texts, &mut prefixes), &routes, &meant, (file, &request))?;
+            let Some(MeantRoute { number, certainty: of_route, is_by_end }) = fits else { continue };
             has_tests = true;
+            by_end.extend(is_by_end.then_some(number));
+            let via = meant[&number].via;
             let (weight, certainty, depth) = via.map_or((1.0, Certainty::Exact, 0), |via| {
                 let step = &reached.steps[via];
                 (step.weight, step.certainty, step.depth)
@@ -75,14 +84,61 @@ pub(super) fn add_http_tests(
             });
         }
     }
-    let first = meant.keys().min().filter(|_| !has_tests).map(|route| &routes[*route].1);
-    Ok(first.map(|route| {
+    let shown = |number: usize| {
+        let (route, prefix) = (&routes[number].1, prefixes.first(number));
         let method = if route.method.is_empty() { String::new() } else { format!("{} ", route.method) };
+        format!("{method}{}", join_path(prefix, &route.path))
+    };
+    if let Some(number) = by_end.first() {
+        return Ok(Some(format!(
+            "tests of {} are found by the end of the path: the prefix of its router is not followed",
+            shown(*number)
+        )));
+    }
+    let first = meant.keys().min().filter(|_| !has_tests);
+    Ok(first.map(|number| {
+        let is_unknown = prefixes.first(*number).is_some_and(|prefix| prefix.state == MountState::Unknown);
+        let why = if is_unknown { "; the prefix of its router is not followed" } else { "" };
         format!(
-            "tests that call it over HTTP are not followed: none has the path of {method}{} as a text",
-            route.path
+            "tests that call it over HTTP are not followed: none has the path of {} as a text{why}",
+            shown(*number)
         )
     }))
+}
+
+/// The prefixes of routes by the numbers of the routes, each found once.
+struct RoutePrefixes<'a, 's> {
+    mounts: RouteMounts<'a, 's>,
+    known: HashMap<usize, Vec<RoutePrefix>>,
+}
+
+impl RoutePrefixes<'_, '_> {
+    fn find(
+        &mut self,
+        texts: &mut TestTexts<'_>,
+        routes: &[(FileNumber, HttpRoute)],
+        number: usize,
+    ) -> RpcResult<&[RoutePrefix]> {
+        if !self.known.contains_key(&number) {
+            let (file, route) = &routes[number];
+            let found = self.mounts.find_prefixes(texts, (*file, route.line))?;
+            self.known.insert(number, found);
+        }
+        Ok(&self.known[&number])
+    }
+
+    /// Returns the first prefix of a route whose prefixes were found.
+    fn first(&self, number: usize) -> Option<&RoutePrefix> {
+        self.known.get(&number).and_then(|found| found.first())
+    }
+}
+
+/// Returns the path of a route below a prefix; as written without one.
+fn join_path(prefix: Option<&RoutePrefix>, path: &str) -> String {
+    match prefix.map(|prefix| prefix.path.as_str()) {
+        None | Some("") => path.to_owned(),
+        Some(prefix) => join_prefixes(&[prefix, path]),
+    }
 }
 
 /// Returns the routes whose declaration or handler is a requested definition or a step.
@@ -175,45 +231,110 @@ fn last_line_of_call(lines: &NumberedLines, first: u32) -> u32 {
     last
 }
 
-/// Returns the files of tests that have a part of the path of a route.
+/// Returns the files of tests that have a part of the path of a route. Those with a part of its prefix come first.
 fn list_test_files(
     structures: &WorktreeStructures<'_>,
     routes: &[(FileNumber, HttpRoute)],
     meant: &ReachedRoutes,
+    prefixes: &RoutePrefixes<'_, '_>,
 ) -> RpcResult<Vec<FileNumber>> {
-    let mut parts: BTreeSet<Option<&str>> = BTreeSet::new();
-    parts.extend(meant.keys().map(|route| longest_part(&routes[*route].1)));
-    let mut files: BTreeSet<FileNumber> = BTreeSet::new();
-    for part in parts {
-        match part {
-            Some(part) => files.extend(structures.find_files_with_name(part)?),
-            None => files.extend(structures.paths.all_files().map(|(file, _)| file)),
+    let mut parts: BTreeSet<Option<String>> = BTreeSet::new();
+    for number in meant.keys() {
+        let route = &routes[*number].1;
+        let own = longest_part(route).map(str::to_owned);
+        for prefix in prefixes.known[number].iter().filter(|_| own.is_none()) {
+            let prefix = HttpRoute { path: prefix.path.clone(), ..route.clone() };
+            parts.extend(longest_part(&prefix).map(|part| Some(part.to_owned())));
         }
+        parts.insert(own);
     }
-    files.retain(|file| is_test(structures, CodeNode { file: *file, declared: None }));
-    Ok(files.into_iter().take(MOST_FILES).collect())
+    let mut files: Vec<FileNumber> = Vec::new();
+    // The routes without a name of their own come last: any file may request them.
+    for part in parts.iter().flatten() {
+        files.extend(structures.find_files_with_name(part)?);
+    }
+    if parts.contains(&None) {
+        files.extend(structures.paths.all_files().map(|(file, _)| file));
+    }
+    let mut known = BTreeSet::new();
+    files.retain(|file| is_test(structures, CodeNode { file: *file, declared: None }) && known.insert(*file));
+    files.truncate(MOST_FILES);
+    files.sort();
+    Ok(files)
 }
 
-/// Returns the step that leads to the route which a request means, if it was reached, and how certain it is: the route that fits best. A
-/// route in the file of the request comes before all others, because tests of a framework declare their own. Many programs have a route
-/// without a name, such as `/`, so elsewhere it is the same only by name.
+/// How a request fits a route; the greater, the better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FitRank {
+    /// The request ends with the path; no text shows what is before.
+    ByEnd,
+    /// The request ends with the path below all its prefixes.
+    BelowPrefix,
+    /// The request has the path alone, as tests of one router do, though a prefix is known.
+    WithoutPrefix,
+    /// The request has the whole path.
+    Whole,
+}
+
+/// The route that a request means.
+struct MeantRoute {
+    number: usize,
+    certainty: Certainty,
+    /// Whether only the end of the path is the same, and its prefix is not known.
+    is_by_end: bool,
+}
+
+/// Returns the route that a request means, if it was reached: the one that fits best. A route in the file of the request comes before
+/// all others, because tests of a framework declare their own. Many programs have a route without a name, such as `/`, so elsewhere it
+/// is the same only by name.
 fn find_meant_route(
+    (texts, prefixes): (&mut TestTexts<'_>, &mut RoutePrefixes<'_, '_>),
     routes: &[(FileNumber, HttpRoute)],
     meant: &ReachedRoutes,
     (file, request): (FileNumber, &HttpRequest),
-) -> Option<(Option<usize>, Certainty)> {
+) -> RpcResult<Option<MeantRoute>> {
     let is_declaration = |(own, route): &(FileNumber, HttpRoute)| *own == file && route.line == request.line;
     if routes.iter().any(is_declaration) {
-        return None;
+        return Ok(None);
     }
-    let fits = routes.iter().enumerate().filter_map(|(number, (own, route))| {
-        let listed = meant.get(&number).map(|reached| reached.methods.as_slice()).unwrap_or_default();
-        let fit = fit_methods(route, listed, request)?;
-        Some(((*own == file, fit), meant.contains_key(&number), Reverse(number)))
-    });
-    let ((is_own, (_, n_equal)), _, Reverse(best)) = fits.max()?;
+    let mut fits = Vec::new();
+    for (number, (own, route)) in routes.iter().enumerate() {
+        let reached = meant.get(&number);
+        let listed = reached.map(|reached| reached.methods.as_slice()).unwrap_or_default();
+        // The prefixes of another route matter only if its own path fits.
+        if reached.is_none() && fit_methods(route, listed, request).is_none() {
+            continue;
+        }
+        let below = prefixes.find(texts, routes, number)?;
+        let Some((rank, n_equal)) = fit_prefixes(route, below, listed, request) else { continue };
+        fits.push(((*own == file, rank, n_equal), reached.is_some(), Reverse(number)));
+    }
+    let Some(((is_own, rank, n_equal), is_meant, Reverse(number))) = fits.into_iter().max() else {
+        return Ok(None);
+    };
     let certainty = if is_own || n_equal > 0 { Certainty::Likely } else { Certainty::ByName };
-    meant.get(&best).map(|reached| (reached.via, certainty))
+    Ok(is_meant.then_some(MeantRoute { number, certainty, is_by_end: !is_own && rank == FitRank::ByEnd }))
+}
+
+/// Returns how well a request fits a route below its prefixes, and the number of equal parts; `None` if it does not.
+fn fit_prefixes(
+    route: &HttpRoute,
+    prefixes: &[RoutePrefix],
+    methods: &[&str],
+    request: &HttpRequest,
+) -> Option<(FitRank, usize)> {
+    let fits = prefixes.iter().filter_map(|prefix| {
+        let below = HttpRoute { path: join_path(Some(prefix), &route.path), ..route.clone() };
+        let (is_whole, n_equal) = fit_methods(&below, methods, request)?;
+        let rank = match prefix.state {
+            _ if is_whole => FitRank::Whole,
+            MountState::Followed => FitRank::BelowPrefix,
+            MountState::Unmounted | MountState::Unknown => FitRank::ByEnd,
+        };
+        Some((rank, n_equal))
+    });
+    let alone = fit_methods(route, methods, request).filter(|(is_whole, n_equal)| *is_whole && *n_equal > 0);
+    fits.chain(alone.map(|(_, n_equal)| (FitRank::WithoutPrefix, n_equal))).max()
 }
 
 /// Returns the innermost definition around a line.
