@@ -51,6 +51,16 @@ fn routes_of_javascript_are_followed_to_the_prefixes_of_their_routers() {
         "it('items', () => request(app).get('/shop'))\n\nit('adds', () => request(app).post('/shop'))\n\n\
          it('root', () => request(app).get('/'))\n",
     );
+    live.write(
+        "hidden/app.js",
+        "const app = require('express')()\napp.use(process.env.HIDDEN, require('./hidden'))\nmodule.exports = app\n",
+    );
+    live.write(
+        "hidden/hidden.js",
+        "const router = require('express').Router()\nrouter.get('/latch', openLatch)\nrouter.get('/', listLatches)\n\n\
+         function openLatch() {}\nfunction listLatches() {}\nmodule.exports = router\n",
+    );
+    live.write("hidden/test/app.test.js", "it('latch', () => request(app).get('/some/latch'))\n");
     // Fastify: a plugin and a function in the call.
     live.write(
         "server/app.js",
@@ -76,10 +86,15 @@ fn routes_of_javascript_are_followed_to_the_prefixes_of_their_routers() {
             ("latestCart", &["latest cart"]),
             ("listItems", &["items"]),
             ("addItem", &["adds"]),
+            ("openLatch", &["latch"]),
             ("listTeams", &["teams"]),
             ("showInfo", &["info"]),
         ],
     );
+    let (_, answer) = memo(&live, &["tests", "openLatch"]);
+    let expected =
+        "tests of GET /latch are found by the end of the path: the prefix of its router is not followed";
+    assert_eq!(answer["cut"], expected, "{answer}");
 }
 
 #[test]

@@ -153,12 +153,11 @@ fn read_mount(
                 Some((read_child(inside.get(1)?)?, read_value(text, inside[0]), false))
             };
             let plain = |argument: &&str| Some((read_child(argument)?, Some(String::new()), false));
-            let is_router = !first.starts_with(['"', '\'', '`']) && !is_unknown_path(first);
             let found = arguments.iter().filter_map(|one| with_path(one).or_else(|| plain(one)));
-            if is_router {
-                return found.filter(|(child, ..)| !matches!(child, MountedRouter::Lines(..))).collect();
-            }
-            rest.iter().filter_map(|one| Some((read_child(one)?, None, false))).collect()
+            let found = found.filter(|(child, ..)| !matches!(child, MountedRouter::Lines(..)));
+            // A name before a router may be a path that the text does not show.
+            let is_path = !rest.is_empty() && !first.ends_with([')', '}']);
+            found.map(|(child, prefix, _)| (child, prefix.filter(|_| !is_path), false)).collect()
         }
         _ => {
             let prefix = read_value(text, first);
@@ -173,11 +172,6 @@ fn read_mount(
 /// Returns whether an argument is a path: a literal, or a name to which the text assigns one.
 fn is_path(text: &str, argument: &str) -> bool {
     read_value(text, argument).is_some()
-}
-
-/// Returns whether an argument is a path that is not known: a name in capitals, or a text with something inserted.
-fn is_unknown_path(argument: &str) -> bool {
-    argument.starts_with('`') || argument.chars().all(|c| c.is_ascii_uppercase() || matches!(c, '_' | '.'))
 }
 
 fn read_child(text: &str, argument: &str) -> Option<MountedRouter> {
@@ -327,7 +321,19 @@ mod tests {
         check(
             "a.js",
             "const P = '/p'\napp.use(cors())\napp.use('/api', auth, router)\napp.use(P, require('./x'))\napp.use(PATH, y)\n",
-            &["app < cors ", "app < auth /api", "app < router /api", "app < './x' /p", "app < y ?"],
+            &[
+                "app < cors ",
+                "app < auth /api",
+                "app < router /api",
+                "app < './x' /p",
+                "app < PATH ?",
+                "app < y ?",
+            ],
+        );
+        check(
+            "a.js",
+            "app.use(process.env.P, y)\napp.use(cors(), x)\napp.use(`/${z}`, y)\napp.use(x)\n",
+            &["app < process.env.P ?", "app < y ?", "app < cors ", "app < x ", "app < y ?", "app < x "],
         );
         check(
             "a.js",
