@@ -203,7 +203,7 @@ impl<'a, 's> RouteMounts<'a, 's> {
         let is_python = paths.path_of(from).ends_with(".py");
         let of_module =
             if is_python { paths.files_of_module(from, &import.full_module()) } else { Vec::new() };
-        if !of_module.is_empty() && !(is_python && member.is_none() && import.name.is_empty()) {
+        if !of_module.is_empty() {
             return of_module.into_iter().map(|file| (file, member.clone())).collect();
         }
         let is_named = !matches!(import.name.as_str(), "" | "default" | "*");
