@@ -144,12 +144,14 @@ def differences(world, root, base, before, after):
         return None
     old = {entry.split("\t", 1)[1]: entry.split()[2] for entry in entries if entry.startswith(("100", "120"))}
     new = {path: oid for path in sorted(set(listed)) if (oid := blob_id(root / path))}
+    # What a sparse checkout leaves out is what git's index records.
+    tracked = world.commits.names(root, "ls-files", "-z", "-t") or []
+    recorded = {entry.split("\t", 1)[1]: entry.split()[1] for entry in world.commits.names(root, "ls-files", "-z", "-s") or []}
+    outside = {name[2:] for name in tracked if name.startswith("S ")}
+    new |= {path: recorded[path] for path in outside if path not in new and path in recorded}
     status = {path: "added" for path in new if path not in old}
     status |= {path: "modified" for path in new if path in old and old[path] != new[path]}
-    # Of a sparse checkout what is not there was not removed.
-    skipped = {name[2:] for name in world.commits.names(root, "ls-files", "-z", "-t") or [] if name.startswith("S ")}
-    gone = [path for path in old if path not in new and not is_there(world, root, path)]
-    status |= {path: "removed" for path in gone if path not in skipped}
+    status |= {path: "removed" for path in old if path not in new and not is_there(world, root, path)}
     return {path: what for path, what in status.items() if not path.startswith(".memod/")}
 
 

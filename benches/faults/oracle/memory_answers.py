@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import subprocess
 
 from . import snippets
 from .findings import doubled, false, lost, other, stale, twice
@@ -91,12 +92,20 @@ def judge_states(listed, before, after, model):
             continue  # what is shown is of a file
         file, n_same = before.files.get(record.about), texts.count(record.about_text)
         expected = "orphaned" if file is None else "fresh" if file.text == record.about_text else "drifted"
+        if file is None and is_outside_checkout(before.root, record.about):
+            expected = None  # what it has now is not known
         # What moved is followed, where its text is there once.
         is_link = os.path.islink(os.path.join(before.root, record.about))  # neither the code nor gone
         is_sure = expected == "fresh" or not n_same and not is_link
         if is_sure and memory.get("state") != expected:
             found.append(false(f"says that {memory['id']}, about {record.about}, is {memory.get('state')}, it is {expected}"))
     return found
+
+
+def is_outside_checkout(root, path):
+    """Returns whether a sparse checkout leaves a tracked file out of the worktree."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-t", "--", path], capture_output=True, text=True)
+    return listed.stdout.startswith("S ")
 
 
 def judge_archive(listed, must, may, model):
