@@ -72,16 +72,16 @@ fn files_that_were_read_as_text_only_are_named_beside_what_was_found() {
     live.write("src/use.ts", caller);
     live.write(
         "test/use.test.ts",
-        &caller.replace("./", "../src/").replace("export function reads()", "test('a', () =>"),
+        caller.replace("./", "../src/").replace("export function reads()", "test('a', () =>"),
     );
-    live.write("src/wide.js", &long_line());
-    live.write("src/deep.ts", &format!("{}parseOrder(1){};\n", "(\n".repeat(600), ")\n".repeat(600)));
-    live.write("src/App.vue", &format!("<script>\n{}</script>\n", long_line()));
+    live.write("src/wide.js", long_line());
+    live.write("src/deep.ts", format!("{}parseOrder(1){};\n", "(\n".repeat(600), ")\n".repeat(600)));
+    live.write("src/App.vue", format!("<script>\n{}</script>\n", long_line()));
     // These have the name, but cannot use it, or are no source; or do not have it.
-    live.write("tools/wide.py", &long_line());
-    live.write("dist/wide.js", &long_line());
-    live.write("src/wide.min.js", &long_line());
-    live.write("src/other.js", &long_line().replace("parseOrder", "parseOther"));
+    live.write("tools/wide.py", long_line());
+    live.write("dist/wide.js", long_line());
+    live.write("src/wide.min.js", long_line());
+    live.write("src/other.js", long_line().replace("parseOrder", "parseOther"));
     live.write("src/note.ts", "// Nothing calls parseOrder here.\n");
     live.start();
     let expected = [
@@ -108,7 +108,7 @@ fn at_most_three_files_that_were_read_as_text_only_are_named() {
     let live = Live::idle();
     live.write("a.py", "def lonely_one():\n    pass\n");
     for nth in 0..5 {
-        live.write(&format!("m{nth}.py"), &format!("{}lonely_one()\n", "1; ".repeat(4_000)));
+        live.write(&format!("m{nth}.py"), format!("{}lonely_one()\n", "1; ".repeat(4_000)));
     }
     live.start();
     let (_, answer) = memo(&live, &["refs", "lonely_one", "--wait-ms=60000"]);
