@@ -56,7 +56,7 @@ pub(super) fn add_http_tests(
     }
     let mut prefixes = RoutePrefixes { mounts: RouteMounts::new(structures), known: HashMap::new() };
     for number in meant.keys() {
-        prefixes.find(texts, &routes, *number)?;
+        prefixes.find_prefixes(texts, &routes, *number)?;
     }
     let (mut has_tests, mut by_end) = (false, BTreeSet::new());
     for file in list_test_files(structures, &routes, &meant, &prefixes)? {
@@ -85,7 +85,7 @@ pub(super) fn add_http_tests(
         }
     }
     let shown = |number: usize| {
-        let (route, prefix) = (&routes[number].1, prefixes.first(number));
+        let (route, prefix) = (&routes[number].1, prefixes.find_known(number));
         let method = if route.method.is_empty() { String::new() } else { format!("{} ", route.method) };
         format!("{method}{}", join_path(prefix, &route.path))
     };
@@ -97,7 +97,8 @@ pub(super) fn add_http_tests(
     }
     let first = meant.keys().min().filter(|_| !has_tests);
     Ok(first.map(|number| {
-        let is_unknown = prefixes.first(*number).is_some_and(|prefix| prefix.state == MountState::Unknown);
+        let is_unknown =
+            prefixes.find_known(*number).is_some_and(|prefix| prefix.state == MountState::Unknown);
         let why = if is_unknown { "; the prefix of its router is not followed" } else { "" };
         format!(
             "tests that call it over HTTP are not followed: none has the path of {} as a text{why}",
@@ -113,7 +114,7 @@ struct RoutePrefixes<'a, 's> {
 }
 
 impl RoutePrefixes<'_, '_> {
-    fn find(
+    fn find_prefixes(
         &mut self,
         texts: &mut TestTexts<'_>,
         routes: &[(FileNumber, HttpRoute)],
@@ -128,7 +129,7 @@ impl RoutePrefixes<'_, '_> {
     }
 
     /// Returns the first prefix of a route whose prefixes were found.
-    fn first(&self, number: usize) -> Option<&RoutePrefix> {
+    fn find_known(&self, number: usize) -> Option<&RoutePrefix> {
         self.known.get(&number).and_then(|found| found.first())
     }
 }
@@ -305,7 +306,7 @@ fn find_meant_route(
         if reached.is_none() && fit_methods(route, listed, request).is_none() {
             continue;
         }
-        let below = prefixes.find(texts, routes, number)?;
+        let below = prefixes.find_prefixes(texts, routes, number)?;
         let Some((rank, n_equal)) = fit_prefixes(route, below, listed, request) else { continue };
         fits.push(((*own == file, rank, n_equal), reached.is_some(), Reverse(number)));
     }

@@ -20,7 +20,7 @@ const MOST_NAMING_FILES: usize = 500;
 const MOST_STEPS: usize = 4;
 /// Maximum number of prefixes of a route.
 const MOST_PREFIXES: usize = 8;
-/// Names of files that stand for their directory.
+/// Names of files that are imported by the name of their directory.
 const OF_DIRECTORY: [&str; 2] = ["index", "__init__"];
 
 /// Whether the routers above a route are known.
@@ -119,12 +119,11 @@ impl<'a, 's> RouteMounts<'a, 's> {
         place: &RouterPlace,
     ) -> RpcResult<Vec<(FileNumber, RouterMount)>> {
         let routers = self.read_file(texts, place.file)?;
-        let is_around = |mount: &&RouterMount| {
-            let is_inside = |lines: (u32, u32)| lines.0 <= place.line && place.line <= lines.1;
-            matches!(mount.child, MountedRouter::Lines(first, last) if is_inside((first, last)))
-                && mount.line < place.line
-        };
-        if let Some(inner) = routers.mounts.iter().filter(is_around).max_by_key(|mount| mount.line) {
+        let around = routers
+            .mounts
+            .iter()
+            .filter(|mount| mount.line < place.line && mount.child.holds_line(place.line));
+        if let Some(inner) = around.max_by_key(|mount| mount.line) {
             return Ok(vec![(place.file, inner.clone())]);
         }
         let mut found = Vec::new();
@@ -154,7 +153,7 @@ impl<'a, 's> RouteMounts<'a, 's> {
                 let local = structure.exports.iter().find(|exported| is_it(&exported.name));
                 local.map(|exported| exported.local.clone()).filter(|local| !local.is_empty())
             };
-            // What a module exports without a name may be an expression around its routes.
+            // `module.exports = router` and `export default router` name the router, other expressions name nothing.
             let exported = find_local(&|name| matches!(name, "default" | "")).filter(|exported| {
                 Some(exported) == place.name.as_ref()
                     || structure.declared.iter().any(|item| has_name(&item, exported))
@@ -213,7 +212,7 @@ impl<'a, 's> RouteMounts<'a, 's> {
     }
 
     /// Returns the files outside of tests that may mount the routers of a file: first those that import it, then others that write
-    /// its name. A file that stands for its directory passes its imports on.
+    /// its name. Files that import its directory count, if an index file there imports it.
     fn list_mounting_files(&mut self, file: FileNumber) -> RpcResult<Rc<[FileNumber]>> {
         if let Some(known) = self.mounting.get(&file) {
             return Ok(Rc::clone(known));
