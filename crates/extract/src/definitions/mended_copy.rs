@@ -92,6 +92,9 @@ fn quoted_length(text: &[u8], quote: u8) -> usize {
     text.len()
 }
 
+/// Maximum depth of conditionals in each other. Each level reads its text once more.
+const MOST_CONDITIONALS: usize = 64;
+
 /// Blanks the directives and all branches but the first of each conditional with a branch that opens or closes a block of another.
 fn blank_unbalanced_branches(copy: &mut [u8]) {
     // The lines of the directives of each open conditional.
@@ -105,6 +108,9 @@ fn blank_unbalanced_branches(copy: &mut [u8]) {
             directive.strip_prefix(b"#").is_some_and(|rest| rest.trim_ascii_start().starts_with(word))
         };
         if starts(b"if") {
+            if open.len() == MOST_CONDITIONALS {
+                return;
+            }
             open.push(vec![line]);
         } else if starts(b"el") {
             open.last_mut().into_iter().for_each(|directives| directives.push(line.clone()));
@@ -129,15 +135,20 @@ fn blank_unbalanced_branches(copy: &mut [u8]) {
 
 /// Returns how many more `{` than `}` a text has.
 fn count_open(text: &[u8]) -> i64 {
-    let count = |wanted| text.iter().filter(|byte| **byte == wanted).count() as i64;
-    count(b'{') - count(b'}')
+    text.iter()
+        .map(|byte| match byte {
+            b'{' => 1,
+            b'}' => -1,
+            _ => 0,
+        })
+        .sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mend(language: &str, text: &str) -> String {
+    fn mend_or_keep(language: &str, text: &str) -> String {
         mend_text(language, text).unwrap_or_else(|| "as it was".to_owned())
     }
 
@@ -151,9 +162,9 @@ mod tests {
             ("class A {\n  val x = 1\n }\nval f = { }\nval g = {a}\nval h = { x -> }", "as it was"),
             ("// a }", "as it was"),
         ] {
-            assert_eq!(mend("kotlin", text), mended, "{text}");
+            assert_eq!(mend_or_keep("kotlin", text), mended, "{text}");
         }
-        assert_eq!(mend("java", "class A { int x = 1 }"), "as it was");
+        assert_eq!(mend_or_keep("java", "class A { int x = 1 }"), "as it was");
     }
 
     #[test]
@@ -162,7 +173,10 @@ mod tests {
         let blank = |line: &str| " ".repeat(line.len());
         let rest = [blank("#else"), blank("  void M(int é) {"), blank("#endif")].join("\n");
         let mended = format!("class A {{\n{}\n  void M() {{\n{rest}\n  }}\n}}\n", blank("#if X"));
-        assert_eq!(mend("c-sharp", text), mended);
-        assert_eq!(mend("c-sharp", "#if X\nclass A { }\n#else\nclass B { }\n#endif\n#endif\n"), "as it was");
+        assert_eq!(mend_or_keep("c-sharp", text), mended);
+        assert_eq!(
+            mend_or_keep("c-sharp", "#if X\nclass A { }\n#else\nclass B { }\n#endif\n#endif\n"),
+            "as it was"
+        );
     }
 }
