@@ -256,15 +256,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             for name in field.into_iter().chain([name]) {
                 let of = of.clone();
                 let named_at = offset_in(&name, self.text).unwrap_or(at);
-                self.push_value(FoundValue {
-                    name,
-                    of,
-                    is_written,
-                    at,
-                    named_at,
-                    block_end: 0,
-                    is_narrowed: false,
-                });
+                self.push_value(FoundValue { is_written, named_at, ..FoundValue::of_type(name, of, at) });
             }
         }
     }
@@ -336,15 +328,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             return;
         };
         let at = written.start_byte();
-        self.push_value(FoundValue {
-            name: Cow::Borrowed("()"),
-            of,
-            is_written: true,
-            at,
-            named_at: at,
-            block_end: 0,
-            is_narrowed: false,
-        });
+        self.push_value(FoundValue::of_type(Cow::Borrowed("()"), of, at));
     }
 
     /// Returns the name that a declarator or pattern declares, if it declares a single name.

@@ -233,15 +233,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
             && of_type.to_marked_name() != "var"
         {
             let (name, of) = (Cow::Borrowed(self.text_of(name)), of_type.to_marked_name());
-            self.push_value(FoundValue {
-                name,
-                of,
-                is_written: true,
-                at,
-                named_at: at,
-                block_end: 0,
-                is_narrowed: false,
-            });
+            self.push_value(FoundValue::of_type(name, of, at));
         }
     }
 

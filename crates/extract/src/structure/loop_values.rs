@@ -206,15 +206,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
         if let Some(name) = self.value_name(variable) {
             let (of, at) = (Cow::Owned(path), variable.start_byte());
             let named_at = offset_in(&name, self.text).unwrap_or(at);
-            self.found.values.push(FoundValue {
-                name,
-                of,
-                is_written: false,
-                at,
-                named_at,
-                block_end,
-                is_narrowed: false,
-            });
+            let value = FoundValue::set_to_expression(name, of, at);
+            self.found.values.push(FoundValue { named_at, block_end, ..value });
         }
     }
 }

@@ -184,6 +184,18 @@ struct FoundValue<'a> {
     is_narrowed: bool,
 }
 
+impl<'a> FoundValue<'a> {
+    /// Creates a value whose type the text writes, with the name at the byte `at`; its block is not set.
+    fn of_type(name: Cow<'a, str>, of: Cow<'a, str>, at: usize) -> Self {
+        Self { name, of, is_written: true, at, named_at: at, block_end: 0, is_narrowed: false }
+    }
+
+    /// Creates a value that is set to an expression, likewise.
+    fn set_to_expression(name: Cow<'a, str>, of: Cow<'a, str>, at: usize) -> Self {
+        Self { is_written: false, ..Self::of_type(name, of, at) }
+    }
+}
+
 impl<'a> FoundNames<'a> {
     /// Adds the uses of a C or C++ file that its syntax tree does not show, and drops those that only the readable text has.
     pub(super) fn add_token_uses(&mut self, code: &ReadableCode<'_>, text: &'a str) {

@@ -184,15 +184,7 @@ impl<'a, 't> NameWalker<'a, 't> {
             let of = Cow::Owned(of);
             let around = self.path.iter().rev().find(|node| BLOCKS.contains(&node.kind()));
             let block_end = around.map_or(usize::MAX, Node::end_byte);
-            self.found.values.push(FoundValue {
-                name,
-                of,
-                is_written,
-                at,
-                named_at: at,
-                block_end,
-                is_narrowed: false,
-            });
+            self.found.values.push(FoundValue { is_written, block_end, ..FoundValue::of_type(name, of, at) });
         }
     }
 

@@ -149,15 +149,7 @@ impl<'a, 't> TreeWalker<'a, 't> {
 
     pub(super) fn add_value(&mut self, name: Cow<'a, str>, path: String, at: usize) {
         if path.len() <= MAX_NAME_BYTES {
-            self.push_value(FoundValue {
-                name,
-                of: Cow::Owned(path),
-                is_written: false,
-                at,
-                named_at: at,
-                block_end: 0,
-                is_narrowed: false,
-            });
+            self.push_value(FoundValue::set_to_expression(name, Cow::Owned(path), at));
         }
     }
 

@@ -135,15 +135,8 @@ impl<'a, 't> TreeWalker<'a, 't> {
     fn add_written_value(&mut self, name: Node<'t>, of: String) {
         let at = name.start_byte();
         if of.len() <= MAX_NAME_BYTES {
-            self.push_value(FoundValue {
-                name: Cow::Borrowed(self.text_of(name)),
-                of: Cow::Owned(of),
-                is_written: true,
-                at,
-                named_at: at,
-                block_end: 0,
-                is_narrowed: false,
-            });
+            let name = Cow::Borrowed(self.text_of(name));
+            self.push_value(FoundValue::of_type(name, Cow::Owned(of), at));
         }
     }
 

@@ -76,12 +76,12 @@ pub(super) struct NamedType<'a> {
 }
 
 impl<'a> NamedType<'a> {
-    fn plain(name: &'a str) -> Self {
+    fn without_elements(name: &'a str) -> Self {
         Self { name, is_wrapped: false, element: None }
     }
 
     fn list_of(element: &Self) -> Self {
-        Self { element: Some(element.to_marked_name().into_owned()), ..Self::plain("[]") }
+        Self { element: Some(element.to_marked_name().into_owned()), ..Self::without_elements("[]") }
     }
 
     /// Returns the name, followed by `?` if the type is wrapped, and by `<` and the type of its elements if it has any.
@@ -177,7 +177,7 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
     match node.kind() {
         "type_identifier" | "identifier" => {
             let name = text.get(node.byte_range()).filter(|name| !ANY.contains(name) && *name != "var")?;
-            Some(NamedType::plain(name))
+            Some(NamedType::without_elements(name))
         }
         "type_descriptor" => field_type(node, "type", text, depth),
         // `Order[]` of TypeScript and Java, `[]Order` of Go, `[Order]` of Rust.
@@ -202,7 +202,7 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
         // In Go, Python and TypeScript, `http.Server` may be another type than `Server`.
         "qualified_type" | "attribute" | "nested_type_identifier" => {
             let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&last_part(name)))?;
-            Some(NamedType::plain(name))
+            Some(NamedType::without_elements(name))
         }
         "subscript" => {
             let own = field_type(node, "value", text, depth)?;
@@ -217,7 +217,7 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<NamedTyp
                 text.get(content.byte_range())?.split('|').map(str::trim).filter(|part| *part != "None");
             let name = parts.next().filter(|_| parts.next().is_none())?;
             let is_path = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-            is_path.then_some(NamedType::plain(name))
+            is_path.then_some(NamedType::without_elements(name))
         }
         "struct_specifier" => field_type(node, "name", text, depth),
         "generic_type" | "template_type" => generic_type(node, text, depth),
