@@ -133,10 +133,9 @@ impl CodeMap {
         const SYMBOL: usize = size_of::<InternedSymbol>();
         const USE: usize = size_of::<InternedUse>();
         let names: usize = self.names.iter().map(|name| NAME + name.len()).sum();
-        let files = self
-            .files
-            .iter()
-            .map(|file| FILE + file.path().len() + file.symbols().len() * SYMBOL + file.uses().len() * USE);
+        let files = self.files.iter().map(|file| {
+            FILE + file.path().len() + file.symbols().len() * SYMBOL + file.key_uses().len() * USE
+        });
         names + files.sum::<usize>() + self.graph.memory_bytes() + self.edges.memory_bytes()
     }
 }

@@ -49,7 +49,7 @@ impl UseGraph {
         let mut uses = Vec::new();
         let mut starts = vec![0];
         for (user, file) in files.iter().enumerate() {
-            for used in file.uses() {
+            for used in file.key_uses() {
                 let NameDefiners { places, weight } = &of_names[used.key as usize];
                 if used.count == 0 || places.iter().any(|(definer, _)| *definer as usize == user) {
                     continue;

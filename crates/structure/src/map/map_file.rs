@@ -95,7 +95,7 @@ impl MapFile {
         &self.numbered.symbols
     }
 
-    pub(super) fn uses(&self) -> &[InternedUse] {
+    pub(super) fn key_uses(&self) -> &[InternedUse] {
         &self.numbered.uses
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use indexmap::IndexSet;
+use memod_base::types::is_version;
 
 use super::map_file::{InternedUse, MapFile};
 
@@ -60,7 +61,6 @@ pub(super) fn last_module_part(module: &str) -> &str {
     let path = if is_file { module.trim_end_matches(".js").trim_end_matches(".ts") } else { module };
     let separators: &[char] = if module.contains('/') { &['/'] } else { &['/', '.', ':', '\\'] };
     let mut parts = path.rsplit(separators).filter(|part| !part.is_empty());
-    let is_version = |part: &str| memod_base::types::is_version(part);
     let last = parts.next().unwrap_or_default();
     let last = if is_version(last) { parts.next().unwrap_or(last) } else { last };
     let last = last.trim_start_matches(['@', '#', '~', '$']);

@@ -47,7 +47,7 @@ pub(super) struct TypeName {
 
 impl TypeName {
     /// Returns the name with its module, joined by `.`.
-    pub(super) fn path(&self) -> String {
+    pub(super) fn qualified_name(&self) -> String {
         self.module.as_ref().map_or_else(|| self.name.clone(), |module| format!("{module}.{}", self.name))
     }
 }

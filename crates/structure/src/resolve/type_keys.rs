@@ -153,7 +153,7 @@ impl Resolver<'_> {
         }
         let structure = self.structures.structure_of(type_name.file);
         let place = self.place_within(type_name.file, &structure, type_name.within);
-        self.meant_types(&place, &type_name.path())
+        self.meant_types(&place, &type_name.qualified_name())
     }
 
     /// Returns the declared types with a name in files of a language family.
